@@ -34,6 +34,80 @@ typedef struct emu_launch {
     int cooperative;             // all blocks resident at once
 } emu_launch;
 
+// --- What the host may ask of the core ---------------------------------------------------------------------------
+// Codes are cudaError_t's numbers (0: success). Every failing call notes its code for cudaGetLastError and words for
+// emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; a NULL stream is
+// the current device's default stream. Structs travel with their size, so that an older caller stays served.
+EMU_API int emu_interface_version(void);
+
+// Errors
+EMU_API int emu_last_error(int reset);
+EMU_API const char *emu_error_name(int code);
+EMU_API const char *emu_error_text(int code);
+EMU_API size_t emu_error_detail(char *buffer, size_t size);  // words on this thread's last failure; its length
+EMU_API int emu_note_error(int code, const char *detail);    // for checks made in headers: notes both, returns code
+
+// Settings: devices, memory, chip, order, workers, stack, fail_allocation. They hold for what starts afterwards.
+EMU_API int emu_configure(const char *key, const char *value);
+
+// Devices
+EMU_API int emu_device_count(int *count);
+EMU_API int emu_get_device(int *device);
+EMU_API int emu_set_device(int device);
+EMU_API int emu_device_properties(void *properties, size_t size, int device);  // struct cudaDeviceProp
+EMU_API int emu_device_attribute(int *value, int attribute, int device);
+EMU_API int emu_device_bus_id(char *text, int size, int device);
+EMU_API int emu_device_synchronize(void);
+EMU_API int emu_device_reset(void);
+EMU_API int emu_versions(int *driver, int *runtime);
+
+// Memory
+EMU_API int emu_malloc(void **pointer, size_t bytes);
+EMU_API int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);
+EMU_API int emu_malloc_async(void **pointer, size_t bytes, void *pool, void *stream);  // pool NULL: the default one
+EMU_API int emu_free(void *pointer);
+EMU_API int emu_free_async(void *pointer, void *stream);
+EMU_API int emu_malloc_host(void **pointer, size_t bytes, unsigned flags);
+EMU_API int emu_free_host(void *pointer);
+EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol);  // host memory, or a __device__ variable
+EMU_API int emu_unregister(void *pointer);
+EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
+EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
+EMU_API int emu_default_pool(void **pool, int device);
+EMU_API int emu_pool_create(void **pool, int device);
+EMU_API int emu_pool_destroy(void *pool);
+EMU_API int emu_pool_attribute(void *pool, int attribute, void *value, int set);
+EMU_API int emu_pool_trim(void *pool, size_t keep);
+
+// Copies: rows of `width` bytes, `height` of them; a linear copy has one row. `kind` is cudaMemcpyKind's number.
+EMU_API int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                     int kind, void *stream, int async);
+EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
+
+// Streams and events
+EMU_API int emu_stream_create(void **stream, unsigned flags, int priority);
+EMU_API int emu_stream_destroy(void *stream);
+EMU_API int emu_stream_query(void *stream);
+EMU_API int emu_stream_wait(void *stream, long milliseconds);  // negative: for ever; else cudaErrorNotReady in time
+EMU_API int emu_stream_cancel(void *stream);  // our extension: ends what runs and waits there, comes back when it has
+EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
+EMU_API int emu_stream_wait_event(void *stream, void *event);
+EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
+EMU_API int emu_event_create(void **event, unsigned flags);
+EMU_API int emu_event_destroy(void *event);
+EMU_API int emu_event_record(void *event, void *stream);
+EMU_API int emu_event_query(void *event);
+EMU_API int emu_event_synchronize(void *event);
+EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
+
+// Kernels
+EMU_API int emu_launch_kernel(const emu_launch *launch);
+EMU_API int emu_function_set(const void *function, int attribute, int value);
+EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);
+EMU_API int emu_function_name(const char **name, const void *function);
+EMU_API int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared);
+EMU_API int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size);
+
 #ifdef __cplusplus
 }
 #endif

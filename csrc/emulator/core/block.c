@@ -1,0 +1,413 @@
+// One block: its threads take turns on one OS thread.
+//
+//   fiber A:  thread 0 runs ... barrier --.                         .-> thread 0 goes on ... exits; A goes idle
+//   fiber B:                              '-> thread 1 ... barrier -|
+//   fiber C:                                  thread 2 exits, so C runs thread 3 as a plain call ... barrier
+//
+// A fiber runs threads one after another, as calls, until one of them must wait; then the next ready thread goes on
+// where it waited, or begins on an idle fiber. A kernel that never waits therefore never switches. When the last live
+// thread arrives at a barrier, all are ready again, in order.
+//
+// Invariants: the barrier opens when arrived == live, checked at arrival and at exit. A thread resets its own state
+// when it goes on, so a ready thread may still look as if it waited; states are read only when nothing is ready.
+#include "block.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define STATIC_TLS __attribute__((tls_model("initial-exec")))
+EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS, emu_blockDim STATIC_TLS = {1, 1, 1},
+                                        emu_gridDim STATIC_TLS = {1, 1, 1};
+__thread emu_block *emu_current;
+
+static const char *const barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",
+                                            "__syncthreads_or()", "the grid's sync()"};
+
+// --- Which thread runs next ---------------------------------------------------------------------------------------
+
+// The first ready thread in slot `from` or after it, going round; it is not ready any more but about to run.
+static inline __attribute__((always_inline)) emu_thread *take_ready(emu_block *block, unsigned from) {
+    unsigned w = from >> 6, words = (unsigned)block->words;
+    uint64_t word = w < words ? block->ready[w] & (~(uint64_t)0 << (from & 63)) : 0;
+    for (unsigned i = 0; EMU_UNLIKELY(!word); ++i) {
+        if (i == words) return NULL;
+        w = w + 1 < words ? w + 1 : 0;
+        word = block->ready[w];
+    }
+    block->ready[w] &= ~(word & -word);
+    return &block->threads[block->order[w * 64 + (unsigned)__builtin_ctzll(word)]];
+}
+
+static void fiber_main(void);
+
+static __attribute__((noinline)) emu_fiber *idle_fiber(emu_block *block) {
+    if (!block->idle_count) {
+        int first = block->stacks.count;
+        if (first == EMU_MAX_FIBERS || emu_stacks_grow(&block->stacks, block->grid->stack_bytes, fiber_main)) return NULL;
+        for (int i = block->stacks.count; i-- > first;) block->idle[block->idle_count++] = &block->stacks.fibers[i];
+    }
+    return block->idle[--block->idle_count];
+}
+
+static inline __attribute__((always_inline)) void resume(emu_block *block, emu_fiber *from, emu_thread *next) {
+    emu_fiber *to = next->fiber;
+    if (EMU_UNLIKELY(!to)) {
+        to = next->fiber = idle_fiber(block);
+        if (!to) emu_block_fail(NULL, 0, "the system has no memory for the stacks of the block's threads");
+    }
+    block->current = next;
+    emu_threadIdx = next->index;
+    emu_fiber_go(from, to, 0);
+}
+
+// Nothing is ready. Lanes at __activemask are answered now, when it is known who is there; else it is a deadlock.
+static __attribute__((noinline)) emu_thread *nothing_ready(emu_block *block, unsigned from) {
+    if (block->asking && emu_warp_answer_asking(block)) return take_ready(block, from);
+    emu_warp_report_deadlock(block);
+}
+
+void emu_block_switch(emu_block *block, unsigned from) {
+    emu_thread *self = block->current, *next = take_ready(block, from);
+    if (!next) next = nothing_ready(block, from);
+    if (next != self) resume(block, self->fiber, next);
+}
+
+// --- The order of threads -----------------------------------------------------------------------------------------
+
+static inline uint64_t mix(uint64_t x) { // splitmix64: every bit of the input reaches every bit of the output
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+static void fill_slots(emu_block *block, int count) {
+    for (int w = 0; w < block->words; ++w) {
+        int left = count - w * 64;
+        block->live_slots[w] = left >= 64 ? ~(uint64_t)0 : left > 0 ? ((uint64_t)1 << left) - 1 : 0;
+    }
+}
+
+static void put(emu_block *block, int slot, unsigned id) {
+    block->order[slot] = (uint16_t)id;
+    block->threads[id].slot = (uint16_t)slot;
+}
+
+// A new permutation of the live threads. The same seed, block and phase give the same one.
+static void shuffle_threads(emu_block *block) {
+    int count = 0;
+    for (int id = 0; id < block->thread_count; ++id)
+        if (block->threads[id].state != EMU_EXITED) block->order[count++] = (uint16_t)id;
+    uint64_t random = mix(block->grid->seed ^ mix(block->number ^ mix(block->phase)));
+    for (int i = count - 1; i > 0; --i) {
+        random = mix(random);
+        int j = (int)(random % (unsigned)(i + 1));
+        uint16_t id = block->order[i];
+        block->order[i] = block->order[j], block->order[j] = id;
+    }
+    for (int i = 0; i < count; ++i) put(block, i, block->order[i]);
+    fill_slots(block, count);
+}
+
+// --- Barriers -----------------------------------------------------------------------------------------------------
+
+static void open_barrier(emu_block *block) {
+    if (block->barrier == EMU_SYNC_GRID && emu_grid_barrier(block)) emu_block_abandon(block);
+    if (emu_block_stopped(block)) emu_block_abandon(block);
+    if (block->barrier != EMU_SYNC)
+        block->result = block->barrier == EMU_SYNC_COUNT ? block->sum_not_zero
+                        : block->barrier == EMU_SYNC_AND ? block->sum_not_zero == block->sum
+                                                         : block->sum_not_zero != 0;
+    block->arrived = block->sum = block->sum_not_zero = 0;
+    ++block->phase;
+    if (block->grid->order == EMU_ORDER_SEEDED) shuffle_threads(block);
+    for (int w = 0; w < block->words; ++w) block->ready[w] = block->live_slots[w];
+}
+
+static __attribute__((noinline)) void check_site(emu_block *block, int kind, const char *file, int line) {
+    if (kind == block->barrier && line == block->site_line && !strcmp(file, block->site_file)) return;
+    emu_block_fail(file, line,
+                   "all threads of a block must wait at the same barrier; this one came to %s, while %d of %d threads "
+                   "wait at %s, %s:%d. Move the barrier out of the branch or loop that not all threads take",
+                   barrier_names[kind], block->arrived, block->live, barrier_names[block->barrier], block->site_file,
+                   block->site_line);
+}
+
+static inline __attribute__((always_inline)) emu_thread *arrive(emu_block *block, emu_barrier kind, const char *file,
+                                                                int line) {
+    emu_thread *self = block->current;
+    if (block->arrived == 0) {
+        block->site_file = file, block->site_line = line, block->barrier = kind;
+    } else if (EMU_UNLIKELY(line != block->site_line || file != block->site_file || (int)kind != block->barrier)) {
+        check_site(block, kind, file, line);
+    }
+    self->state = EMU_AT_BARRIER;
+    self->kind = kind;
+    self->line = line;
+    self->file = file;
+    ++block->arrived;
+    return self;
+}
+
+static inline __attribute__((always_inline)) void wait_at_barrier(emu_block *block, emu_thread *self) {
+    unsigned from = self->slot + 1u;
+    if (EMU_UNLIKELY(block->arrived == block->live)) {
+        open_barrier(block);
+        from = 0;
+    }
+    emu_thread *next = take_ready(block, from);
+    if (EMU_UNLIKELY(!next)) next = nothing_ready(block, from);
+    if (EMU_LIKELY(next != self)) resume(block, self->fiber, next);
+    self->state = EMU_CAN_RUN;
+}
+
+void emu_sync_block(const char *file, int line) {
+    emu_block *block = emu_current;
+    wait_at_barrier(block, arrive(block, EMU_SYNC, file, line));
+}
+
+int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int line) {
+    emu_block *block = emu_current;
+    if (kind == EMU_SYNC_GRID && !block->grid->launch->cooperative)
+        emu_block_fail(file, line, "only a cooperative launch can wait for the whole grid; launch this kernel with "
+                                   "cudaLaunchAttributeCooperative");
+    emu_thread *self = arrive(block, kind, file, line);
+    ++block->sum;
+    block->sum_not_zero += predicate != 0;
+    wait_at_barrier(block, self);
+    return block->result;
+}
+
+// --- Running ------------------------------------------------------------------------------------------------------
+
+// What every fiber does, for ever: run the current thread, then the next that has not begun, or hand over.
+static void fiber_main(void) {
+    emu_fiber_begun();
+    emu_block *block = emu_current;
+    for (;;) {
+        emu_thread *self = block->current;
+        emu_fiber *fiber = self->fiber;
+        if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
+        const emu_launch *launch = block->grid->launch;
+        launch->trampoline(launch->function, launch->arguments);
+
+        if (EMU_UNLIKELY(!fiber->guarded) && emu_fiber_overflowed(fiber))
+            emu_block_fail(NULL, 0, "the thread needed more than its stack of %zu bytes; raise the setting \"stack\"",
+                           fiber->size);
+        self->state = EMU_EXITED;
+        self->fiber = NULL;
+        --block->live;
+        block->live_slots[self->slot >> 6] &= ~((uint64_t)1 << (self->slot & 63));
+        emu_warp_state *warp = &block->warps[self->id / EMU_WARP];
+        warp->exited |= 1u << (self->id % EMU_WARP);
+        if (warp->meetings) emu_warp_lane_exits(block, self);
+        unsigned from = self->slot + 1u;
+        if (block->arrived && block->arrived == block->live) { // the others waited for this one only
+            open_barrier(block);
+            from = 0;
+        }
+        emu_thread *next = take_ready(block, from);
+        if (EMU_UNLIKELY(!next)) {
+            if (!block->live) {
+                block->idle[block->idle_count++] = fiber;
+                emu_fiber_go(fiber, &block->main, 0);
+                continue; // here in the next block that takes this fiber
+            }
+            next = nothing_ready(block, from);
+        }
+        if (!next->fiber) {
+            next->fiber = fiber;
+            block->current = next;
+            emu_threadIdx = next->index;
+        } else {
+            block->idle[block->idle_count++] = fiber;
+            block->idle_mixed = 1;
+            resume(block, fiber, next);
+        }
+    }
+}
+
+// Idle fibers in the order of their memory, so that thread i of every block finds the stack of thread i.
+static void sort_idle(emu_block *block) {
+    block->idle_count = block->stacks.count;
+    for (int i = 0; i < block->idle_count; ++i) block->idle[i] = &block->stacks.fibers[block->idle_count - 1 - i];
+    block->idle_mixed = 0;
+}
+
+static void fill_in_threads(emu_block *block, emu_dim3 shape) {
+    emu_dim3 index = {0, 0, 0};
+    block->thread_count = (int)(shape.x * shape.y * shape.z);
+    block->warp_count = (block->thread_count + EMU_WARP - 1) / EMU_WARP;
+    block->words = (block->thread_count + 63) / 64;
+    block->shape = shape;
+    for (int id = 0; id < block->thread_count; ++id) {
+        block->threads[id] = (emu_thread){.index = index, .id = (uint16_t)id, .state = EMU_EXITED};
+        if (++index.x == shape.x) {
+            index.x = 0;
+            if (++index.y == shape.y) index.y = 0, ++index.z;
+        }
+    }
+}
+
+int emu_block_attach(emu_block *block, emu_grid *grid) {
+    const emu_launch *launch = grid->launch;
+    block->grid = grid;
+    emu_blockDim = launch->block;
+    emu_gridDim = launch->grid;
+    if (memcmp(&block->shape, &launch->block, sizeof block->shape)) fill_in_threads(block, launch->block);
+    for (int id = 0; id < block->thread_count; ++id)
+        put(block, grid->order == EMU_ORDER_REVERSED ? block->thread_count - 1 - id : id, (unsigned)id);
+    block->shuffled = grid->order != EMU_ORDER_FIXED;
+    if (block->stacks.count && block->stacks.stack_bytes < grid->stack_bytes) { // the setting was raised
+        emu_stacks_free(&block->stacks);
+        block->idle_count = 0;
+    }
+    if (launch->dynamic_shared > block->shared_bytes || !block->shared) {
+        free(block->shared);
+        block->shared_bytes = (launch->dynamic_shared + 4096) / 4096 * 4096;
+        block->shared = aligned_alloc(4096, block->shared_bytes);
+        if (!block->shared) block->shared_bytes = 0;
+    }
+    return block->shared ? 0 : -1;
+}
+
+void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
+    emu_grid *grid = block->grid;
+    block->number = number;
+    block->index = index;
+    emu_blockIdx = index;
+    block->phase = 0;
+    block->live = block->thread_count;
+    block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
+    for (int w = 0; w < block->warp_count; ++w) {
+        int lanes = block->thread_count - w * EMU_WARP;
+        block->warps[w].exited = lanes >= EMU_WARP ? 0 : ~0u << lanes;
+        block->warps[w].meetings = 0;
+        block->warps[w].asking = 0;
+    }
+    if (grid->order != EMU_ORDER_FIXED && grid->launch->dynamic_shared)
+        memset(block->shared, 0xff, grid->launch->dynamic_shared); // NaN, -1: what nobody wrote should show
+    if (grid->order == EMU_ORDER_SEEDED) {
+        for (int id = 0; id < block->thread_count; ++id) block->threads[id].state = EMU_CAN_RUN;
+        shuffle_threads(block);
+    } else {
+        fill_slots(block, block->thread_count);
+    }
+    for (int w = 0; w < block->words; ++w) block->ready[w] = block->live_slots[w];
+    if (block->idle_mixed) sort_idle(block);
+
+    emu_thread *first = take_ready(block, 0);
+    first->fiber = idle_fiber(block);
+    if (!first->fiber) {
+        emu_grid_fail(grid, 2, "the system has no memory for the stacks of a block's threads");
+        return;
+    }
+    block->current = first;
+    emu_threadIdx = first->index;
+    emu_fiber_go(&block->main, first->fiber, 0);
+    block->current = NULL;
+    if (EMU_LIKELY(!block->abandoned)) return;
+
+    // The block was dropped: what its threads have on their stacks is forgotten.
+    for (int i = 0; i < block->stacks.count; ++i) emu_fiber_prepare(&block->stacks.fibers[i], i, fiber_main);
+    sort_idle(block);
+    for (int id = 0; id < block->thread_count; ++id)
+        block->threads[id].fiber = NULL, block->threads[id].state = EMU_EXITED;
+    block->abandoned = 0;
+    if (!block->failed) return;
+    block->failed = 0;
+    char name[256], place[300] = "", message[EMU_MESSAGE];
+    emu_kernel_name(grid->launch->function, name, sizeof name);
+    if (block->fail_file) snprintf(place, sizeof place, "%s:%d, ", block->fail_file, block->fail_line);
+    emu_dim3 thread = block->fail_thread;
+    snprintf(message, sizeof message, "kernel %s, %sblock (%u,%u,%u), thread (%u,%u,%u): %s", name, place, index.x,
+             index.y, index.z, thread.x, thread.y, thread.z, block->fail_text);
+    emu_grid_fail(grid, EMU_LAUNCH_FAILURE, message);
+}
+
+void emu_block_abandon(emu_block *block) {
+    block->abandoned = 1;
+    emu_fiber_go(&block->nowhere, &block->main, 1);
+    abort(); // nobody resumes a dropped thread
+}
+
+void emu_block_fail(const char *file, int line, const char *format, ...) {
+    emu_block *block = emu_current;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(block->fail_text, sizeof block->fail_text, format, arguments);
+    va_end(arguments);
+    block->fail_file = file;
+    block->fail_line = line;
+    block->fail_thread = block->current->index;
+    block->failed = 1;
+    emu_block_abandon(block);
+}
+
+void emu_fail(const char *what, const char *file, int line) { emu_block_fail(file, line, "%s", what); }
+
+// --- Small services to device code --------------------------------------------------------------------------------
+
+// A thread may wait for another by trying again and again (a lock, a flag). The thread it waits for runs on the same
+// OS thread, so trying must let go of it; now and then is enough, for most failed attempts come from other blocks.
+void emu_spin(void) {
+    if (++emu_current->spins % 16 == 0) emu_yield();
+}
+
+void emu_yield(void) {
+    emu_block *block = emu_current;
+    emu_thread *self = block->current;
+    if (emu_block_stopped(block)) emu_block_abandon(block);
+    if (block->asking) emu_warp_answer_asking(block);
+    emu_block_make_ready(block, self);
+    emu_thread *next = take_ready(block, self->slot + 1u);
+    if (next != self) resume(block, self->fiber, next);
+    else sched_yield();
+}
+
+int emu_is_cooperative(void) { return emu_current->grid->launch->cooperative != 0; }
+void *emu_dynamic_shared(void) { return emu_current->shared; }
+size_t emu_dynamic_shared_bytes(void) { return emu_current->grid->launch->dynamic_shared; }
+
+unsigned long long emu_global_timer_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec;
+}
+long long emu_clock64(void) { return (long long)((double)emu_global_timer_ns() * emu_current->grid->clock_ghz); }
+
+long emu_clock(void) {
+    return emu_current && emu_current->current ? (long)emu_clock64() : (long)clock();
+}
+
+// --- An OS thread's block -----------------------------------------------------------------------------------------
+
+static pthread_key_t block_key;
+static pthread_once_t block_once = PTHREAD_ONCE_INIT;
+
+static void free_block(void *pointer) {
+    emu_block *block = pointer;
+    emu_stacks_free(&block->stacks);
+    free(block->shared);
+    free(block);
+    emu_current = NULL;
+}
+static void make_key(void) { pthread_key_create(&block_key, free_block); }
+
+emu_block *emu_block_here(void) {
+    if (emu_current) return emu_current;
+    pthread_once(&block_once, make_key);
+    emu_block *block = aligned_alloc(64, (sizeof *block + 63) / 64 * 64);
+    if (!block) return NULL;
+    memset(block, 0, sizeof *block);
+    emu_fiber_adopt(&block->main);
+    if (pthread_setspecific(block_key, block)) {
+        free_block(block);
+        return NULL;
+    }
+    return emu_current = block;
+}

@@ -1,0 +1,143 @@
+// One block on one OS thread: what block.c, warp.c and grid.c share.
+//
+//   emu_grid   a launch: next block to take, stop flag, first error          (grid.c; shared by OS threads)
+//      |
+//   emu_block  one per OS thread, used for one block after another           (block.c)
+//      |-- threads[]   state, place, fiber; by linear thread id
+//      |-- order[]     slot -> thread: who runs after whom
+//      |-- ready[]     a bit a slot: may run, and does not run now
+//      |-- warps[]     operations that wait for lanes                        (warp.c)
+//      '-- stacks      fibers; those without a thread are in idle[]
+//
+// Invariants: exactly one thread of a block runs. A thread is running, ready (its bit is set), waiting (at a barrier
+// or a warp operation) or has exited. A ready thread without a fiber has not begun. live = those not exited.
+#ifndef EMULATOR_BLOCK_H
+#define EMULATOR_BLOCK_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <pthread.h>
+
+#include "core.h"
+#include "device_core.h"
+#include "fiber.h"
+
+#define EMU_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define EMU_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum { EMU_LAUNCH_FAILURE = 719, EMU_MAX_WARPS = EMU_MAX_THREADS / EMU_WARP };
+
+typedef struct emu_grid {
+    const emu_launch *launch;
+    const atomic_int *cancel;
+    double clock_ghz;
+    emu_order order;
+    uint64_t seed;
+    size_t stack_bytes;
+    uint64_t total;               // blocks
+    _Atomic uint64_t next;        // position in the order of blocks
+    atomic_int stop;              // something failed: everyone leaves
+    pthread_mutex_t lock;         // of what follows
+    pthread_cond_t all_here;
+    int waiting, finished;        // blocks at the grid barrier; blocks done (cooperative launches only)
+    unsigned generation;          // grid barriers passed
+    int code;
+    char *message;
+} emu_grid;
+
+typedef enum emu_state { EMU_CAN_RUN, EMU_AT_BARRIER, EMU_AT_WARP, EMU_EXITED } emu_state;
+
+typedef struct emu_thread {
+    emu_fiber *fiber;  // NULL: not begun
+    emu_dim3 index;
+    uint16_t id, slot;
+    uint8_t state, kind;  // of what it waits at: emu_barrier or emu_warp_kind
+    int line;
+    const char *file;
+    unsigned mask;
+} __attribute__((aligned(64))) emu_thread;
+
+typedef struct emu_meeting {  // lanes of one warp, one operation, one mask
+    unsigned mask, arrived;
+    emu_warp_kind kind;
+} emu_meeting;
+
+typedef struct emu_warp_state {
+    unsigned exited;  // lanes that are done or never were
+    unsigned asking;  // lanes at __activemask
+    int meetings;
+    emu_meeting meeting[EMU_WARP];
+    uint64_t value[EMU_WARP], result[EMU_WARP];
+    int argument[EMU_WARP];
+    uint8_t width[EMU_WARP];
+} emu_warp_state;
+
+typedef struct emu_block {
+    emu_thread *current;
+    emu_grid *grid;
+    int live, arrived;
+    const char *site_file;  // of the first thread at the barrier
+    int site_line, barrier;
+    int sum, sum_not_zero;  // predicates at this barrier: how many threads, how many true
+    int result;             // of the barrier passed last
+    int words;              // of the bitmaps in use
+    int asking;             // threads at __activemask
+    int shuffled;           // slots differ from ids
+    unsigned spins;
+    uint64_t ready[EMU_MAX_THREADS / 64];
+    uint64_t live_slots[EMU_MAX_THREADS / 64];
+    uint16_t order[EMU_MAX_THREADS];
+    emu_thread threads[EMU_MAX_THREADS];
+    emu_warp_state warps[EMU_MAX_WARPS];
+    int thread_count, warp_count;
+    emu_dim3 shape;         // that threads[] is filled in for
+    emu_dim3 index;
+    uint64_t number, phase, random;
+    emu_fiber main, nowhere;  // the OS thread's own stack; what is left for good
+    emu_fiber *idle[EMU_MAX_FIBERS];
+    int idle_count, idle_mixed;
+    int abandoned, failed;
+    const char *fail_file;  // the error to report once back on the OS thread's own stack
+    int fail_line;
+    emu_dim3 fail_thread;
+    char fail_text[EMU_MESSAGE / 2];
+    void *shared;
+    size_t shared_bytes;
+    emu_stacks stacks;
+} emu_block;
+
+// This OS thread's block. Static TLS (as threadIdx and its like): reached without a call, and small enough for what
+// the system keeps for libraries loaded late.
+extern __thread emu_block *emu_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+// --- block.c
+emu_block *emu_block_here(void);                 // this OS thread's, made on first use; NULL: no memory
+int emu_block_attach(emu_block *block, emu_grid *grid);  // before blocks of this grid; -1: no memory
+void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
+void emu_block_switch(emu_block *block, unsigned from);  // the current thread waits; others run, from slot `from` on
+_Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+_Noreturn void emu_block_abandon(emu_block *block);
+static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
+    thread->state = EMU_CAN_RUN;
+    block->ready[thread->slot >> 6] |= (uint64_t)1 << (thread->slot & 63);
+}
+static inline int emu_block_stopped(const emu_block *block) {
+    const emu_grid *grid = block->grid;
+    return atomic_load_explicit(&grid->stop, memory_order_relaxed) ||
+           (grid->cancel && atomic_load_explicit(grid->cancel, memory_order_relaxed));
+}
+
+// --- warp.c
+extern const char *const emu_warp_names[EMU_WARP_KINDS];
+void emu_warp_lane_exits(emu_block *block, emu_thread *thread);
+int emu_warp_answer_asking(emu_block *block);    // whether any thread became ready
+_Noreturn void emu_warp_report_deadlock(emu_block *block);
+
+// --- grid.c
+int emu_grid_barrier(emu_block *block);          // 0, or 1: the grid was stopped
+void emu_grid_fail(emu_grid *grid, int code, const char *message);  // the first error wins; all blocks stop
+
+#endif

@@ -1,0 +1,195 @@
+// Settings: environment variables first, emu_configure() after them.
+//
+//   CUDAKERN_EMULATOR_DEVICES=2  --.
+//   CUDAKERN_EMULATOR_MEMORY=1G  --+--> emu_config (immutable) <--- emu_current_config(): one atomic load
+//   emu_configure("order", ...)  --'
+//
+// Invariant: a published emu_config never changes and is never freed, so that a grid that reads it needs no lock;
+// a change publishes a new one. A setting holds for what starts after the call: it waits for what runs.
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct snapshot {
+    emu_config config;
+    struct snapshot *older; // kept reachable: leak checkers need not report them
+} snapshot;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static snapshot first; // static, so that the settings exist even where memory is short
+static _Atomic(snapshot *) current;
+static atomic_llong failing_in;            // allocations until one fails; 0: none will
+static char problem[256], problem_key[24]; // a malformed environment variable, and the setting it is of
+static atomic_int has_problem;
+
+static const char *const KEYS[] = {"devices", "memory", "chip", "order", "workers", "stack", "fail_allocation"};
+enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
+
+// "1048576", "64K", "64MiB", "2 GB": letters mean powers of 1024.
+size_t emu_parse_size(const char *text, int *ok) {
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    *ok = end != text && !errno && !strchr(text, '-');
+    while (*end == ' ') end++;
+    static const char UNITS[] = "kmgt";
+    const char *unit = *end ? strchr(UNITS, *end | 0x20) : NULL;
+    int shift = unit ? 10 * (int)(unit - UNITS + 1) : 0;
+    if (unit) end++;
+    if (unit && *end == 'i') end++;
+    if (*end == 'B' || *end == 'b') end++;
+    if (*end || (shift && number >> (64 - shift))) *ok = 0;
+    return (size_t)(number << shift);
+}
+
+static int parse_count(const char *text, long long low, long long high, long long *value) {
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return end != text && !*end && !errno && *value >= low && *value <= high;
+}
+
+// Puts one setting into `config`; else returns what would be allowed.
+static const char *apply(emu_config *config, const char *key, const char *value) {
+    static _Thread_local char allowed[160];
+    long long count = 0;
+    int ok;
+    if (!strcmp(key, "devices")) {
+        if (!parse_count(value, 0, EMU_MAX_DEVICES, &count)) return "a number from 0 to 64";
+        config->devices = (int)count;
+    } else if (!strcmp(key, "memory")) {
+        size_t bytes = emu_parse_size(value, &ok);
+        if (!ok)
+            return "bytes of each device, as 1048576, 64M or 2G (0: what the chip has and this computer affords)";
+        config->memory = bytes;
+    } else if (!strcmp(key, "chip")) {
+        const emu_chip *chip = emu_find_chip(value);
+        if (!chip) return emu_list_chips(allowed, sizeof allowed), allowed;
+        snprintf(config->chip, sizeof config->chip, "%s", chip->name);
+    } else if (!strcmp(key, "order")) {
+        if (!strcmp(value, "fixed")) {
+            config->order = EMU_ORDER_FIXED;
+        } else if (!strcmp(value, "reversed")) {
+            config->order = EMU_ORDER_REVERSED;
+        } else if (!strncmp(value, "seed:", 5) && parse_count(value + 5, 0, INT64_MAX, &count)) {
+            config->order = EMU_ORDER_SEEDED;
+            config->seed = (uint64_t)count;
+        } else {
+            return "fixed, reversed or seed:N with a whole number N";
+        }
+    } else if (!strcmp(key, "workers")) {
+        if (!parse_count(value, 0, 1024, &count)) return "a number from 0 (one a core) to 1024";
+        config->workers = (int)count;
+    } else if (!strcmp(key, "stack")) {
+        size_t bytes = emu_parse_size(value, &ok);
+        if (!ok || (bytes && bytes < (16u << 10)) || bytes > (64u << 20))
+            return "bytes of an emulated thread's stack, 16K to 64M (0: the emulator's choice)";
+        config->stack_bytes = bytes;
+    } else if (!strcmp(key, "fail_allocation")) {
+        if (!parse_count(value, 0, INT64_MAX, &count)) return "n: the n-th device allocation from now fails; 0: none";
+        config->fail_allocation = count;
+        atomic_store(&failing_in, count);
+    } else {
+        return "";
+    }
+    return NULL;
+}
+
+static void publish(const emu_config *config) {
+    snapshot *fresh = malloc(sizeof *fresh);
+    if (!fresh) return; // a few bytes: the old settings stay
+    fresh->config = *config;
+    fresh->older = atomic_load(&current);
+    atomic_store(&current, fresh);
+}
+
+static void at_fork(emu_fork stage) { // any order does: no function holds two of these locks
+    emu_config_fork(stage);
+    emu_device_fork(stage);
+    emu_memory_fork(stage);
+    emu_stream_fork(stage);
+    if (stage == EMU_FORK_CHILD) emu_grid_after_fork();
+}
+static void fork_prepare(void) {
+    at_fork(EMU_FORK_PREPARE);
+}
+static void fork_parent(void) {
+    at_fork(EMU_FORK_PARENT);
+}
+static void fork_child(void) {
+    at_fork(EMU_FORK_CHILD);
+}
+
+// Reads CUDAKERN_EMULATOR_DEVICES and its like. A malformed one is not passed over: every call that needs a device
+// then fails and says why, until emu_configure() sets that key.
+static void start(void) {
+    emu_config config = {.devices = 1, .chip = "H200"};
+    for (int i = 0; i < KEY_COUNT; i++) {
+        char name[64] = "CUDAKERN_EMULATOR_";
+        size_t used = strlen(name);
+        for (const char *c = KEYS[i]; *c; c++) name[used++] = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
+        const char *value = getenv(name);
+        if (!value || !*value) continue;
+        const char *allowed = apply(&config, KEYS[i], value);
+        if (!allowed || atomic_load(&has_problem)) continue;
+        snprintf(problem, sizeof problem, "the environment has %s=%.60s; allowed: %s", name, value, allowed);
+        snprintf(problem_key, sizeof problem_key, "%s", KEYS[i]);
+        atomic_store(&has_problem, 1);
+    }
+    first.config = config;
+    atomic_store(&current, &first);
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+const emu_config *emu_current_config(void) {
+    snapshot *now = atomic_load_explicit(&current, memory_order_acquire);
+    if (!now) {
+        pthread_once(&once, start);
+        now = atomic_load(&current);
+    }
+    return &now->config;
+}
+
+const char *emu_config_problem(void) {
+    emu_current_config();
+    return atomic_load(&has_problem) ? problem : NULL;
+}
+
+int emu_allocation_should_fail(void) {
+    if (atomic_load_explicit(&failing_in, memory_order_relaxed) <= 0) return 0;
+    return atomic_fetch_sub(&failing_in, 1) == 1;
+}
+
+int emu_configure(const char *key, const char *value) {
+    if (!key || !value) return emu_error(cudaErrorInvalidValue, "emu_configure: a key and a value are needed");
+    emu_wait_idle(-1); // what was launched before keeps its settings
+    emu_current_config();
+    pthread_mutex_lock(&lock);
+    emu_config config = atomic_load(&current)->config;
+    const char *allowed = apply(&config, key, value);
+    if (!allowed) {
+        publish(&config);
+        if (!strcmp(problem_key, key)) atomic_store(&has_problem, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!allowed) return cudaSuccess;
+    if (*allowed) return emu_error(cudaErrorInvalidValue, "%s = \"%.60s\": allowed is %s", key, value, allowed);
+    return emu_error(cudaErrorInvalidValue,
+                     "there is no setting \"%.60s\"; the settings are devices, memory, chip, order, workers, stack, "
+                     "fail_allocation",
+                     key);
+}
+
+void emu_config_fork(emu_fork stage) {
+    if (stage == EMU_FORK_PREPARE)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}

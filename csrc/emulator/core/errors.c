@@ -1,0 +1,66 @@
+// Errors: a code and words, kept for each OS thread.
+//
+//   failing call --emu_error--> code   --> cudaGetLastError (clears), cudaPeekAtLastError
+//                              words  --> emu_error_detail
+//
+// Invariant: a call that returns a code other than success has noted exactly that code and its own words; a call
+// that succeeds touches neither, as in CUDA, so an error stays to be seen until cudaGetLastError takes it.
+#include "host.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local int last_error;
+static _Thread_local char last_words[EMU_MESSAGE];
+
+int emu_error(int code, const char *format, ...) {
+    char words[EMU_MESSAGE]; // the arguments may point into last_words
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    memcpy(last_words, words, sizeof words);
+    last_error = code;
+    return code;
+}
+
+int emu_note_error(int code, const char *detail) {
+    return emu_error(code, "%s", detail ? detail : "");
+}
+
+int emu_last_error(int reset) {
+    int code = last_error;
+    if (reset) last_error = cudaSuccess;
+    return code;
+}
+
+size_t emu_error_detail(char *buffer, size_t size) {
+    size_t length = strlen(last_words);
+    if (buffer && size) snprintf(buffer, size, "%s", last_words);
+    return length;
+}
+
+#define ROW(name, number, text) {number, #name, text},
+static const struct {
+    int code;
+    const char *name, *text;
+} TABLE[] = {EMU_ERRORS(ROW)};
+#undef ROW
+static const char UNKNOWN[] = "unrecognized error code";
+
+const char *emu_error_name(int code) {
+    for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++)
+        if (TABLE[i].code == code) return TABLE[i].name;
+    return UNKNOWN;
+}
+
+const char *emu_error_text(int code) {
+    for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++)
+        if (TABLE[i].code == code) return TABLE[i].text;
+    return UNKNOWN;
+}
+
+int emu_interface_version(void) {
+    return EMU_INTERFACE_VERSION;
+}

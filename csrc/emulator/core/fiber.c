@@ -1,0 +1,190 @@
+// Stacks and the switch between them: see fiber.h for the picture.
+#define _GNU_SOURCE
+#include "fiber.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if EMU_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+#ifdef __has_include
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+#ifndef VALGRIND_STACK_REGISTER // slabs live as long as their OS thread, so nothing is ever deregistered
+#define VALGRIND_STACK_REGISTER(low, high) 0
+#endif
+
+enum { CANARY_WORDS = 8 };
+static const uint64_t CANARY = 0xc0ffee5eedfacade;
+
+#if defined(__x86_64__) && !defined(EMU_FIBER_UCONTEXT)
+// It returns with `ret`, not with a jump: threads of a block wait at the same place, so the processor's guess of the
+// return address, made from the fiber left behind, is right for the fiber that comes.
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl emu_fiber_switch\n"
+        ".hidden emu_fiber_switch\n"
+        ".type emu_fiber_switch, @function\n"
+        "emu_fiber_switch:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq (%rsi), %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n"
+        ".size emu_fiber_switch, .-emu_fiber_switch\n");
+// Six registers, the address to return to, and the return address that entry() finds: none. Its stack is then
+// aligned as after a call.
+enum { FRAME_WORDS = 8, FRAME_ENTRY = 6 };
+#elif defined(__aarch64__) && !defined(EMU_FIBER_UCONTEXT)
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl emu_fiber_switch\n"
+        ".hidden emu_fiber_switch\n"
+        ".type emu_fiber_switch, %function\n"
+        "emu_fiber_switch:\n"
+        "    stp x29, x30, [sp, #-160]!\n"
+        "    stp x19, x20, [sp, #16]\n"
+        "    stp x21, x22, [sp, #32]\n"
+        "    stp x23, x24, [sp, #48]\n"
+        "    stp x25, x26, [sp, #64]\n"
+        "    stp x27, x28, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x9, sp\n"
+        "    str x9, [x0]\n"
+        "    ldr x9, [x1]\n"
+        "    mov sp, x9\n"
+        "    ldp x19, x20, [sp, #16]\n"
+        "    ldp x21, x22, [sp, #32]\n"
+        "    ldp x23, x24, [sp, #48]\n"
+        "    ldp x25, x26, [sp, #64]\n"
+        "    ldp x27, x28, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    ldp x29, x30, [sp], #160\n"
+        "    ret\n"
+        ".size emu_fiber_switch, .-emu_fiber_switch\n");
+enum { FRAME_WORDS = 20, FRAME_ENTRY = 1 };
+#endif
+
+// Guard pages split mappings, and a process may have 65,530 of them (by default): we take at most a quarter, two for
+// a guarded stack. Stacks beyond that have canaries only.
+static atomic_int guard_budget = -1;
+
+static int take_guard(void) {
+    int left = atomic_load(&guard_budget);
+    if (left < 0) {
+        int most = 65530;
+        FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+        if (file) {
+            if (fscanf(file, "%d", &most) != 1) most = 65530;
+            fclose(file);
+        }
+        atomic_compare_exchange_strong(&guard_budget, &left, most / 4 / 2);
+    }
+    if (atomic_fetch_sub(&guard_budget, 1) > 0) return 1;
+    atomic_fetch_add(&guard_budget, 1);
+    return 0;
+}
+
+// Stacks are a power of two apart. Were their tops too, the hot frames of all fibers would fall into the same few
+// cache sets: each stack begins at another of the 64 lines of a page. Seven lines are what a waiting thread of a
+// typical kernel holds, and 7 has no divisor in common with 64.
+static size_t colour(int index) {
+    return (size_t)index * 7 % 64 * 64;
+}
+
+void emu_fiber_prepare(emu_fiber *fiber, int index, void (*entry)(void)) {
+#if EMU_ASAN
+    __asan_unpoison_memory_region(fiber->low, fiber->size);
+    fiber->fake_stack = NULL;
+#endif
+    for (int i = 0; i < CANARY_WORDS; ++i) ((uint64_t *)fiber->low)[i] = CANARY;
+    size_t used = colour(index);
+#ifdef EMU_FIBER_UCONTEXT
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = fiber->low;
+    fiber->context.uc_stack.ss_size = fiber->size - used;
+    fiber->context.uc_link = NULL;
+    makecontext(&fiber->context, entry, 0);
+#else
+    void **frame = (void **)(fiber->low + fiber->size - used) - FRAME_WORDS;
+    memset(frame, 0, FRAME_WORDS * sizeof *frame);
+    frame[FRAME_ENTRY] = (void *)entry;
+    fiber->sp = frame;
+#endif
+}
+
+int emu_fiber_overflowed(const emu_fiber *fiber) {
+    for (int i = 0; i < CANARY_WORDS; ++i)
+        if (((const uint64_t *)fiber->low)[i] != CANARY) return 1;
+    return 0;
+}
+
+int emu_stacks_grow(emu_stacks *stacks, size_t stack_bytes, void (*entry)(void)) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (!stacks->count) stacks->stack_bytes = (stack_bytes + page - 1) / page * page;
+    size_t each = stacks->stack_bytes + page;
+    char *slab = mmap(NULL, each * EMU_STACK_CHUNK, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (slab == MAP_FAILED) return -1;
+    stacks->chunks[stacks->count / EMU_STACK_CHUNK] = slab;
+    for (int i = 0; i < EMU_STACK_CHUNK; ++i) {
+        int index = stacks->count++;
+        emu_fiber *fiber = &stacks->fibers[index];
+        fiber->low = slab + (size_t)i * each + page;
+        fiber->size = stacks->stack_bytes;
+        fiber->guarded = take_guard();
+        if (fiber->guarded && mprotect(fiber->low - page, page, PROT_NONE)) {
+            fiber->guarded = 0;
+            atomic_fetch_add(&guard_budget, 1);
+        }
+        (void)VALGRIND_STACK_REGISTER(fiber->low, fiber->low + fiber->size);
+        emu_fiber_prepare(fiber, index, entry);
+    }
+    return 0;
+}
+
+void emu_stacks_free(emu_stacks *stacks) {
+    size_t each = stacks->stack_bytes + (size_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < stacks->count; ++i) {
+#if EMU_ASAN
+        __asan_unpoison_memory_region(stacks->fibers[i].low, stacks->fibers[i].size);
+#endif
+        if (stacks->fibers[i].guarded) atomic_fetch_add(&guard_budget, 1);
+    }
+    for (int i = 0; i < stacks->count / EMU_STACK_CHUNK; ++i) munmap(stacks->chunks[i], each * EMU_STACK_CHUNK);
+    stacks->count = 0;
+}
+
+void emu_fiber_adopt(emu_fiber *fiber) {
+    memset(fiber, 0, sizeof *fiber);
+#if EMU_ASAN // it wants to know the bounds of every stack it is told about
+    pthread_attr_t attributes;
+    void *low;
+    if (pthread_getattr_np(pthread_self(), &attributes)) return;
+    if (!pthread_attr_getstack(&attributes, &low, &fiber->size)) fiber->low = low;
+    pthread_attr_destroy(&attributes);
+#endif
+}

@@ -1,0 +1,94 @@
+// Fibers: a stack each, and a switch between them that needs no system call.
+//
+//   emu_fiber_switch(from, to):   push callee-saved registers | from->sp = sp | sp = to->sp | pop | return
+//
+// A slab holds the stacks of one OS thread. Each stack, from low to high addresses:
+//
+//   [guard page] [canary] [ ... free ... <- sp | frames ] [colour: unused, differs from stack to stack]
+//
+// Invariants: a fiber never runs on another OS thread than the one that first ran it (compilers keep addresses of
+// thread-locals in registers across calls). The x87 and MXCSR control words are not switched: kernels do not set them.
+#ifndef EMULATOR_FIBER_H
+#define EMULATOR_FIBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(EMU_FIBER_UCONTEXT)
+#define EMU_FIBER_UCONTEXT
+#endif
+#ifdef EMU_FIBER_UCONTEXT
+#include <ucontext.h>
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+#define EMU_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMU_ASAN 1
+#endif
+#endif
+#if EMU_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+typedef struct emu_fiber {
+    void *sp;  // first: the switch in assembly knows
+    char *low;
+    size_t size;
+    int guarded;
+#ifdef EMU_FIBER_UCONTEXT
+    ucontext_t context;
+#endif
+#if EMU_ASAN
+    void *fake_stack;
+#endif
+} emu_fiber;
+
+enum { EMU_MAX_FIBERS = 1024, EMU_STACK_CHUNK = 32 };
+
+// The stacks of one OS thread: made in chunks when first needed, kept until the OS thread ends.
+typedef struct emu_stacks {
+    emu_fiber fibers[EMU_MAX_FIBERS];
+    int count;
+    size_t stack_bytes;
+    void *chunks[EMU_MAX_FIBERS / EMU_STACK_CHUNK];
+} emu_stacks;
+
+// Makes one more chunk of stacks; 0, or -1 when the system gives no memory. Every fiber begins in entry().
+int emu_stacks_grow(emu_stacks *stacks, size_t stack_bytes, void (*entry)(void));
+void emu_stacks_free(emu_stacks *stacks);
+
+// Throws away what is on the fiber's stack: it will begin again in entry().
+void emu_fiber_prepare(emu_fiber *fiber, int index, void (*entry)(void));
+
+// Whether something wrote over the low end of a stack without a guard page.
+int emu_fiber_overflowed(const emu_fiber *fiber);
+
+// The calling OS thread's own stack as a fiber: where the others come back to.
+void emu_fiber_adopt(emu_fiber *fiber);
+
+#ifdef EMU_FIBER_UCONTEXT
+static inline void emu_fiber_switch(emu_fiber *from, emu_fiber *to) { swapcontext(&from->context, &to->context); }
+#else
+void emu_fiber_switch(emu_fiber *from, emu_fiber *to);
+#endif
+
+// `forever`: the stack left behind is never used again as it is now.
+static inline __attribute__((always_inline)) void emu_fiber_go(emu_fiber *from, emu_fiber *to, int forever) {
+#if EMU_ASAN
+    __sanitizer_start_switch_fiber(forever ? NULL : &from->fake_stack, to->low, to->size);
+    emu_fiber_switch(from, to);
+    __sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
+#else
+    (void)forever;
+    emu_fiber_switch(from, to);
+#endif
+}
+static inline void emu_fiber_begun(void) {
+#if EMU_ASAN
+    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#endif
+}
+
+#endif

@@ -1,0 +1,330 @@
+// A grid: its blocks over the OS threads.
+//
+//   stream's thread --- emu_grid_run --- takes blocks itself ------------------------.
+//                          |                                                         |
+//                        jobs: grid, grid, ...  <--- pool threads help, block by block --> waits for its helpers
+//
+// A grid's blocks are taken from one counter, in the order that is set. Several streams may run grids at once; the
+// pool helps whoever needs it. A cooperative grid must have all blocks resident: each gets an OS thread of its own.
+//
+// Invariants (under pool.lock): idle >= helpers that cooperative grids still lack, because that many threads are
+// started when the grid is queued, and a thread takes no other job while one of those lacks helpers. A job is in the
+// list while its caller runs blocks; helpers hold it (active) no longer than their last block.
+#include "block.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct job {
+    emu_grid *grid;
+    int wanted, active; // helpers that may still come; helpers at work
+    pthread_cond_t done;
+    struct job *next;
+} job;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    job *jobs;
+    int threads, idle, keep; // `keep` threads stay; more (cooperative grids needed them) leave after a while
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
+
+enum { COOPERATIVE_MOST = 64, COOPERATIVE_A_CORE = 16, IDLE_SECONDS = 2 };
+
+static int cores(void) {
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+int emu_grid_cooperative_limit(void) {
+    int limit = cores() * COOPERATIVE_A_CORE;
+    return limit < COOPERATIVE_MOST ? limit : COOPERATIVE_MOST;
+}
+
+// --- The order of blocks ------------------------------------------------------------------------------------------
+
+// A bijection of [0, total) drawn from the seed: a Feistel network over the next power of four, applied again while
+// the result lies outside. It needs no memory, and a grid may have 2^60 blocks.
+static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
+    unsigned half = 1;
+    while (half < 32 && (uint64_t)1 << (2 * half) < total) ++half;
+    uint64_t low = ((uint64_t)1 << half) - 1;
+    do {
+        uint64_t left = position >> half, right = position & low;
+        for (unsigned round = 0; round < 4; ++round) {
+            uint64_t f = (right + seed + round * 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+            f = (f ^ (f >> 29)) * 0x94d049bb133111eb;
+            uint64_t next = left ^ ((f >> 32) & low);
+            left = right;
+            right = next;
+        }
+        position = left << half | right;
+    } while (position >= total);
+    return position;
+}
+
+static void run_blocks(emu_grid *grid) {
+    emu_block *block = emu_block_here();
+    if (!block || emu_block_attach(block, grid)) {
+        emu_grid_fail(grid, 2, "the system has no memory for the emulated block");
+        return;
+    }
+    emu_dim3 shape = grid->launch->grid;
+    for (;;) {
+        uint64_t position = atomic_fetch_add_explicit(&grid->next, 1, memory_order_relaxed);
+        if (position >= grid->total || emu_block_stopped(block)) return;
+        uint64_t number = grid->order == EMU_ORDER_REVERSED ? grid->total - 1 - position
+                          : grid->order == EMU_ORDER_SEEDED ? permuted(position, grid->total, grid->seed)
+                                                            : position;
+        emu_dim3 index = {(unsigned)(number % shape.x), (unsigned)(number / shape.x % shape.y),
+                          (unsigned)(number / shape.x / shape.y)};
+        emu_block_run(block, number, index);
+        if (!grid->launch->cooperative) continue;
+        pthread_mutex_lock(&grid->lock);
+        ++grid->finished;
+        pthread_cond_broadcast(&grid->all_here); // who waits at the grid barrier sees it, and knows its line
+        pthread_mutex_unlock(&grid->lock);
+    }
+}
+
+// --- The grid barrier ---------------------------------------------------------------------------------------------
+
+// Called by a block's last arriving thread, for all of them.
+int emu_grid_barrier(emu_block *block) {
+    emu_grid *grid = block->grid;
+    int stuck = 0, waiting;
+    pthread_mutex_lock(&grid->lock);
+    unsigned generation = grid->generation;
+    if ((uint64_t)++grid->waiting == grid->total) {
+        grid->waiting = 0;
+        ++grid->generation;
+        pthread_cond_broadcast(&grid->all_here);
+    }
+    while (generation == grid->generation && !emu_block_stopped(block)) {
+        if (grid->finished) {
+            stuck = 1;
+            break;
+        }
+        struct timespec until; // in slices: nobody signals when the caller cancels
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 20000000;
+        if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
+        pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
+    }
+    waiting = grid->waiting;
+    int finished = grid->finished;
+    pthread_mutex_unlock(&grid->lock);
+    if (stuck)
+        emu_block_fail(block->site_file, block->site_line,
+                       "all blocks of a grid must reach the grid's sync(); %d of %llu blocks wait there, but %d ended "
+                       "without it", waiting, (unsigned long long)grid->total, finished);
+    return emu_block_stopped(block);
+}
+
+void emu_grid_fail(emu_grid *grid, int code, const char *message) {
+    pthread_mutex_lock(&grid->lock);
+    if (!grid->code) {
+        grid->code = code;
+        snprintf(grid->message, EMU_MESSAGE, "%s", message);
+    }
+    atomic_store(&grid->stop, 1);
+    pthread_cond_broadcast(&grid->all_here);
+    pthread_mutex_unlock(&grid->lock);
+}
+
+// --- The pool -----------------------------------------------------------------------------------------------------
+
+static int lacking(void) { // helpers that cooperative grids must still get
+    int sum = 0;
+    for (job *j = pool.jobs; j; j = j->next)
+        if (j->grid->launch->cooperative) sum += j->wanted;
+    return sum;
+}
+
+static job *choose_job(void) {
+    int only_cooperative = lacking() > 0;
+    for (job *j = pool.jobs; j; j = j->next) {
+        if (j->wanted <= 0 || (only_cooperative && !j->grid->launch->cooperative)) continue;
+        if (j->grid->launch->cooperative || atomic_load(&j->grid->next) < j->grid->total) return j;
+    }
+    return NULL;
+}
+
+static void *pool_main(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        job *j = choose_job();
+        if (!j) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_sec += IDLE_SECONDS;
+            int late = pool.threads > pool.keep
+                           ? pthread_cond_timedwait(&pool.work, &pool.lock, &until) == ETIMEDOUT
+                           : (pthread_cond_wait(&pool.work, &pool.lock), 0);
+            if (late && !choose_job() && pool.threads > pool.keep) break;
+            continue;
+        }
+        --j->wanted;
+        ++j->active;
+        --pool.idle;
+        pthread_mutex_unlock(&pool.lock);
+        run_blocks(j->grid);
+        pthread_mutex_lock(&pool.lock);
+        ++pool.idle;
+        if (--j->active == 0) pthread_cond_signal(&j->done);
+    }
+    --pool.idle;
+    --pool.threads;
+    pthread_mutex_unlock(&pool.lock);
+    return NULL;
+}
+
+static int start_thread(void) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the program's own threads
+    int failed = pthread_create(&thread, NULL, pool_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) return -1;
+    pthread_detach(thread);
+    ++pool.threads;
+    ++pool.idle;
+    return 0;
+}
+
+// Puts the job in the list with as many helpers as it may have; -1 if it cannot have those it must have.
+static int queue_job(job *j, int workers) {
+    const emu_grid *grid = j->grid;
+    int failed = 0, cooperative = grid->launch->cooperative;
+    int most = cooperative ? (int)grid->total : workers;
+    j->wanted = (uint64_t)most < grid->total ? most - 1 : (int)grid->total - 1;
+    pthread_mutex_lock(&pool.lock);
+    pool.keep = workers - 1;
+    j->next = pool.jobs;
+    pool.jobs = j;
+    if (cooperative)
+        while (!failed && pool.idle < lacking()) failed = start_thread();
+    else
+        while (pool.threads < workers - 1 && pool.idle < j->wanted && !start_thread()) {}
+    if (failed) pool.jobs = j->next;
+    else if (cooperative) pthread_cond_broadcast(&pool.work);
+    else
+        for (int i = 0; i < j->wanted && i < pool.idle; ++i) pthread_cond_signal(&pool.work);
+    pthread_mutex_unlock(&pool.lock);
+    return failed;
+}
+
+int emu_grid_run(const emu_launch *launch, const atomic_int *cancel, double clock_ghz, char *message) {
+    const emu_config *config = emu_current_config();
+    emu_grid grid = {
+        .launch = launch,
+        .cancel = cancel,
+        .clock_ghz = clock_ghz,
+        .order = config->order,
+        .seed = config->seed,
+        .stack_bytes = config->stack_bytes ? config->stack_bytes : 128 * 1024,
+        .total = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .all_here = PTHREAD_COND_INITIALIZER,
+        .message = message,
+    };
+    uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    message[0] = 0;
+    if (!grid.total || !threads || threads > EMU_MAX_THREADS) {
+        snprintf(message, EMU_MESSAGE, "a grid needs at least one block, and a block 1 to %d threads", EMU_MAX_THREADS);
+        return 9;
+    }
+    int workers = config->workers > 0 ? config->workers : cores();
+    job j = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
+    if (launch->cooperative && grid.total > (uint64_t)emu_grid_cooperative_limit()) {
+        snprintf(message, EMU_MESSAGE, "a cooperative launch of %llu blocks; at most %d can be resident here",
+                 (unsigned long long)grid.total, emu_grid_cooperative_limit());
+        return 720;
+    }
+    int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
+    if (shared_work && queue_job(&j, workers)) {
+        snprintf(message, EMU_MESSAGE, "the system gives no OS thread for each of the %llu blocks of a cooperative launch",
+                 (unsigned long long)grid.total);
+        return 720;
+    }
+    run_blocks(&grid);
+    if (shared_work) {
+        pthread_mutex_lock(&pool.lock);
+        job **at = &pool.jobs;
+        while (*at != &j) at = &(*at)->next;
+        *at = j.next;
+        while (j.active) pthread_cond_wait(&j.done, &pool.lock);
+        pthread_mutex_unlock(&pool.lock);
+        pthread_cond_destroy(&j.done);
+    }
+    pthread_cond_destroy(&grid.all_here);
+    pthread_mutex_destroy(&grid.lock);
+    if (grid.code) return grid.code;
+    if (cancel && atomic_load(cancel)) {
+        snprintf(message, EMU_MESSAGE, "cancelled");
+        return EMU_CANCELLED;
+    }
+    return 0;
+}
+
+void emu_grid_after_fork(void) {
+    pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pool.jobs = NULL;
+    pool.threads = pool.idle = pool.keep = 0;
+}
+
+// --- A kernel's name ----------------------------------------------------------------------------------------------
+
+// The demangler belongs to the C++ library, which a module of kernels has loaded; the core itself is C.
+static char *demangled(const char *symbol) {
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
+    typedef char *demangle(const char *, char *, size_t *, int *);
+    union {
+        void *pointer;
+        demangle *function;
+    } found = {dlsym(RTLD_DEFAULT, "__cxa_demangle")};
+    for (int i = 0; !found.pointer && i < 2; ++i) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (!library) continue;
+        found.pointer = dlsym(library, "__cxa_demangle");
+        dlclose(library); // it was loaded before us and stays
+    }
+    int status = -1;
+    char *name = found.pointer ? found.function(symbol, NULL, NULL, &status) : NULL;
+    return status == 0 ? name : NULL;
+}
+
+void emu_kernel_name(const void *function, char *name, size_t size) {
+    Dl_info where;
+    if (!dladdr(function, &where) || !where.dli_sname || where.dli_saddr != function) {
+        snprintf(name, size, "(not exported)");
+        return;
+    }
+    char *full = demangled(where.dli_sname);
+    const char *begin = full ? full : where.dli_sname;
+    size_t length = strlen(begin);
+    if (full) { // "void tiled<float, 16>(float const*)" -> "tiled<float, 16>"
+        if (length && begin[length - 1] == ')') {
+            int depth = 0;
+            do {
+                --length;
+                depth += begin[length] == ')' ? 1 : begin[length] == '(' ? -1 : 0;
+            } while (length && depth);
+        }
+        if (!strncmp(begin, "void ", 5)) begin += 5, length -= 5;
+    }
+    snprintf(name, size, "%.*s", (int)length, begin);
+    free(full);
+}

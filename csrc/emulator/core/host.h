@@ -1,0 +1,70 @@
+// What the host side's files share: errors.c, config.c, device.c, memory.c, stream.c.
+//
+// Locks: each file has one, and no function takes a lock while it holds another one. fork() takes them all
+// (emu_*_fork below), so that a child never inherits one half way.
+#ifndef EMULATOR_CORE_HOST_H
+#define EMULATOR_CORE_HOST_H
+
+#include "core.h"
+#include "cuda_runtime_api.h"
+
+enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 }; // EMU_GRAIN: alignment of device memory, and what sizes round up to
+
+// What happens to a lock around fork().
+typedef enum emu_fork { EMU_FORK_PREPARE, EMU_FORK_PARENT, EMU_FORK_CHILD } emu_fork;
+
+// --- errors.c ----------------------------------------------------------------------------------------------------
+// Notes code and words for the calling thread; returns the code.
+int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// --- config.c ----------------------------------------------------------------------------------------------------
+const char *emu_config_problem(void); // a malformed environment variable, in words; NULL: none
+int emu_allocation_should_fail(void); // counts fail_allocation down
+size_t emu_parse_size(const char *text, int *ok);
+void emu_config_fork(emu_fork stage);
+
+// --- device.c ----------------------------------------------------------------------------------------------------
+typedef struct emu_chip {
+    const char *name, *full_name;
+    int major, minor, multiprocessors;
+    int clock_khz, memory_clock_khz, bus_bits;
+    size_t memory, l2;
+    size_t shared_per_multiprocessor, shared_per_block_optin, shared_reserved; // reserved: by the system, a block
+    int async_engines, double_ratio;
+} emu_chip;
+
+const emu_chip *emu_find_chip(const char *name); // NULL: unknown
+void emu_list_chips(char *text, size_t size);
+const emu_chip *emu_chip_now(void);
+size_t emu_device_memory(void); // bytes that each device has
+int emu_enter(int *device);     // the calling thread's device, or why there is none
+int emu_check_device(int device, const char *call);
+int emu_check_launch(const emu_launch *launch); // every limit, with CUDA's codes
+void emu_device_fork(emu_fork stage);
+
+// --- memory.c ----------------------------------------------------------------------------------------------------
+void emu_release_device(int device); // every allocation of the device
+void emu_memory_fork(emu_fork stage);
+
+// --- stream.c ----------------------------------------------------------------------------------------------------
+typedef struct emu_stream emu_stream;
+typedef void (*emu_work)(void *data);
+
+// How work gets done in its place in the stream's order.
+typedef enum emu_manner {
+    EMU_HERE,   // by the calling thread, when the stream has come to it; the call waits
+    EMU_LATER,  // by the stream's thread
+    EMU_EITHER, // by the calling thread if the stream has nothing to do, else by the stream's thread
+} emu_manner;
+
+// Copies `bytes` of data along. `always`: even when the stream is cancelled (memory must be given back).
+int emu_submit(void *stream, emu_work work, const void *data, size_t bytes, emu_manner manner, int always);
+int emu_stream_device(void *stream, int *device); // checks the handle
+void emu_wait_idle(int device);    // for what is queued now; -1: all devices; leaves errors where they are
+int emu_wait_device(int device);   // the same, and reports an error
+int emu_collect(void *stream);     // after waiting: the error that a synchronising call reports
+void emu_drop_streams(int device); // cudaDeviceReset: handles become invalid
+void emu_stream_fork(emu_fork stage);
+uint64_t emu_now_ns(void);
+
+#endif

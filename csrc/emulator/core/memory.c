@@ -1,0 +1,574 @@
+// Memory: every allocation is known by its address, so that what CUDA would refuse is refused, with the sizes.
+//
+//   blocks, sorted by address:  [device 0, 4096 B] [pinned host] [device 1, 64 B] [registered host] [symbol] ...
+//   used[device] <= emu_device_memory()
+//
+// Invariants: blocks never overlap; used[d] is the sum of device d's blocks, rounded up to EMU_GRAIN each; a block
+// whose release has been asked for (`dying`) is invalid to every call, though it stays until its stream comes to it.
+//
+// Device memory is host memory with CUDA's rules around it. It is never zero when new, since a GPU's is not either:
+// all bytes are 0xFF, a NaN in every floating-point format and -1 in every integer one, so that a read of memory
+// that nobody wrote shows in the result. Beyond FILL bytes only the first and the last FILL / 2 are filled.
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PITCH = 512, SMALL_COPY = 64 << 10, POOL_MAGIC = 0x504f4f4c };
+static const size_t FILL = (size_t)32 << 20;
+
+typedef enum block_kind { DEVICE, PINNED, REGISTERED, SYMBOL } block_kind;
+
+typedef struct pool {
+    int magic, live, device;
+    int reuse[3]; // cudaMemPoolReuse*: kept, without effect; the pool keeps nothing back
+    uint64_t threshold;
+    size_t used, high;
+    struct pool *next;
+} pool;
+
+typedef struct block {
+    uintptr_t base;
+    size_t bytes;
+    block_kind kind;
+    int device, dying;
+    pool *pool;
+} block;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static block *blocks;
+static size_t block_count, block_room;
+static size_t used[EMU_MAX_DEVICES];
+static pool default_pools[EMU_MAX_DEVICES];
+static pool *pools;
+
+void emu_memory_fork(emu_fork stage) {
+    if (stage == EMU_FORK_PREPARE)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
+// --- the table (lock held) ---------------------------------------------------------------------------------------
+static size_t rounded(size_t bytes) {
+    return (bytes + EMU_GRAIN - 1) / EMU_GRAIN * EMU_GRAIN;
+}
+
+// Index of the first block that begins after the address.
+static size_t after(uintptr_t address) {
+    size_t low = 0, high = block_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (blocks[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The block that holds the address; NULL: none.
+static block *holding(const void *pointer) {
+    size_t i = after((uintptr_t)pointer);
+    if (!i || (uintptr_t)pointer - blocks[i - 1].base >= blocks[i - 1].bytes) return NULL;
+    return &blocks[i - 1];
+}
+
+// The block that begins at the address and is one of the kinds (a bit each).
+static block *beginning(const void *pointer, unsigned kinds) {
+    block *found = holding(pointer);
+    return found && found->base == (uintptr_t)pointer && !found->dying && (kinds >> found->kind & 1) ? found : NULL;
+}
+
+static int insert(block fresh) {
+    if (block_count == block_room) {
+        size_t room = block_room ? 2 * block_room : 64;
+        block *grown = realloc(blocks, room * sizeof *grown);
+        if (!grown) return 0;
+        blocks = grown;
+        block_room = room;
+    }
+    size_t i = after(fresh.base);
+    memmove(&blocks[i + 1], &blocks[i], (block_count++ - i) * sizeof *blocks);
+    blocks[i] = fresh;
+    return 1;
+}
+
+static void account(const block *b, int sign) {
+    size_t bytes = rounded(b->bytes);
+    if (b->kind != DEVICE) return;
+    used[b->device] += sign > 0 ? bytes : (size_t)0 - bytes;
+    if (!b->pool) return;
+    b->pool->used += sign > 0 ? bytes : (size_t)0 - bytes;
+    if (b->pool->used > b->pool->high) b->pool->high = b->pool->used;
+}
+
+static void drop(block *b) { // takes it out of the table; the memory is the caller's affair
+    account(b, -1);
+    size_t i = (size_t)(b - blocks);
+    memmove(b, b + 1, (--block_count - i) * sizeof *blocks);
+}
+
+static int check_pool(const pool *p) { // lock held
+    return p && p->magic == POOL_MAGIC && p->live;
+}
+
+static int bad_pool(const void *handle) {
+    return emu_error(cudaErrorInvalidValue, "%p is not a memory pool, or one that was destroyed", handle);
+}
+
+// --- device memory -----------------------------------------------------------------------------------------------
+static void fill_new(char *memory, size_t bytes) {
+    if (bytes <= FILL) {
+        memset(memory, 0xFF, bytes);
+    } else {
+        memset(memory, 0xFF, FILL / 2);
+        memset(memory + bytes - FILL / 2, 0xFF, FILL / 2);
+    }
+}
+
+static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
+    if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    *pointer = NULL;
+    if (!bytes) return cudaSuccess;
+    if (emu_allocation_should_fail())
+        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes; the setting fail_allocation made this call fail",
+                         call, bytes);
+    block fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
+    size_t limit = emu_device_memory(), taken = 0;
+    int fits = 0;
+    // A second try once the streams have carried out the frees that are on their way.
+    for (int attempt = 0; attempt < 2 && !fits; attempt++) {
+        if (attempt) emu_wait_idle(device);
+        pthread_mutex_lock(&lock);
+        taken = used[device];
+        fits = bytes <= limit && taken <= limit && rounded(bytes) <= limit - taken;
+        if (fits) account(&fresh, 1); // taken now: two threads may not both have the last bytes
+        pthread_mutex_unlock(&lock);
+    }
+    if (!fits)
+        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu are free", call,
+                         bytes, device, taken < limit ? limit - taken : 0, limit);
+    void *memory = NULL;
+    int failed = posix_memalign(&memory, EMU_GRAIN, bytes);
+    if (!failed) {
+        fill_new(memory, bytes);
+        fresh.base = (uintptr_t)memory;
+    }
+    pthread_mutex_lock(&lock);
+    if (!failed && !insert(fresh)) failed = 1;
+    if (failed) account(&fresh, -1);
+    pthread_mutex_unlock(&lock);
+    if (failed) {
+        free(memory);
+        return emu_error(cudaErrorMemoryAllocation,
+                         "%s: %zu bytes; device %d has them free, but this computer's own memory is short", call,
+                         bytes, device);
+    }
+    *pointer = memory;
+    return cudaSuccess;
+}
+
+int emu_malloc(void **pointer, size_t bytes) {
+    int device, code = emu_enter(&device);
+    return code ? code : allocate(pointer, bytes, device, NULL, "cudaMalloc");
+}
+
+int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!pitch) return emu_error(cudaErrorInvalidValue, "cudaMallocPitch: no place for the pitch");
+    size_t bytes;
+    if (width > SIZE_MAX - PITCH || __builtin_mul_overflow((width + PITCH - 1) / PITCH * PITCH, height, &bytes))
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes are too many", height,
+                         width);
+    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    return allocate(pointer, bytes, device, NULL, "cudaMallocPitch");
+}
+
+static void release(void *data) { // a block marked as dying
+    void *memory = *(void **)data;
+    pthread_mutex_lock(&lock);
+    block *found = holding(memory);
+    if (found) drop(found);
+    pthread_mutex_unlock(&lock);
+    if (found) free(memory);
+}
+
+// Marks the block that begins there as dying, or says what is wrong.
+static int condemn(void *pointer, unsigned kinds, const char *call, int *device) {
+    pthread_mutex_lock(&lock);
+    block *found = beginning(pointer, kinds), *around = found ? NULL : holding(pointer);
+    uintptr_t base = around ? around->base : 0;
+    size_t bytes = around ? around->bytes : 0;
+    int dying = around && around->dying;
+    if (found) {
+        found->dying = 1;
+        *device = found->device;
+    }
+    pthread_mutex_unlock(&lock);
+    if (found) return cudaSuccess;
+    if (around && base != (uintptr_t)pointer)
+        return emu_error(cudaErrorInvalidValue, "%s(%p): that is inside the allocation of %zu bytes at %p; free that",
+                         call, pointer, bytes, (void *)base);
+    return emu_error(cudaErrorInvalidValue, "%s(%p): %s", call, pointer,
+                     dying    ? "it was freed before"
+                     : around ? "that memory is of another kind: device and host memory have their own functions"
+                              : "not the beginning of an allocation, or freed before");
+}
+
+int emu_free(void *pointer) {
+    int device, code = emu_enter(&device);
+    if (code || !pointer) return code;
+    code = condemn(pointer, 1u << DEVICE, "cudaFree", &device);
+    if (code) return code;
+    emu_wait_idle(device); // as CUDA: kernels may still use it; their errors stay for a synchronising call
+    release(&pointer);
+    return cudaSuccess;
+}
+
+int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
+    int device, code = emu_stream_device(stream, &device);
+    if (code) return code;
+    pool *from = handle ? handle : &default_pools[device];
+    pthread_mutex_lock(&lock);
+    int ok = !handle || check_pool(from);
+    pthread_mutex_unlock(&lock);
+    if (!ok) return bad_pool(handle);
+    return allocate(pointer, bytes, handle ? from->device : device, from, "cudaMallocAsync");
+}
+
+int emu_free_async(void *pointer, void *stream) {
+    int device, code = emu_stream_device(stream, &device);
+    if (code) return code;
+    code = condemn(pointer, 1u << DEVICE, "cudaFreeAsync", &device);
+    if (code) return code;
+    code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
+    if (code) { // not queued: the block lives on
+        pthread_mutex_lock(&lock);
+        block *found = holding(pointer);
+        if (found) found->dying = 0;
+        pthread_mutex_unlock(&lock);
+    }
+    return code;
+}
+
+void emu_release_device(int device) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = block_count; i-- > 0;) {
+        if (blocks[i].kind != DEVICE || blocks[i].device != device) continue;
+        void *memory = (void *)blocks[i].base;
+        drop(&blocks[i]);
+        free(memory);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int emu_memory_info(size_t *free_bytes, size_t *total) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!free_bytes || !total) return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: no place for the result");
+    pthread_mutex_lock(&lock);
+    size_t taken = used[device];
+    pthread_mutex_unlock(&lock);
+    *total = emu_device_memory();
+    *free_bytes = taken < *total ? *total - taken : 0;
+    return cudaSuccess;
+}
+
+// --- pools: they keep account, and nothing back -------------------------------------------------------------------
+int emu_default_pool(void **handle, int device) {
+    int code = emu_check_device(device, "cudaDeviceGetDefaultMemPool");
+    if (code) return code;
+    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: no place for the result");
+    pthread_mutex_lock(&lock);
+    default_pools[device].magic = POOL_MAGIC;
+    default_pools[device].live = 1;
+    default_pools[device].device = device;
+    pthread_mutex_unlock(&lock);
+    *handle = &default_pools[device];
+    return cudaSuccess;
+}
+
+int emu_pool_create(void **handle, int device) {
+    int code = emu_check_device(device, "cudaMemPoolCreate");
+    if (code) return code;
+    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaMemPoolCreate: no place for the result");
+    pthread_mutex_lock(&lock);
+    pool *fresh = pools;
+    while (fresh && (fresh->live || fresh->used)) fresh = fresh->next;
+    pool *next = fresh ? fresh->next : pools;
+    if (!fresh && (fresh = malloc(sizeof *fresh))) pools = fresh;
+    if (fresh) *fresh = (pool){.magic = POOL_MAGIC, .live = 1, .device = device, .reuse = {1, 1, 1}, .next = next};
+    pthread_mutex_unlock(&lock);
+    *handle = fresh;
+    return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a memory pool");
+}
+
+int emu_pool_destroy(void *handle) {
+    pool *p = handle;
+    pthread_mutex_lock(&lock);
+    int ok = check_pool(p) && !(p >= default_pools && p < default_pools + EMU_MAX_DEVICES);
+    if (ok) p->live = 0; // what was taken from it lives on until it is freed
+    pthread_mutex_unlock(&lock);
+    return ok ? cudaSuccess : bad_pool(handle);
+}
+
+int emu_pool_trim(void *handle, size_t keep) {
+    (void)keep;
+    pthread_mutex_lock(&lock);
+    int ok = check_pool(handle);
+    pthread_mutex_unlock(&lock);
+    return ok ? cudaSuccess : bad_pool(handle);
+}
+
+int emu_pool_attribute(void *handle, int attribute, void *value, int set) {
+    pool *p = handle;
+    int ok = 1;
+    pthread_mutex_lock(&lock);
+    if (!check_pool(p)) {
+        pthread_mutex_unlock(&lock);
+        return bad_pool(handle);
+    }
+    uint64_t *wide = value;
+    switch (value ? attribute : 0) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        if (set)
+            p->reuse[attribute - 1] = *(int *)value;
+        else
+            *(int *)value = p->reuse[attribute - 1];
+        break;
+    case cudaMemPoolAttrReleaseThreshold:
+        if (set)
+            p->threshold = *wide;
+        else
+            *wide = p->threshold;
+        break;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+        if (set)
+            ok = 0;
+        else
+            *wide = p->used;
+        break;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+        if (!set)
+            *wide = p->high;
+        else if (*wide)
+            ok = 0;
+        else
+            p->high = p->used;
+        break;
+    default: ok = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    if (ok) return cudaSuccess;
+    return emu_error(cudaErrorInvalidValue, "attribute %d of a memory pool cannot be %s", attribute,
+                     set ? "set so" : "read");
+}
+
+// --- host memory -------------------------------------------------------------------------------------------------
+int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!pointer || flags > 7)
+        return emu_error(cudaErrorInvalidValue, "cudaHostAlloc: flags %u; 0 to 7 exist", flags);
+    *pointer = NULL;
+    if (!bytes) return cudaSuccess;
+    void *memory;
+    if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %zu bytes; this computer's memory is short",
+                         bytes);
+    pthread_mutex_lock(&lock);
+    int ok = insert((block){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
+    pthread_mutex_unlock(&lock);
+    if (!ok) {
+        free(memory);
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: this computer's memory is short");
+    }
+    *pointer = memory;
+    return cudaSuccess;
+}
+
+int emu_free_host(void *pointer) {
+    int device, code = emu_enter(&device);
+    if (code || !pointer) return code;
+    code = condemn(pointer, 1u << PINNED, "cudaFreeHost", &device);
+    if (code) return code;
+    emu_wait_idle(-1); // copies of any device may still use it
+    release(&pointer);
+    return cudaSuccess;
+}
+
+// Host memory that becomes "pinned", or a __device__ variable, which is device memory that nobody allocated.
+int emu_register(void *pointer, size_t bytes, int is_symbol) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
+        return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
+    pthread_mutex_lock(&lock);
+    size_t i = after((uintptr_t)pointer + bytes - 1);
+    block *before = i ? &blocks[i - 1] : NULL;
+    int overlaps = before && before->base + before->bytes > (uintptr_t)pointer;
+    int known = is_symbol && overlaps && before->base == (uintptr_t)pointer && before->bytes == bytes;
+    int ok =
+        known ||
+        (!overlaps &&
+         insert((block){
+             .base = (uintptr_t)pointer, .bytes = bytes, .kind = is_symbol ? SYMBOL : REGISTERED, .device = device}));
+    pthread_mutex_unlock(&lock);
+    if (ok) return cudaSuccess;
+    if (overlaps)
+        return emu_error(cudaErrorHostMemoryAlreadyRegistered,
+                         "some of the %zu bytes at %p are registered or allocated", bytes, pointer);
+    return emu_error(cudaErrorMemoryAllocation, "no memory left to register memory");
+}
+
+int emu_unregister(void *pointer) {
+    pthread_mutex_lock(&lock);
+    block *found = beginning(pointer, 1u << REGISTERED);
+    if (found) found->dying = 1;
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        return emu_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister(%p): nothing is registered there",
+                         pointer);
+    emu_wait_idle(-1);
+    pthread_mutex_lock(&lock);
+    found = holding(pointer);
+    if (found) drop(found);
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
+}
+
+int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!attributes) return emu_error(cudaErrorInvalidValue, "cudaPointerGetAttributes: no place for the result");
+    void *address = (void *)(uintptr_t)pointer;
+    struct cudaPointerAttributes a = {.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = address};
+    pthread_mutex_lock(&lock);
+    const block *found = holding(pointer);
+    if (found && !found->dying) {
+        int on_device = found->kind == DEVICE || found->kind == SYMBOL;
+        a.type = on_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
+        a.device = found->device;
+        a.devicePointer = address;
+        a.hostPointer = on_device ? NULL : address;
+    }
+    pthread_mutex_unlock(&lock);
+    memcpy(attributes, &a, size < sizeof a ? size : sizeof a);
+    return cudaSuccess;
+}
+
+// --- copies ------------------------------------------------------------------------------------------------------
+typedef struct rectangle {
+    char *to;
+    const char *from; // NULL: set to `value`
+    size_t to_pitch, from_pitch, width, height;
+    int value;
+} rectangle;
+
+static void move_rows(void *data) {
+    rectangle r = *(rectangle *)data;
+    if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // one piece
+        r.width *= r.height;
+        r.height = 1;
+    }
+    for (size_t row = 0; row < r.height; row++) {
+        if (r.from)
+            memmove(r.to + row * r.to_pitch, r.from + row * r.from_pitch, r.width);
+        else
+            memset(r.to + row * r.to_pitch, r.value, r.width);
+    }
+}
+
+// One end of a copy: does it lie within one allocation, and is it memory of the side that the call says?
+static int check_end(const char *call, const char *end, const void *pointer, size_t pitch, size_t width,
+                     size_t height, int must_be_device, int must_be_host, int *pageable) {
+    size_t extent;
+    if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the %s is NULL", call, end);
+    if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent))
+        return emu_error(cudaErrorInvalidValue, "%s: %zu rows of pitch %zu are more than can be addressed", call,
+                         height, pitch);
+    block copy = {0};
+    pthread_mutex_lock(&lock);
+    const block *found = holding(pointer);
+    if (found) copy = *found;
+    pthread_mutex_unlock(&lock);
+    if (!found) {
+        *pageable = 1;
+        if (!must_be_device) return cudaSuccess;
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: the %s %p should be device memory, but is not (never allocated, or "
+                         "freed before)",
+                         call, end, pointer);
+    }
+    size_t left = copy.bytes - ((uintptr_t)pointer - copy.base);
+    if (copy.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p was freed before", call, end, pointer);
+    if (must_be_host && (copy.kind == DEVICE || copy.kind == SYMBOL))
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: the %s %p should be host memory, but is on device %d: another "
+                         "cudaMemcpyKind is needed",
+                         call, end, pointer, copy.device);
+    if (extent > left)
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: %zu bytes at the %s %p; only %zu are left of the allocation of %zu bytes at %p", call,
+                         extent, end, pointer, left, copy.bytes, (void *)copy.base);
+    return cudaSuccess;
+}
+
+static int submit(const rectangle *r, int pageable, void *stream, int async) {
+    if (!async) {
+        int code = emu_submit(NULL, move_rows, r, sizeof *r, EMU_HERE, 0);
+        return code;
+    }
+    // Pageable memory is the caller's again as soon as the call returns, so the copy is made before that.
+    emu_manner manner = pageable ? EMU_HERE : r->width * r->height <= (size_t)SMALL_COPY ? EMU_EITHER : EMU_LATER;
+    return emu_submit(stream, move_rows, r, sizeof *r, manner, 0);
+}
+
+static int check_pitch(const char *call, const char *end, size_t pitch, size_t width, size_t height) {
+    if (pitch >= width || height <= 1) return cudaSuccess;
+    return emu_error(cudaErrorInvalidPitchValue, "%s: the %s's pitch is %zu bytes, less than a row's width of %zu",
+                     call, end, pitch, width);
+}
+
+int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
+             void *stream, int async) {
+    const char *call = async ? "cudaMemcpyAsync" : "cudaMemcpy";
+    int device, code = emu_stream_device(stream, &device), pageable = 0;
+    if (code) return code;
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+        return emu_error(cudaErrorInvalidMemcpyDirection, "%s: %d is no cudaMemcpyKind", call, kind);
+    if ((code = check_pitch(call, "destination", to_pitch, width, height))) return code;
+    if ((code = check_pitch(call, "source", from_pitch, width, height))) return code;
+    int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    int known = kind != cudaMemcpyDefault;
+    if (width && height) {
+        code = check_end(call, "destination", to, to_pitch, width, height, to_device, known && !to_device, &pageable);
+        if (!code)
+            code = check_end(call, "source", from, from_pitch, width, height, from_device, known && !from_device,
+                             &pageable);
+        if (code) return code;
+        rectangle r = {
+            .to = to, .from = from, .to_pitch = to_pitch, .from_pitch = from_pitch, .width = width, .height = height};
+        code = submit(&r, pageable, stream, async);
+    }
+    return code || async ? code : emu_collect(NULL); // a synchronous copy reports the errors of what came before
+}
+
+int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async) {
+    const char *call = async ? "cudaMemsetAsync" : "cudaMemset";
+    int device, code = emu_stream_device(stream, &device), pageable = 0;
+    if (code || !width || !height) return code;
+    if ((code = check_pitch(call, "destination", pitch, width, height))) return code;
+    if ((code = check_end(call, "destination", to, pitch, width, height, 1, 0, &pageable))) return code;
+    rectangle r = {.to = to, .to_pitch = pitch, .width = width, .height = height, .value = value};
+    return submit(&r, 0, stream, async);
+}

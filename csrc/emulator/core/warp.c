@@ -1,0 +1,281 @@
+// Warps: 32 threads of consecutive linear ids, and the operations in which their lanes meet.
+//
+//   lane 0  shfl(mask 0xff) --.
+//   lane 1  shfl(mask 0xff) --+--> meeting {mask 0xff, shfl}: complete when all lanes of the mask came or exited;
+//   ...                       |    the last to arrive works out everyone's result, then all go on
+//   lane 7  shfl(mask 0xff) --'
+//
+// Invariants: a lane waits in at most one meeting, and every meeting has a lane waiting, so 32 places suffice. Two
+// meetings may share lanes in their masks ({0,5} before {0,6}). Results are written for all lanes before any goes on:
+// an operand may be overwritten as soon as its lane does. Lanes that a short last warp lacks count as exited.
+#include "block.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const emu_warp_names[EMU_WARP_KINDS] = {
+    "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",
+    "__all_sync",        "__any_sync",        "__ballot_sync",     "__match_any_sync",  "__match_all_sync",
+    "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
+    "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync", "__activemask"};
+
+#define FOR_LANES(lane, lanes)                                                                                       \
+    for (unsigned left_ = (lanes), lane; left_ && (lane = (unsigned)__builtin_ctz(left_), 1); left_ &= left_ - 1)
+
+static emu_thread *thread_of(emu_block *block, const emu_warp_state *warp, unsigned lane) {
+    return &block->threads[(warp - block->warps) * EMU_WARP + lane];
+}
+
+// --- The operations: from value[] and argument[] of the lanes that came to result[] ---------------------------------
+
+// The lane that `lane` reads from. A lane outside the segment of `width` lanes gives the reader its own value, except
+// that xor may reach back into an earlier segment; only the low five bits of the argument count. All of this is what
+// the hardware does.
+static unsigned shuffle_source(emu_warp_kind kind, unsigned lane, unsigned argument, unsigned width) {
+    unsigned first = lane & ~(width - 1), last = first | (width - 1), by = argument & 31;
+    switch (kind) {
+    case EMU_SHFL: return first | (by & (width - 1));
+    case EMU_SHFL_UP: return lane >= first + by ? lane - by : lane;
+    case EMU_SHFL_DOWN: return lane + by <= last ? lane + by : lane;
+    default: return (lane ^ by) <= last ? lane ^ by : lane;
+    }
+}
+
+static void shuffle(emu_block *block, emu_warp_state *warp, const emu_meeting *meeting) {
+    unsigned arrived = meeting->arrived;
+    FOR_LANES(lane, arrived) {
+        unsigned source = shuffle_source(meeting->kind, lane, (unsigned)warp->argument[lane], warp->width[lane]);
+        if (EMU_UNLIKELY(!(arrived >> source & 1))) {
+            emu_thread *thread = thread_of(block, warp, lane);
+            block->current = thread; // the error is this lane's, whoever came last
+            emu_block_fail(thread->file, thread->line,
+                           "a shuffle may only read from lanes that take part; %s with mask 0x%08x: lane %u reads from "
+                           "lane %u, which %s. Name that lane in the mask, or narrow the width or the offset",
+                           emu_warp_names[meeting->kind], meeting->mask, lane, source,
+                           warp->exited >> source & 1 ? "has ended or does not exist" : "the mask does not name");
+        }
+        warp->result[lane] = warp->value[source];
+    }
+}
+
+static uint64_t reduce(const emu_warp_state *warp, emu_warp_kind kind, unsigned lanes) {
+    unsigned result = (unsigned)warp->value[__builtin_ctz(lanes)];
+    FOR_LANES(lane, lanes & (lanes - 1)) {
+        unsigned value = (unsigned)warp->value[lane];
+        switch (kind) {
+        case EMU_REDUCE_ADD: result += value; break;
+        case EMU_REDUCE_MIN: result = value < result ? value : result; break;
+        case EMU_REDUCE_MAX: result = value > result ? value : result; break;
+        case EMU_REDUCE_MIN_SIGNED: result = (int)value < (int)result ? value : result; break;
+        case EMU_REDUCE_MAX_SIGNED: result = (int)value > (int)result ? value : result; break;
+        case EMU_REDUCE_AND: result &= value; break;
+        case EMU_REDUCE_OR: result |= value; break;
+        default: result ^= value; break;
+        }
+    }
+    return result;
+}
+
+static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *meeting) {
+    unsigned lanes = meeting->arrived, yes = 0;
+    uint64_t common = 0;
+    switch (meeting->kind) {
+    case EMU_SYNCWARP: return;
+    case EMU_SHFL:
+    case EMU_SHFL_UP:
+    case EMU_SHFL_DOWN:
+    case EMU_SHFL_XOR: shuffle(block, warp, meeting); return;
+    case EMU_MATCH_ANY:
+        FOR_LANES(lane, lanes) {
+            unsigned same = 0;
+            FOR_LANES(other, lanes) same |= (unsigned)(warp->value[other] == warp->value[lane]) << other;
+            warp->result[lane] = same;
+        }
+        return;
+    case EMU_MATCH_ALL:
+        common = lanes;
+        FOR_LANES(lane, lanes) if (warp->value[lane] != warp->value[__builtin_ctz(lanes)]) common = 0;
+        break;
+    case EMU_ALL:
+    case EMU_ANY:
+    case EMU_BALLOT:
+        FOR_LANES(lane, lanes) yes |= (unsigned)(warp->value[lane] != 0) << lane;
+        common = meeting->kind == EMU_BALLOT ? yes : meeting->kind == EMU_ANY ? yes != 0 : yes == lanes;
+        break;
+    default: common = reduce(warp, meeting->kind, lanes);
+    }
+    FOR_LANES(lane, lanes) warp->result[lane] = common;
+}
+
+// --- Meeting --------------------------------------------------------------------------------------------------------
+
+// Everyone is here: the results, then all lanes but `self` are ready; `self` (-1: none) just goes on.
+static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meeting, int self) {
+    if (emu_block_stopped(block)) emu_block_abandon(block);
+    operate(block, warp, meeting);
+    unsigned others = meeting->arrived & ~(self >= 0 ? 1u << self : 0);
+    *meeting = warp->meeting[--warp->meetings];
+    if (!block->shuffled) { // slots are ids
+        unsigned w = (unsigned)(warp - block->warps);
+        block->ready[w / 2] |= (uint64_t)others << (w % 2 * EMU_WARP);
+    } else {
+        FOR_LANES(lane, others) emu_block_make_ready(block, thread_of(block, warp, lane));
+    }
+}
+
+// The next to run after a wait in a warp operation: a lane of the same warp if one can, for it is what others wait
+// for and its data is near. (Slots of a warp are neighbours unless the order is drawn from a seed.)
+static unsigned where_next(const emu_block *block, const emu_thread *self) {
+    return (uint32_t)(block->ready[self->slot >> 6] >> (self->slot & 32)) ? self->slot & ~31u : self->slot + 1u;
+}
+
+static __attribute__((noinline)) void check_call(emu_warp_kind kind, unsigned mask, unsigned lane, int width,
+                                                 const char *file, int line) {
+    if (!(mask >> lane & 1))
+        emu_block_fail(file, line, "a thread must name itself in the mask; %s with mask 0x%08x was called by lane %u",
+                       emu_warp_names[kind], mask, lane);
+    emu_block_fail(file, line, "the width of a shuffle must be 1, 2, 4, 8, 16 or 32; %s was called with %d",
+                   emu_warp_names[kind], width);
+}
+
+uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int argument, int width, const char *file,
+                  int line) {
+    emu_block *block = emu_current;
+    emu_thread *self = block->current;
+    emu_warp_state *warp = &block->warps[self->id / EMU_WARP];
+    unsigned lane = self->id % EMU_WARP;
+    if (EMU_UNLIKELY(!(mask >> lane & 1) || width < 1 || width > EMU_WARP || (width & (width - 1))))
+        check_call(kind, mask, lane, width, file, line);
+    self->file = file;
+    self->line = line;
+    warp->value[lane] = value;
+    warp->argument[lane] = argument;
+    warp->width[lane] = (uint8_t)width;
+
+    emu_meeting *meeting = warp->meeting, *end = meeting + warp->meetings;
+    while (meeting < end && (meeting->mask != mask || meeting->kind != kind)) ++meeting;
+    if (meeting == end) {
+        *meeting = (emu_meeting){.mask = mask, .arrived = 0, .kind = kind};
+        ++warp->meetings;
+    }
+    meeting->arrived |= 1u << lane;
+    if (!(mask & ~(meeting->arrived | warp->exited))) {
+        complete(block, warp, meeting, (int)lane);
+    } else {
+        self->state = EMU_AT_WARP;
+        self->kind = (uint8_t)kind;
+        self->mask = mask;
+        emu_block_switch(block, where_next(block, self));
+        self->state = EMU_CAN_RUN;
+    }
+    return warp->result[lane];
+}
+
+void emu_warp_lane_exits(emu_block *block, emu_thread *thread) {
+    emu_warp_state *warp = &block->warps[thread->id / EMU_WARP];
+    for (int i = warp->meetings; i-- > 0;) // backwards: completing one moves the last into its place
+        if (!(warp->meeting[i].mask & ~(warp->meeting[i].arrived | warp->exited)))
+            complete(block, warp, &warp->meeting[i], -1);
+}
+
+// CUDA promises nothing about which lanes run together. The answer here: those that wait at the same __activemask
+// when nobody else in the block can go on, so lanes that took the same branch find each other.
+unsigned emu_activemask(const char *file, int line) {
+    emu_block *block = emu_current;
+    emu_thread *self = block->current;
+    emu_warp_state *warp = &block->warps[self->id / EMU_WARP];
+    unsigned lane = self->id % EMU_WARP;
+    self->file = file;
+    self->line = line;
+    self->state = EMU_AT_WARP;
+    self->kind = EMU_ACTIVEMASK;
+    warp->asking |= 1u << lane;
+    ++block->asking;
+    emu_block_switch(block, where_next(block, self));
+    self->state = EMU_CAN_RUN;
+    return (unsigned)warp->result[lane];
+}
+
+int emu_warp_answer_asking(emu_block *block) {
+    int answered = block->asking;
+    for (int w = 0; w < block->warp_count; ++w) {
+        emu_warp_state *warp = &block->warps[w];
+        FOR_LANES(lane, warp->asking) {
+            emu_thread *thread = thread_of(block, warp, lane);
+            unsigned together = 0;
+            FOR_LANES(other, warp->asking) {
+                emu_thread *another = thread_of(block, warp, other);
+                together |= (unsigned)(another->line == thread->line && !strcmp(another->file, thread->file)) << other;
+            }
+            warp->result[lane] = together;
+            emu_block_make_ready(block, thread);
+        }
+        warp->asking = 0;
+    }
+    block->asking = 0;
+    return answered;
+}
+
+// --- What to say when nobody can go on ------------------------------------------------------------------------------
+
+typedef struct text {
+    char buffer[EMU_MESSAGE / 2];
+    size_t length;
+} text;
+
+static __attribute__((format(printf, 2, 3))) void add(text *to, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = sizeof to->buffer - to->length;
+    int wrote = vsnprintf(to->buffer + to->length, room, format, arguments);
+    va_end(arguments);
+    if (wrote > 0) to->length += (size_t)wrote < room ? (size_t)wrote : room - 1;
+}
+
+static void add_lanes(text *to, unsigned lanes) { // "lanes 3, 5-7"
+    add(to, lanes & (lanes - 1) ? "lanes " : "lane ");
+    for (unsigned lane = 0; lane < EMU_WARP; ++lane) {
+        unsigned end = lane;
+        if (!(lanes >> lane & 1)) continue;
+        while (end + 1 < EMU_WARP && lanes >> (end + 1) & 1) ++end;
+        add(to, lanes & ((1u << lane) - 1) ? ", %u" : "%u", lane);
+        if (end > lane) add(to, "-%u", end);
+        lane = end;
+    }
+}
+
+static int same_place(const emu_thread *a, const emu_thread *b) {
+    return a->state == b->state && a->kind == b->kind && a->line == b->line && !strcmp(a->file, b->file) &&
+           (a->state != EMU_AT_WARP || a->mask == b->mask);
+}
+
+// Live threads wait, and none of them at a barrier that could open: so at least one warp operation lacks lanes.
+void emu_warp_report_deadlock(emu_block *block) {
+    for (int w = 0; w < block->warp_count; ++w) {
+        emu_warp_state *warp = &block->warps[w];
+        if (!warp->meetings) continue;
+        const emu_meeting *meeting = &warp->meeting[0];
+        emu_thread *waiting = thread_of(block, warp, (unsigned)__builtin_ctz(meeting->arrived));
+        unsigned missing = meeting->mask & ~(meeting->arrived | warp->exited);
+        text to = {.length = 0};
+        add(&to, "all lanes named in the mask must call the operation; %s with mask 0x%08x waits for ever: ",
+            emu_warp_names[meeting->kind], meeting->mask);
+        while (missing) {
+            emu_thread *one = thread_of(block, warp, (unsigned)__builtin_ctz(missing));
+            unsigned together = 0;
+            FOR_LANES(lane, missing) together |= (unsigned)same_place(one, thread_of(block, warp, lane)) << lane;
+            add_lanes(&to, together);
+            add(&to, together & (together - 1) ? " wait at " : " waits at ");
+            if (one->state == EMU_AT_BARRIER)
+                add(&to, one->kind == EMU_SYNC_GRID ? "the grid's sync()" : "__syncthreads()");
+            else add(&to, "%s with mask 0x%08x", emu_warp_names[one->kind], one->mask);
+            add(&to, ", %s:%d; ", one->file, one->line);
+            missing &= ~together;
+        }
+        add(&to, "name only lanes that come, or let all come");
+        block->current = waiting;
+        emu_block_fail(waiting->file, waiting->line, "%s", to.buffer);
+    }
+    emu_block_fail(NULL, 0, "no thread of the block can go on"); // never seen: kept so that a fault here is no hang
+}

@@ -1,0 +1,26 @@
+// CUDA's C++ dialect and API on the emulator: what `#include <cuda_runtime.h>` gives a .cu file built for the CPU.
+//
+//     g++ -std=c++17 -x c++ -fno-gnu-unique -ffp-contract=off -Wno-unknown-pragmas -I<this folder> kernel.cu ...
+//
+// (g++ before 13 heeds no pragma about -Wunknown-pragmas, which `#pragma unroll` sets off; the flag it heeds.)
+// In C it is cuda_runtime_api.h and nothing more, as CUDA's own header is.
+#ifndef EMULATOR_CUDA_RUNTIME_H
+#define EMULATOR_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+#include "vector_types.h"
+#include "vector_functions.h"
+
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wunknown-pragmas" // #pragma unroll
+
+#include "device_qualifiers.h"
+#include "device_index.h"
+#include "device_sync.h"
+#include "device_warp.h"
+#include "device_atomics.h"
+#include "device_math.h"
+#include "device_launch.h"
+#endif
+
+#endif

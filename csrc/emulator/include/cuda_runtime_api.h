@@ -1,0 +1,151 @@
+// CUDA's host API on the emulator: the C half, in CUDA's names, numbers and meaning.
+//
+// Each function here is a thin inline over the core's emu_* function (emulator_core.h): a program built with this
+// header exports and imports no cuda* symbol, so the same process may hold a real CUDA runtime beside it. What CUDA
+// offers and this file lacks fails to compile, which is better than failing later. cuda_runtime.h adds the C++ half.
+#ifndef EMULATOR_CUDA_RUNTIME_API_H
+#define EMULATOR_CUDA_RUNTIME_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator_core.h"
+#include "driver_types.h"
+
+#define CUDART_VERSION 13000
+
+#ifdef __cplusplus
+extern "C" {
+#define EMU_OR(value) = value // CUDA gives some parameters defaults, in C++ only
+#else
+#define EMU_OR(value)
+#endif
+// The parameters' own parentheses would be in the way: they are whole declarations and calls.
+#define EMU_CUDA(name, parameters, call)                                                                             \
+    static inline __attribute__((unused)) cudaError_t name parameters {                                              \
+        return (cudaError_t)(call);                                                                                  \
+    }
+
+// Errors
+EMU_CUDA(cudaGetLastError, (void), emu_last_error(1))
+EMU_CUDA(cudaPeekAtLastError, (void), emu_last_error(0))
+static inline __attribute__((unused)) const char *cudaGetErrorName(cudaError_t code) {
+    return emu_error_name((int)code);
+}
+static inline __attribute__((unused)) const char *cudaGetErrorString(cudaError_t code) {
+    return emu_error_text((int)code);
+}
+
+// Devices
+EMU_CUDA(cudaGetDeviceCount, (int *count), emu_device_count(count))
+EMU_CUDA(cudaGetDevice, (int *device), emu_get_device(device))
+EMU_CUDA(cudaSetDevice, (int device), emu_set_device(device))
+EMU_CUDA(cudaGetDeviceProperties, (struct cudaDeviceProp * properties, int device),
+         emu_device_properties(properties, sizeof *properties, device))
+EMU_CUDA(cudaDeviceGetAttribute, (int *value, enum cudaDeviceAttr attribute, int device),
+         emu_device_attribute(value, (int)attribute, device))
+EMU_CUDA(cudaDeviceGetPCIBusId, (char *text, int size, int device), emu_device_bus_id(text, size, device))
+EMU_CUDA(cudaDeviceSynchronize, (void), emu_device_synchronize())
+EMU_CUDA(cudaDeviceReset, (void), emu_device_reset())
+EMU_CUDA(cudaDriverGetVersion, (int *version), emu_versions(version, NULL))
+EMU_CUDA(cudaRuntimeGetVersion, (int *version), emu_versions(NULL, version))
+
+// Memory
+EMU_CUDA(cudaMalloc, (void **pointer, size_t bytes), emu_malloc(pointer, bytes))
+EMU_CUDA(cudaMallocPitch, (void **pointer, size_t *pitch, size_t width, size_t height),
+         emu_malloc_pitch(pointer, pitch, width, height))
+EMU_CUDA(cudaFree, (void *pointer), emu_free(pointer))
+EMU_CUDA(cudaMallocHost, (void **pointer, size_t bytes), emu_malloc_host(pointer, bytes, cudaHostAllocDefault))
+EMU_CUDA(cudaHostAlloc, (void **pointer, size_t bytes, unsigned flags), emu_malloc_host(pointer, bytes, flags))
+EMU_CUDA(cudaFreeHost, (void *pointer), emu_free_host(pointer))
+EMU_CUDA(cudaHostRegister, (void *pointer, size_t bytes, unsigned flags),
+         ((void)flags, emu_register(pointer, bytes, 0)))
+EMU_CUDA(cudaHostUnregister, (void *pointer), emu_unregister(pointer))
+EMU_CUDA(cudaMemGetInfo, (size_t * free_bytes, size_t *total), emu_memory_info(free_bytes, total))
+EMU_CUDA(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, const void *pointer),
+         emu_pointer_attributes(attributes, sizeof *attributes, pointer))
+
+// Stream-ordered memory and its pools
+EMU_CUDA(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t stream),
+         emu_malloc_async(pointer, bytes, NULL, stream))
+EMU_CUDA(cudaMallocFromPoolAsync, (void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+         !pool ? emu_note_error(cudaErrorInvalidValue, "cudaMallocFromPoolAsync: the pool is NULL")
+               : emu_malloc_async(pointer, bytes, pool, stream))
+EMU_CUDA(cudaFreeAsync, (void *pointer, cudaStream_t stream), emu_free_async(pointer, stream))
+EMU_CUDA(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device), emu_default_pool((void **)pool, device))
+EMU_CUDA(cudaMemPoolCreate, (cudaMemPool_t * pool, const struct cudaMemPoolProps *properties),
+         !properties || properties->location.type != cudaMemLocationTypeDevice
+             ? emu_note_error(cudaErrorInvalidValue, "cudaMemPoolCreate: a pool's location must be a device")
+             : emu_pool_create((void **)pool, properties->location.id))
+EMU_CUDA(cudaMemPoolDestroy, (cudaMemPool_t pool), emu_pool_destroy(pool))
+EMU_CUDA(cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t keep), emu_pool_trim(pool, keep))
+EMU_CUDA(cudaMemPoolSetAttribute, (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
+         emu_pool_attribute(pool, (int)attribute, value, 1))
+EMU_CUDA(cudaMemPoolGetAttribute, (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
+         emu_pool_attribute(pool, (int)attribute, value, 0))
+
+// Copies
+EMU_CUDA(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+         emu_copy(to, bytes, from, bytes, bytes, 1, (int)kind, NULL, 0))
+EMU_CUDA(cudaMemcpyAsync,
+         (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream EMU_OR(0)),
+         emu_copy(to, bytes, from, bytes, bytes, 1, (int)kind, stream, 1))
+EMU_CUDA(cudaMemcpy2D,
+         (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+          enum cudaMemcpyKind kind),
+         emu_copy(to, to_pitch, from, from_pitch, width, height, (int)kind, NULL, 0))
+EMU_CUDA(cudaMemcpy2DAsync,
+         (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+          enum cudaMemcpyKind kind, cudaStream_t stream EMU_OR(0)),
+         emu_copy(to, to_pitch, from, from_pitch, width, height, (int)kind, stream, 1))
+EMU_CUDA(cudaMemset, (void *to, int value, size_t bytes), emu_set(to, bytes, value, bytes, 1, NULL, 0))
+EMU_CUDA(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream EMU_OR(0)),
+         emu_set(to, bytes, value, bytes, 1, stream, 1))
+EMU_CUDA(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+         emu_set(to, pitch, value, width, height, NULL, 0))
+EMU_CUDA(cudaMemset2DAsync,
+         (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream EMU_OR(0)),
+         emu_set(to, pitch, value, width, height, stream, 1))
+
+// Streams and events
+EMU_CUDA(cudaStreamCreate, (cudaStream_t * stream), emu_stream_create((void **)stream, cudaStreamDefault, 0))
+EMU_CUDA(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
+         emu_stream_create((void **)stream, flags, 0))
+EMU_CUDA(cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority),
+         emu_stream_create((void **)stream, flags, priority))
+EMU_CUDA(cudaStreamDestroy, (cudaStream_t stream), emu_stream_destroy(stream))
+EMU_CUDA(cudaStreamSynchronize, (cudaStream_t stream), emu_stream_wait(stream, -1))
+EMU_CUDA(cudaStreamQuery, (cudaStream_t stream), emu_stream_query(stream))
+EMU_CUDA(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags EMU_OR(0)),
+         ((void)flags, emu_stream_wait_event(stream, event)))
+EMU_CUDA(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags), emu_stream_info(stream, flags, NULL, NULL))
+EMU_CUDA(cudaStreamGetPriority, (cudaStream_t stream, int *priority), emu_stream_info(stream, NULL, priority, NULL))
+EMU_CUDA(cudaStreamGetDevice, (cudaStream_t stream, int *device), emu_stream_info(stream, NULL, NULL, device))
+EMU_CUDA(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *argument),
+         emu_stream_call(stream, function, argument))
+EMU_CUDA(cudaEventCreate, (cudaEvent_t * event), emu_event_create((void **)event, cudaEventDefault))
+EMU_CUDA(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), emu_event_create((void **)event, flags))
+EMU_CUDA(cudaEventDestroy, (cudaEvent_t event), emu_event_destroy(event))
+EMU_CUDA(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream EMU_OR(0)), emu_event_record(event, stream))
+EMU_CUDA(cudaEventQuery, (cudaEvent_t event), emu_event_query(event))
+EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_synchronize(event))
+EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
+         emu_event_elapsed(milliseconds, start, end))
+
+// Kernels, by their address. In C++ cuda_runtime.h overloads these for any kernel's type.
+EMU_CUDA(cudaFuncSetAttribute, (const void *function, enum cudaFuncAttribute attribute, int value),
+         emu_function_set(function, (int)attribute, value))
+EMU_CUDA(cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void *function),
+         emu_function_attributes(attributes, sizeof *attributes, function))
+EMU_CUDA(cudaFuncGetName, (const char **name, const void *function), emu_function_name(name, function))
+EMU_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+         (int *blocks, const void *function, int block_size, size_t dynamic_shared),
+         emu_occupancy(blocks, function, block_size, dynamic_shared))
+EMU_CUDA(cudaOccupancyAvailableDynamicSMemPerBlock,
+         (size_t * bytes, const void *function, int blocks, int block_size),
+         emu_occupancy_shared(bytes, function, blocks, block_size))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

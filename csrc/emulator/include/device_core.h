@@ -1,0 +1,68 @@
+// What device code asks of the emulator's core: the untyped half of barriers, warp operations and clocks.
+//
+// Every call carries the source line it was written on (EMU_SITE): errors name it, and it tells one barrier from
+// another. The headers device_*.h put CUDA's names and types on top; kernels never call these directly.
+#ifndef EMULATOR_DEVICE_CORE_H
+#define EMULATOR_DEVICE_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator_core.h"
+
+// The kernel's own line: a default argument is evaluated where the call is written.
+#define EMU_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum emu_barrier { EMU_SYNC, EMU_SYNC_COUNT, EMU_SYNC_AND, EMU_SYNC_OR, EMU_SYNC_GRID } emu_barrier;
+
+typedef enum emu_warp_kind {
+    EMU_SYNCWARP,
+    EMU_SHFL,
+    EMU_SHFL_UP,
+    EMU_SHFL_DOWN,
+    EMU_SHFL_XOR,
+    EMU_ALL,
+    EMU_ANY,
+    EMU_BALLOT,
+    EMU_MATCH_ANY,
+    EMU_MATCH_ALL,
+    EMU_REDUCE_ADD,
+    EMU_REDUCE_MIN,
+    EMU_REDUCE_MAX,
+    EMU_REDUCE_MIN_SIGNED,
+    EMU_REDUCE_MAX_SIGNED,
+    EMU_REDUCE_AND,
+    EMU_REDUCE_OR,
+    EMU_REDUCE_XOR,
+    EMU_ACTIVEMASK,
+    EMU_WARP_KINDS
+} emu_warp_kind;
+
+// Waits for all live threads of the block (EMU_SYNC_GRID: of the grid). The result is that of _count, _and, _or.
+EMU_API void emu_sync_block(const char *file, int line);
+EMU_API int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int line);
+
+// Waits for the lanes in `mask`, then does the operation for all of them. `value` is the lane's operand, widened with
+// zeros; `argument` and `width` are a shuffle's.
+EMU_API uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int argument, int width,
+                          const char *file, int line);
+EMU_API unsigned emu_activemask(const char *file, int line);
+
+EMU_API int emu_is_cooperative(void);
+EMU_API void *emu_dynamic_shared(void);         // the block's dynamic shared memory, 128-byte aligned
+EMU_API size_t emu_dynamic_shared_bytes(void);
+EMU_API long long emu_clock64(void);            // cycles of the emulated chip
+EMU_API long emu_clock(void);                   // clock(): the same in a kernel, the C library's outside
+EMU_API unsigned long long emu_global_timer_ns(void);
+EMU_API void emu_spin(void);                    // a failed attempt: lets other threads run now and then
+EMU_API void emu_yield(void);                   // lets other threads run now
+EMU_API void emu_fail(const char *what, const char *file, int line) __attribute__((noreturn));  // ends the kernel
+
+#ifdef __cplusplus
+}
+#endif
+#endif

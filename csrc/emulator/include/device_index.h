@@ -1,0 +1,19 @@
+// threadIdx and its like: thread-local variables of the core, set whenever a thread goes on.
+//
+// Variables, not macros, so that `config.blockDim` compiles; `__thread` with constant initialisers, so that an access
+// is a load and not a call. Kernels may keep the values over a barrier: for one thread they never change.
+#ifndef EMULATOR_DEVICE_INDEX_H
+#define EMULATOR_DEVICE_INDEX_H
+
+#include "vector_types.h"
+
+#define EMU_INDEX(symbol) __asm__(symbol) __attribute__((tls_model("initial-exec"), visibility("default")))
+extern __thread const uint3 threadIdx EMU_INDEX("emu_threadIdx");
+extern __thread const uint3 blockIdx EMU_INDEX("emu_blockIdx");
+extern __thread const dim3 blockDim EMU_INDEX("emu_blockDim");
+extern __thread const dim3 gridDim EMU_INDEX("emu_gridDim");
+#undef EMU_INDEX
+
+constexpr int warpSize = 32;
+
+#endif

@@ -1,0 +1,37 @@
+// CUDA's vector types: two to four numbers side by side, aligned so that 8 and 16 bytes are one access. Also for C.
+#ifndef EMULATOR_VECTOR_TYPES_H
+#define EMULATOR_VECTOR_TYPES_H
+
+// The alignments are CUDA's own (3-vectors have none beyond their element's): they decide struct layouts.
+#define EMU_VECTORS(name, type, align1, align2, align4)                                                              \
+    typedef struct __attribute__((aligned(align1))) name##1 { type x; } name##1;                                     \
+    typedef struct __attribute__((aligned(align2))) name##2 { type x, y; } name##2;                                  \
+    typedef struct name##3 { type x, y, z; } name##3;                                                                \
+    typedef struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; } name##4;
+
+EMU_VECTORS(char, signed char, 1, 2, 4)
+EMU_VECTORS(uchar, unsigned char, 1, 2, 4)
+EMU_VECTORS(short, short, 2, 4, 8)
+EMU_VECTORS(ushort, unsigned short, 2, 4, 8)
+EMU_VECTORS(int, int, 4, 8, 16)
+EMU_VECTORS(uint, unsigned int, 4, 8, 16)
+EMU_VECTORS(long, long, 8, 16, 16)
+EMU_VECTORS(ulong, unsigned long, 8, 16, 16)
+EMU_VECTORS(longlong, long long, 8, 16, 16)
+EMU_VECTORS(ulonglong, unsigned long long, 8, 16, 16)
+EMU_VECTORS(float, float, 4, 8, 16)
+EMU_VECTORS(double, double, 8, 16, 16)
+#undef EMU_VECTORS
+
+// Sizes of grids and blocks; what is not given is 1. The constructor is constexpr, so that a thread-local dim3 needs
+// no initialiser at run time.
+typedef struct dim3 {
+    unsigned int x, y, z;
+#ifdef __cplusplus
+    constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1) : x(x_), y(y_), z(z_) {}
+    constexpr dim3(uint3 sizes) : x(sizes.x), y(sizes.y), z(sizes.z) {}
+    constexpr operator uint3() const { return uint3{x, y, z}; }
+#endif
+} dim3;
+
+#endif

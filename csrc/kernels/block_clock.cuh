@@ -1,0 +1,28 @@
+// How a block notes its times, as the documents' programs do: thread 0 reads the clocks first and last.
+//
+// clock64 counts cycles of one multiprocessor, so only differences within a block mean something. The time of a
+// whole grid, last end minus first start, needs the timer common to all multiprocessors.
+#ifndef CK_BLOCK_CLOCK_CUH
+#define CK_BLOCK_CLOCK_CUH
+
+#include "device_extras.cuh"
+#include "variant.h"
+
+__device__ __forceinline__ void note_start(ck_clock *clocks) {
+    if (threadIdx.x == 0) {
+        clocks[blockIdx.x].ns_start = static_cast<long long>(global_timer_ns());
+        clocks[blockIdx.x].cycle_start = clock64();
+    }
+}
+
+// Every thread of the block calls it. The barrier is what the documents leave out: without it the time is thread
+// 0's own, while other warps may still be at work.
+__device__ __forceinline__ void note_end(ck_clock *clocks) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        clocks[blockIdx.x].cycle_end = clock64();
+        clocks[blockIdx.x].ns_end = static_cast<long long>(global_timer_ns());
+    }
+}
+
+#endif

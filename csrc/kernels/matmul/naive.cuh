@@ -1,0 +1,38 @@
+// matmul "naive": a ladder begins here.
+//
+// Change  A thread an element of C, numbered row by row; each walks along a row of A and down a column of B.
+// Why     The triple loop of a CPU program with its two outer loops spread over threads.
+// Claim   words that threads read from global memory: 2*m*n*k
+// Edges   threads past the last element do nothing; k = 0 gives zeros
+// Map     idx = blockIdx.x*256 + threadIdx.x, row = idx / n, column = idx % n: the lanes of a warp read neighbouring
+//         columns of B, and the same word of A
+// Limit   each addition rounds, and the errors of k additions pile up: "kahan". And every word of A is read n times,
+//         every word of B m times: "shared_row", "tiled"
+#ifndef CK_MATMUL_NAIVE_CUH
+#define CK_MATMUL_NAIVE_CUH
+
+#include <stdint.h>
+
+#include <cuda_runtime.h>
+
+namespace matmul {
+
+enum { FLAT_THREADS = 256 };
+
+// The arguments of every kernel here: a is m x k, b is k x n, c is m x n; lda, ldb, ldc are the elements from one row
+// to the next, which may be more than a row has.
+template <typename T>
+__global__ void __launch_bounds__(FLAT_THREADS)
+    naive(const T *__restrict__ a, int64_t lda, const T *__restrict__ b, int64_t ldb, T *__restrict__ c, int64_t ldc,
+          int64_t m, int64_t n, int64_t k) {
+    const int64_t idx = static_cast<int64_t>(blockIdx.x) * FLAT_THREADS + threadIdx.x;
+    const int64_t row = idx / n, column = idx % n;
+    if (row >= m) return;
+    T sum = 0;
+    for (int64_t i = 0; i < k; ++i) sum += a[row * lda + i] * b[i * ldb + column];
+    c[row * ldc + column] = sum;
+}
+
+} // namespace matmul
+
+#endif

@@ -1,0 +1,33 @@
+// sum_of_squares "chunked": comes after "single_thread".
+//
+// Change  One block of many threads; each adds a contiguous chunk of its own.
+// Why     While one warp waits for memory, the multiprocessor runs another: latency is hidden by having many.
+// Claim   one load in flight a thread: 256 instead of 1
+// Price   `threads` partial sums, which the host adds
+// Edges   the chunk is n / threads rounded up; the last chunks may be short or empty
+// Map     thread t: x[t * chunk] to x[(t + 1) * chunk - 1]
+// Limit   at one moment the lanes of a warp read addresses a chunk apart, so each of the 32 loads is a memory
+//         transaction of its own, of which one element is used: "coalesced" cures that
+#ifndef CK_SUM_CHUNKED_CUH
+#define CK_SUM_CHUNKED_CUH
+
+#include "square.cuh"
+
+namespace sum_of_squares {
+
+template <typename In, typename Acc>
+__global__ void __launch_bounds__(1024)
+    chunked(const In *__restrict__ x, int64_t n, Acc *__restrict__ partials, ck_clock *__restrict__ clocks) {
+    note_start(clocks);
+    const int64_t chunk = (n + blockDim.x - 1) / blockDim.x;
+    const int64_t begin = threadIdx.x * chunk;
+    const int64_t end = begin + chunk < n ? begin + chunk : n;
+    Acc sum = 0;
+    for (int64_t i = begin; i < end; ++i) sum += square<Acc>(x[i]);
+    partials[threadIdx.x] = sum;
+    note_end(clocks);
+}
+
+} // namespace sum_of_squares
+
+#endif

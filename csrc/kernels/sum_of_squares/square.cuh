@@ -1,0 +1,26 @@
+// What every kernel of this folder needs: the square of an element in the accumulator's type.
+//
+// Integers accumulate in `unsigned long long`: it wraps modulo 2^64, where a signed sum would be undefined. Reading
+// the bits as int64 gives what NumPy's int64 gives. A negative int widens to its two's complement, whose square is
+// right modulo 2^64.
+#ifndef CK_SQUARE_CUH
+#define CK_SQUARE_CUH
+
+#include <stdint.h>
+
+#include "../block_clock.cuh"
+
+template <typename Acc, typename In> __device__ __forceinline__ Acc square(In value) {
+    const Acc wide = static_cast<Acc>(value);
+    return wide * wide;
+}
+
+// This thread's number in the whole grid, and the number of threads in it.
+__device__ __forceinline__ int64_t grid_thread() {
+    return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ int64_t grid_threads() {
+    return static_cast<int64_t>(gridDim.x) * blockDim.x;
+}
+
+#endif

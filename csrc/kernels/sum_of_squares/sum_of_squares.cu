@@ -1,0 +1,393 @@
+// sum_of_squares: the sum of x[i] * x[i]. The launches and the table of the ladder; a kernel is in a file of its own.
+//
+// Begin with single_thread.cuh and follow the table. Views: x, of any shape but contiguous, and the result, one
+// element. Integers are summed modulo 2^64.
+#include "finish.cuh"
+
+#include "single_thread.cuh"
+#include "chunked.cuh"
+#include "chunked_global.cuh"
+#include "coalesced.cuh"
+#include "multi_block.cuh"
+#include "shared_serial.cuh"
+#include "tree_interleaved.cuh"
+#include "tree_sequential.cuh"
+#include "tree_unrolled.cuh"
+#include "warp_shuffle.cuh"
+#include "vectorized.cuh"
+#include "atomic.cuh"
+#include "cooperative.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace sum_of_squares {
+namespace {
+
+using wrapping = unsigned long long; // how integers accumulate: see square.cuh
+
+// --- types: the one place where dtype codes become C++ types
+
+// A row that lists a type which is not here fails its first call with it.
+template <typename Visit> int with_types(const ck_types &types, ck_error *error, Visit visit) {
+    switch (types.input) {
+    case CK_INT32:
+        if (types.accumulator == CK_INT64) return visit(int32_t{}, wrapping{});
+        break;
+    case CK_INT64:
+        if (types.accumulator == CK_INT64) return visit(int64_t{}, wrapping{});
+        break;
+    case CK_FLOAT32:
+        if (types.accumulator == CK_FLOAT32) return visit(float{}, float{});
+        break;
+    case CK_FLOAT64:
+        if (types.accumulator == CK_FLOAT64) return visit(double{}, double{});
+        break;
+    }
+    return ck_fail(
+        error, CK_BAD_TYPE, "sum_of_squares",
+        "no kernel for input %s with accumulator %s; there are int32 and int64 with int64, float32, float64",
+        ck_dtype_name(types.input), ck_dtype_name(types.accumulator));
+}
+
+// --- plans
+
+int64_t length_of(const ck_view &view) {
+    int64_t n = 1;
+    for (int d = 0; d < view.ndim; ++d) n *= view.shape[d];
+    return n;
+}
+int64_t length(const ck_call *call) {
+    return length_of(call->views[0]);
+}
+int64_t divide_up(int64_t n, int64_t by) {
+    return (n + by - 1) / by;
+}
+
+int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
+    *plan = ck_plan{};
+    if (threads < 1 || threads > call->limits->max_threads_per_block)
+        return ck_fail(error, CK_BAD_VALUE, "sum_of_squares",
+                       "threads=%lld: a block on this device has 1 to %d threads", static_cast<long long>(threads),
+                       call->limits->max_threads_per_block);
+    if (blocks < 1 || blocks > call->limits->max_grid[0])
+        return ck_fail(error, CK_BAD_VALUE, "sum_of_squares",
+                       "blocks=%lld: a grid on this device has 1 to %lld blocks", static_cast<long long>(blocks),
+                       static_cast<long long>(call->limits->max_grid[0]));
+    plan->grid[0] = static_cast<unsigned>(blocks);
+    plan->block[0] = static_cast<unsigned>(threads);
+    plan->grid[1] = plan->grid[2] = plan->block[1] = plan->block[2] = 1;
+    return CK_OK;
+}
+
+// Rows that read the clock have a record a block. Partial sums: one a thread, or one a block.
+int plan_clocked(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads,
+                 int64_t partials) {
+    CK_TRY(plan_grid(call, plan, error, blocks, threads));
+    plan->partials = partials;
+    plan->clock_blocks = blocks;
+    return CK_OK;
+}
+
+int plan_single_thread(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_clocked(call, plan, error, 1, 1, 0);
+}
+
+int plan_chunked(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t threads = call->parameters[0];
+    return plan_clocked(call, plan, error, 1, threads, threads);
+}
+constexpr auto plan_chunked_global = plan_chunked;
+constexpr auto plan_coalesced = plan_chunked;
+
+int plan_multi_block(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    return plan_clocked(call, plan, error, blocks, threads, blocks * threads);
+}
+
+int plan_shared_serial(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    CK_TRY(plan_clocked(call, plan, error, blocks, threads, blocks));
+    plan->shared_bytes = threads * ck_dtype_size(call->types.accumulator);
+    return CK_OK;
+}
+constexpr auto plan_tree_interleaved = plan_shared_serial;
+constexpr auto plan_tree_sequential = plan_shared_serial;
+
+int plan_tree_unrolled(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t blocks = call->parameters[0];
+    return plan_clocked(call, plan, error, blocks, UNROLLED_THREADS, blocks);
+}
+
+int plan_warp_shuffle(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    CK_TRY(plan_grid(call, plan, error, blocks, threads));
+    plan->partials = blocks;
+    return CK_OK;
+}
+
+// Elements that a thread takes with one load.
+int64_t pack_width(const ck_call *call) {
+    return PACK_BYTES / static_cast<int64_t>(ck_dtype_size(call->types.input));
+}
+
+// blocks=0: as many as fill the chip with 2048 threads a multiprocessor, fewer for an array that has not a pack for
+// each thread.
+int64_t chosen_blocks(const ck_call *call) {
+    const int64_t threads = call->parameters[0], asked = call->parameters[1];
+    if (asked > 0) return asked;
+    const int64_t most = call->limits->multiprocessors * divide_up(2048, threads);
+    const int64_t useful = divide_up(length(call), threads * pack_width(call));
+    return useful < 1 ? 1 : useful < most ? useful : most;
+}
+
+int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t blocks = chosen_blocks(call);
+    CK_TRY(plan_grid(call, plan, error, blocks, call->parameters[0]));
+    plan->partials = blocks;
+    return CK_OK;
+}
+
+int plan_atomic(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_grid(call, plan, error, chosen_blocks(call), call->parameters[0]);
+}
+
+int plan_cooperative(const ck_call *call, ck_plan *plan, ck_error *error) {
+    if (!call->limits->cooperative)
+        return ck_fail(error, CK_NOT_SUPPORTED, "cooperative", "this device has no cooperative launches");
+    CK_TRY(plan_grid(call, plan, error, call->parameters[1], call->parameters[0]));
+    plan->workspace_bytes = plan->grid[0] * ck_dtype_size(call->types.accumulator);
+    return CK_OK;
+}
+
+// --- runs
+
+// Kernels that leave their sums in `result` (the partial sums, or the output) share their arguments.
+template <typename In, typename Acc, typename... More>
+int launch(void (*kernel)(const In *, int64_t, Acc *, More...), const char *name, const ck_call *call,
+           const ck_plan *plan, const ck_context *context, ck_error *error, void *result, More... more) {
+    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
+                     static_cast<const In *>(call->views[0].data), length(call), static_cast<Acc *>(result), more...);
+}
+
+#define RUN(name, result, ...)                                                                                       \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_types(call->types, error, [&](auto in, auto acc) {                                               \
+            return launch(name<decltype(in), decltype(acc)>, #name, call, plan, context, error, result,              \
+                          ##__VA_ARGS__);                                                                            \
+        });                                                                                                          \
+    }
+
+RUN(single_thread, call->views[1].data, context->clocks)
+RUN(chunked, context->partials, context->clocks)
+RUN(chunked_global, context->partials, context->clocks)
+RUN(coalesced, context->partials, context->clocks)
+RUN(multi_block, context->partials, context->clocks)
+RUN(shared_serial, context->partials, context->clocks)
+RUN(tree_interleaved, context->partials, context->clocks)
+RUN(tree_sequential, context->partials, context->clocks)
+RUN(tree_unrolled, context->partials, context->clocks)
+RUN(warp_shuffle, context->partials)
+RUN(vectorized, context->partials)
+
+int run_atomic(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    void *const result = call->views[1].data;
+    CK_CUDA(error, cudaMemsetAsync(result, 0, ck_dtype_size(call->types.output), context->stream));
+    return with_types(call->types, error, [&](auto in, auto acc) {
+        return launch(atomic<decltype(in), decltype(acc)>, "atomic", call, plan, context, error, result);
+    });
+}
+
+int run_cooperative(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_types(call->types, error, [&](auto in, auto acc) -> int {
+        using In = decltype(in);
+        using Acc = decltype(acc);
+        const auto kernel = cooperative<In, Acc>;
+        int resident = 0; // blocks a multiprocessor: the launch would fail too, but not say how many fit
+        CK_CUDA(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                           &resident, kernel, static_cast<int>(plan->block[0]), plan->shared_bytes));
+        const long long most = static_cast<long long>(resident) * call->limits->multiprocessors;
+        if (plan->grid[0] > most)
+            return ck_fail(error, CK_BAD_VALUE, "cooperative",
+                           "blocks=%u: all must be resident at once, and this device holds %lld blocks of %u threads",
+                           plan->grid[0], most, plan->block[0]);
+        return ck_launch_cooperative(context, error, "cooperative", kernel, ck_dim3(plan->grid), ck_dim3(plan->block),
+                                     plan->shared_bytes, static_cast<const In *>(call->views[0].data), length(call),
+                                     static_cast<Acc *>(context->workspace), static_cast<Acc *>(call->views[1].data));
+    });
+}
+
+// --- the last partial sums
+
+template <typename Acc> void add_in_order(const void *partials, int64_t count, void *out) {
+    const Acc *const sums = static_cast<const Acc *>(partials);
+    Acc sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += sums[i];
+    *static_cast<Acc *>(out) = sum;
+}
+
+void finish_host(const void *partials, int64_t count, const ck_types *types, void *out) {
+    switch (types->accumulator) {
+    case CK_INT64: return add_in_order<wrapping>(partials, count, out);
+    case CK_FLOAT32: return add_in_order<float>(partials, count, out);
+    case CK_FLOAT64: return add_in_order<double>(partials, count, out);
+    }
+}
+
+int finish_device(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_types(call->types, error, [&](auto, auto acc) {
+        using Acc = decltype(acc);
+        return ck_launch(context, error, "finish", finish<Acc>, dim3(1), dim3(FINISH_THREADS), 0,
+                         static_cast<const Acc *>(context->partials), plan->partials,
+                         static_cast<Acc *>(call->views[1].data));
+    });
+}
+
+// --- error depth: additions one after the other on the longest path to the result
+
+double log2_up(int64_t n) {
+    int rounds = 0;
+    for (int64_t reach = 1; reach < n; reach *= 2) ++rounds;
+    return rounds;
+}
+double share(const ck_call *call, int64_t threads) {
+    return static_cast<double>(divide_up(length(call), threads));
+}
+
+double depth_in_a_row(const ck_call *call) {
+    return share(call, 1);
+}
+double depth_one_block(const ck_call *call) {
+    const int64_t threads = call->parameters[0];
+    return share(call, threads) + static_cast<double>(threads);
+}
+double depth_multi_block(const ck_call *call) {
+    const int64_t all = call->parameters[0] * call->parameters[1];
+    return share(call, all) + static_cast<double>(all);
+}
+double depth_shared_serial(const ck_call *call) {
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    return share(call, threads * blocks) + static_cast<double>(threads + blocks);
+}
+double depth_tree(const ck_call *call) {
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    return share(call, threads * blocks) + log2_up(threads) + static_cast<double>(blocks);
+}
+double depth_tree_unrolled(const ck_call *call) {
+    const int64_t blocks = call->parameters[0];
+    return share(call, UNROLLED_THREADS * blocks) + log2_up(UNROLLED_THREADS) + static_cast<double>(blocks);
+}
+double depth_shuffle(int64_t threads) {
+    return log2_up(WARP) + log2_up(divide_up(threads, WARP));
+}
+double depth_warp_shuffle(const ck_call *call) {
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    return share(call, threads * blocks) + depth_shuffle(threads) + static_cast<double>(blocks);
+}
+// A place of a pack, one element more from the head and one from the tail, the places together, the block.
+double depth_packed(const ck_call *call, int64_t blocks) {
+    const int64_t threads = call->parameters[0], width = pack_width(call);
+    return share(call, threads * blocks * width) + 2 + static_cast<double>(width - 1) + depth_shuffle(threads);
+}
+double depth_vectorized(const ck_call *call) {
+    const int64_t blocks = chosen_blocks(call);
+    return depth_packed(call, blocks) + static_cast<double>(blocks);
+}
+double depth_cooperative(const ck_call *call) {
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    return depth_packed(call, blocks) + static_cast<double>(divide_up(blocks, threads)) + depth_shuffle(threads);
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = 2 * n;
+    work->bytes = n * static_cast<double>(ck_dtype_size(call->types.input)) +
+                  static_cast<double>(ck_dtype_size(call->types.output));
+}
+
+// --- the table
+
+#define CK_FOLDER "sum_of_squares/"
+#define ALL_TYPES TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64)
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+#define BLOCKS    RANGE(blocks, "blocks", 32, 1, 65535)
+// The forms beyond the documents: larger blocks, and blocks=0 takes as many as suit the chip and the array.
+#define MORE_THREADS RANGE(threads, "threads per block", 512, 1, 1024)
+#define CHIP_BLOCKS  RANGE(blocks, "blocks, 0: chosen from the chip", 0, 0, 65535)
+
+#define CLOCKED (CK_DETERMINISTIC | CK_READS_CLOCK)
+
+// What NumPy sums by itself: integers and bool into 64 bits, float16 into float32.
+// clang-format off
+#define TO(input, wide) {CK_##input, CK_##wide, CK_##wide}
+// clang-format on
+#define NUMPY_TYPES                                                                                                  \
+    TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, TO(BOOL, INT64), TO(INT8, INT64), TO(INT16, INT64),    \
+          TO(UINT8, UINT64), TO(UINT16, UINT64), TO(UINT32, UINT64), TO(UINT64, UINT64), TO(FLOAT16, FLOAT32))
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, NUMPY_TYPES, SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "sum_of_squares/sum_of_squares.cu",
+                 "NumPy's own dot product, on the host",
+                 "For data already in the computer's memory, the way to a GPU and back may cost more than the sum",
+                 "the reference of T3"),
+    VARIANT(single_thread, FIRST, AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED, NO_PARAMETERS, depth_in_a_row,
+            KERNELS("single_thread"), "One thread does it all",
+            "A load takes hundreds of cycles; one thread can only wait for it", "T3; L steps 2 to 4"),
+    VARIANT(chunked, AFTER(single_thread), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(THREADS), depth_one_block, KERNELS("chunked"), "One block, a contiguous chunk a thread",
+            "While one warp waits for memory, another runs", "T4, first step; L step 5"),
+    VARIANT(chunked_global, AFTER(single_thread), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(THREADS), depth_one_block, KERNELS("chunked_global"),
+            "The same, the sums kept in global memory", "Keep a running sum in a register", "L step 5"),
+    VARIANT(coalesced, AFTER(chunked), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(THREADS), depth_one_block, KERNELS("coalesced"), "Neighbouring threads read neighbours",
+            "What is contiguous at one moment counts, not what is contiguous for a thread",
+            "T4, second step; L step 6"),
+    VARIANT(multi_block, AFTER(coalesced), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(THREADS, BLOCKS), depth_multi_block, KERNELS("multi_block"), "Many blocks",
+            "A block runs on one multiprocessor: many blocks use them all", "T4, third step; L step 7"),
+    VARIANT(shared_serial, AFTER(multi_block), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(THREADS, BLOCKS), depth_shared_serial, KERNELS("shared_serial"),
+            "Thread 0 of a block adds its block's sums",
+            "Threads of a block can share memory, with a barrier between", "T4, fourth step; L step 8"),
+    VARIANT(tree_interleaved, AFTER(shared_serial), AT_LEAST(60), ALL_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(THREADS, BLOCKS), depth_tree, KERNELS("tree_interleaved"), "A tree over neighbours",
+            "A tree adds n values in log2 n rounds", "T4, fifth step; L step 9"),
+    VARIANT(tree_sequential, AFTER(tree_interleaved), AT_LEAST(60), ALL_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(THREADS, BLOCKS), depth_tree, KERNELS("tree_sequential"), "A tree over halves",
+            "Keep working threads and their addresses side by side", "T4, sixth step"),
+    VARIANT(tree_unrolled, AFTER(tree_sequential), AT_LEAST(60), ALL_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+            PARAMETERS(BLOCKS), depth_tree_unrolled, KERNELS("tree_unrolled"), "The tree written out for 256 threads",
+            "A shape known beforehand needs no loop, and one warp no block barrier", "T4, last step"),
+    VARIANT(warp_shuffle, AFTER(tree_unrolled), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
+            PARAMETERS(THREADS, BLOCKS), depth_warp_shuffle, KERNELS("warp_shuffle"),
+            "Lanes hand their sums on directly", "Lanes of a warp can read each other's registers", "named in P11"),
+    VARIANT(vectorized, AFTER(warp_shuffle), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
+            PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("vectorized"),
+            "16-byte loads, a grid that fills the chip", "Memory speed is bytes in flight", "named in P11"),
+    VARIANT(atomic, AFTER(vectorized), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC_INTEGERS,
+            PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("atomic"),
+            "Blocks add to the result themselves", "Atomics end in one launch, but not in one order", "named in P11"),
+    VARIANT(cooperative, AFTER(atomic), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC | CK_COOPERATIVE,
+            PARAMETERS(MORE_THREADS, BLOCKS), depth_cooperative, KERNELS("cooperative"),
+            "All blocks meet, then one adds", "A grid may meet at a barrier, if all of it is resident",
+            "named in P11"),
+};
+
+} // namespace
+} // namespace sum_of_squares
+
+extern "C" {
+extern const ck_operation ck_operation_sum_of_squares;
+const ck_operation ck_operation_sum_of_squares = {
+    "sum_of_squares",
+    "The sum of the squares of all elements",
+    1,
+    1,
+    sum_of_squares::variants,
+    ck_length_of(sum_of_squares::variants),
+    sum_of_squares::work,
+    sum_of_squares::finish_host,
+    sum_of_squares::finish_device,
+};
+}

@@ -1,0 +1,62 @@
+// The words that a variant table is written in. A row reads
+//
+//     VARIANT(tiled, AFTER(pitched), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), COMPENSATED, CK_DETERMINISTIC,
+//             PARAMETERS(CHOICE(tile, "elements a side", 16, 8, 32)), depth_compensated, KERNELS("tiled"),
+//             "Tiles of A and B shared by a block",   // summary: what a listing shows
+//             "Fetch once, use TILE times",           // lesson: what a student keeps
+//             "T5, step 5"),                          // where it comes from
+//
+// and finds its functions by name: plan_tiled, run_tiled. Its source is CK_FOLDER "tiled.cuh"; a table defines
+// CK_FOLDER first. VARIANT is for kernels, HOST_VARIANT for what the host computes without one (NumPy's own way).
+#ifndef CK_TABLE_H
+#define CK_TABLE_H
+
+#include "variant.h"
+
+#define AFTER(name) #name
+#define FIRST       NULL // a ladder begins here
+
+#define AT_LEAST(capability) capability, 0
+#define EXACTLY(capability)  capability, 1
+
+// The formatter takes braces in macros for blocks of code.
+// clang-format off
+#define TYPES_END   {-1, -1, -1}
+#define TYPES(...)  {__VA_ARGS__, TYPES_END}
+#define F32_F32_F32 {CK_FLOAT32, CK_FLOAT32, CK_FLOAT32}
+#define F64_F64_F64 {CK_FLOAT64, CK_FLOAT64, CK_FLOAT64}
+#define I32_I64_I64 {CK_INT32, CK_INT64, CK_INT64}
+#define I64_I64_I64 {CK_INT64, CK_INT64, CK_INT64}
+
+#define PARAMETERS_END  {NULL, 0, {0}, 0, 0, 0, 0, NULL}
+#define PARAMETERS(...) {__VA_ARGS__, PARAMETERS_END}
+#define NO_PARAMETERS   {PARAMETERS_END}
+// CHOICE(name, unit, default, other choices...) and RANGE(name, unit, default, lowest, highest)
+#define CHOICE(name, unit, ...)                                                                                      \
+    {#name, ck_first_of(__VA_ARGS__), {__VA_ARGS__}, static_cast<int>(ck_count_of(__VA_ARGS__)), 0, 0, 0, unit}
+#define RANGE(name, unit, fallback, low, high) {#name, fallback, {0}, 0, low, high, 1, unit}
+
+#define KERNELS(...) {__VA_ARGS__, NULL}
+#define NO_KERNELS   {NULL}
+
+#define VARIANT(name, after, capability, types, order, traits, parameters, depth, kernels, summary, lesson, origin)  \
+    {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
+     CK_ON_CUDA | CK_ON_EMULATOR, kernels, CK_FOLDER #name ".cuh", plan_##name, run_##name}
+
+#define HOST_VARIANT(name, types, order, traits, depth, source, summary, lesson, origin)                             \
+    {#name, FIRST, summary, lesson, origin, types, NO_PARAMETERS, CK_SUM_##order, depth, traits, AT_LEAST(0),        \
+     CK_ON_HOST, NO_KERNELS, source, NULL, NULL}
+// clang-format on
+
+template <typename... Values> constexpr int64_t ck_first_of(int64_t first, Values...) {
+    return first;
+}
+template <typename... Values> constexpr size_t ck_count_of(Values...) {
+    return sizeof...(Values);
+}
+
+template <typename T, size_t N> constexpr int ck_length_of(const T (&)[N]) {
+    return static_cast<int>(N);
+}
+
+#endif

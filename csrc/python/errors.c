@@ -1,0 +1,60 @@
+// The one place where a status becomes a Python exception.
+#include <string.h>
+
+#include "python.h"
+
+int errors_import(module_state *state) {
+    PyObject *errors = PyImport_ImportModule("cudakern._errors");
+    if (errors == NULL) return -1;
+    state->cuda_error = PyObject_GetAttrString(errors, "CudaError");
+    state->out_of_memory = state->cuda_error ? PyObject_GetAttrString(errors, "OutOfMemoryError") : NULL;
+    Py_DECREF(errors);
+    return state->out_of_memory ? 0 : -1;
+}
+
+// class(message, **keywords); gives up the reference to the keywords.
+static void raise_with(PyObject *class, const char *message, PyObject *keywords) {
+    PyObject *arguments = keywords ? Py_BuildValue("(s)", message) : NULL;
+    PyObject *exception = arguments ? PyObject_Call(class, arguments, keywords) : NULL;
+    if (exception != NULL) PyErr_SetObject(class, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(arguments);
+    Py_XDECREF(keywords);
+}
+
+static void raise_cuda(module_state *state, const ck_error *error) {
+    const cudaError_t code = (cudaError_t)error->code;
+    const char *name = cudaGetErrorName(code);
+    if (code != cudaErrorMemoryAllocation) {
+        raise_with(state->cuda_error, error->message, Py_BuildValue("{s:s,s:i}", "name", name, "code", error->code));
+        return;
+    }
+    char message[sizeof error->message + 160];
+    if (error->bytes > 0)
+        PyOS_snprintf(message, sizeof message, "The device is short of memory: %zu bytes were asked for, %zu are free. %s",
+                      error->bytes, error->bytes_free, error->message);
+    else
+        PyOS_snprintf(message, sizeof message, "%s", error->message);
+    raise_with(state->out_of_memory, message,
+               Py_BuildValue("{s:s,s:i,s:n,s:n}", "name", name, "code", error->code, "bytes", (Py_ssize_t)error->bytes,
+                             "bytes_free", (Py_ssize_t)error->bytes_free));
+}
+
+PyObject *errors_raise(module_state *state, const ck_error *error) {
+    switch (error->code) {
+    case CK_OK: PyErr_SetString(PyExc_SystemError, "a call failed without an error"); break;
+    case CK_BAD_TYPE: PyErr_SetString(PyExc_TypeError, error->message); break;
+    case CK_BAD_VALUE: PyErr_SetString(PyExc_ValueError, error->message); break;
+    case CK_NO_HOST_MEMORY: PyErr_SetString(PyExc_MemoryError, error->message); break;
+    case CK_NOT_SUPPORTED: PyErr_SetString(PyExc_NotImplementedError, error->message); break;
+    case CK_INTERRUPTED:  // the signal's handler raised what it wanted
+        if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+        break;
+    default:
+        if (error->code > 0)
+            raise_cuda(state, error);
+        else
+            PyErr_Format(PyExc_SystemError, "status %d: %s", error->code, error->message);
+    }
+    return NULL;
+}

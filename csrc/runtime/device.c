@@ -1,0 +1,271 @@
+// Which device, what it can do, and the state that belongs to each.
+//
+// Nothing is asked of CUDA before the first real use: CUDA reads CUDA_VISIBLE_DEVICES at its first call, and an
+// import must not be that call.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "runtime.h"
+
+// The lowest capability that the kernels of this build have code for, 80 for 8.0. The build passes it.
+#ifndef CK_LOWEST_CAPABILITY
+#define CK_LOWEST_CAPABILITY 0
+#endif
+
+// --- state -------------------------------------------------------------------------------------------------------
+ck_runtime *ck_runtime_create(void) {
+    ck_runtime *runtime = calloc(1, sizeof *runtime);
+    if (runtime != NULL && pthread_mutex_init(&runtime->lock, NULL) != 0) {
+        free(runtime);
+        runtime = NULL;
+    }
+    return runtime;
+}
+
+void ck_runtime_destroy(ck_runtime *runtime) {
+    // A daemon thread may be inside a call while the interpreter ends. Then the process's end frees everything.
+    if (runtime == NULL || atomic_load(&runtime->calls) > 0) return;
+    for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
+        next = device->next;
+        ck_error ignored = {0};
+        int previous = device->index;
+        int entered = ck_device_enter(device->index, &previous, &ignored);
+        for (ck_stream *stream = device->idle, *after; stream != NULL; stream = after) {
+            after = stream->next;
+            ck_stream_destroy(stream);
+        }
+        ck_pool_destroy(device);
+        if (entered == CK_OK) ck_device_leave(device->index, previous, &ignored);
+        free(device);
+    }
+    pthread_mutex_destroy(&runtime->lock);
+    free(runtime);
+}
+
+void ck_runtime_before_fork(ck_runtime *runtime) { pthread_mutex_lock(&runtime->lock); }
+
+void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
+    if (!in_child) {
+        pthread_mutex_unlock(&runtime->lock);
+        return;
+    }
+    // The threads that worked on the parent's streams are not here. What they held is lost, on purpose.
+    pthread_mutex_init(&runtime->lock, NULL);
+    runtime->devices = NULL;
+    atomic_store(&runtime->calls, 0);
+}
+
+static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_error *error) {
+    ck_device *device = calloc(1, sizeof *device);
+    if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the state of a device");
+    device->index = index;
+    int status = ck_pool_create(device, error);
+    if (status != CK_OK) {
+        free(device);
+        return status;
+    }
+    device->next = runtime->devices;
+    runtime->devices = *made = device;
+    return CK_OK;
+}
+
+int ck_runtime_device(ck_runtime *runtime, int index, ck_device **found, ck_error *error) {
+    int status = CK_OK;
+    pthread_mutex_lock(&runtime->lock);
+    ck_device *device = runtime->devices;
+    while (device != NULL && device->index != index) device = device->next;
+    if (device == NULL) status = make_device(runtime, index, &device, error);
+    pthread_mutex_unlock(&runtime->lock);
+    *found = device;
+    return status;
+}
+
+// --- the thread's current device ---------------------------------------------------------------------------------
+int ck_device_current(int *device, ck_error *error) {
+    CK_CUDA(error, cudaGetDevice(device));
+    return CK_OK;
+}
+
+int ck_device_enter(int device, int *previous, ck_error *error) {
+    CK_CUDA(error, cudaGetDevice(previous));
+    // Setting a device makes its context: the caller's own choice is left alone when it is the same.
+    if (*previous != device) CK_CUDA(error, cudaSetDevice(device));
+    return CK_OK;
+}
+
+void ck_device_leave(int device, int previous, ck_error *error) {
+    if (previous != device) CK_RELEASE(error, cudaSetDevice(previous));
+}
+
+// --- choice ------------------------------------------------------------------------------------------------------
+// Without a driver cudaGetDeviceCount fails with error 35 and leaves the count unwritten.
+static int count_devices(int *count, ck_error *error) {
+    *count = 0;
+    int found = 0;
+    CK_CUDA(error, cudaGetDeviceCount(&found));
+    *count = found;
+    return CK_OK;
+}
+
+int ck_device_count(void) {
+    int count = 0;
+    ck_error ignored = {0};
+    count_devices(&count, &ignored);
+    return count;
+}
+
+// 1: the device can be used. 0: it cannot, and `reason` says why.
+static int is_suitable(int device, char *reason, size_t size) {
+    int mode = 0, major = 0, minor = 0;
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device)) != cudaSuccess ||
+        CK_CUDA_CODE(code, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)) != cudaSuccess ||
+        CK_CUDA_CODE(code, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device)) != cudaSuccess) {
+        snprintf(reason, size, "device %d does not answer: %s", device, cudaGetErrorName(code));
+        (void)cudaGetLastError();
+        return 0;
+    }
+    if (mode == cudaComputeModeProhibited) {
+        snprintf(reason, size, "device %d has compute mode 'prohibited' (nvidia-smi -c 0 allows it)", device);
+        return 0;
+    }
+    if (10 * major + minor < CK_LOWEST_CAPABILITY) {
+        snprintf(reason, size,
+                 "device %d has capability %d.%d, and this build has code from %d.%d on "
+                 "(set CUDAKERN_CUDA_ARCHS and build again)",
+                 device, major, minor, CK_LOWEST_CAPABILITY / 10, CK_LOWEST_CAPABILITY % 10);
+        return 0;
+    }
+    return 1;
+}
+
+int ck_device_choose(int *device, ck_error *error) {
+    int count = 0, current = 0;
+    CK_TRY(count_devices(&count, error));
+    if (count == 0) return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device: CUDA counts none");
+    CK_TRY(ck_device_current(&current, error));
+    char reasons[700] = "";
+    size_t used = 0;
+    for (int i = -1; i < count; i++) {  // the current one first
+        int candidate = i < 0 ? current : i;
+        char reason[200];
+        if (i == current || candidate >= count) continue;
+        if (is_suitable(candidate, reason, sizeof reason)) {
+            *device = candidate;
+            return CK_OK;
+        }
+        if (used < sizeof reasons)
+            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s", used ? "; " : "", reason);
+    }
+    return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device that can be used: %s", reasons);
+}
+
+// --- what a device is --------------------------------------------------------------------------------------------
+static int attribute(int device, enum cudaDeviceAttr which, int *value, ck_error *error) {
+    CK_CUDA(error, cudaDeviceGetAttribute(value, which, device));
+    return CK_OK;
+}
+
+int ck_device_limits(int device, ck_limits *limits, ck_error *error) {
+    int major, minor, shared, optin, grid[3];
+    *limits = (ck_limits){.device = device};
+    CK_TRY(attribute(device, cudaDevAttrComputeCapabilityMajor, &major, error));
+    CK_TRY(attribute(device, cudaDevAttrComputeCapabilityMinor, &minor, error));
+    CK_TRY(attribute(device, cudaDevAttrMultiProcessorCount, &limits->multiprocessors, error));
+    CK_TRY(attribute(device, cudaDevAttrWarpSize, &limits->warp_size, error));
+    CK_TRY(attribute(device, cudaDevAttrMaxThreadsPerBlock, &limits->max_threads_per_block, error));
+    CK_TRY(attribute(device, cudaDevAttrMaxSharedMemoryPerBlock, &shared, error));
+    CK_TRY(attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin, &optin, error));
+    CK_TRY(attribute(device, cudaDevAttrMaxGridDimX, &grid[0], error));
+    CK_TRY(attribute(device, cudaDevAttrMaxGridDimY, &grid[1], error));
+    CK_TRY(attribute(device, cudaDevAttrMaxGridDimZ, &grid[2], error));
+    CK_TRY(attribute(device, cudaDevAttrCooperativeLaunch, &limits->cooperative, error));
+    limits->capability = 10 * major + minor;
+    limits->shared_per_block = (size_t)shared;
+    limits->shared_per_block_optin = (size_t)optin;
+    for (int i = 0; i < 3; i++) limits->max_grid[i] = grid[i];
+    return CK_OK;
+}
+
+// What every device since capability 9.0 has at least.
+void ck_device_nominal_limits(ck_limits *limits) {
+    *limits = (ck_limits){.capability = 90,
+                          .multiprocessors = 132,
+                          .warp_size = 32,
+                          .max_threads_per_block = 1024,
+                          .shared_per_block = 48 * 1024,
+                          .shared_per_block_optin = 227 * 1024,
+                          .max_grid = {2147483647, 65535, 65535},
+                          .cooperative = 1};
+}
+
+// One list: expanded to names and to attributes.
+#define PROPERTIES(ITEM)                                                                                              \
+    ITEM("capability.0", cudaDevAttrComputeCapabilityMajor)                                                           \
+    ITEM("capability.1", cudaDevAttrComputeCapabilityMinor)                                                           \
+    ITEM("multiprocessors", cudaDevAttrMultiProcessorCount)                                                           \
+    ITEM("clock_khz", cudaDevAttrClockRate)                                                                           \
+    ITEM("memory_clock_khz", cudaDevAttrMemoryClockRate)                                                              \
+    ITEM("memory_bus_bits", cudaDevAttrGlobalMemoryBusWidth)                                                          \
+    ITEM("l2_bytes", cudaDevAttrL2CacheSize)                                                                          \
+    ITEM("shared_per_block", cudaDevAttrMaxSharedMemoryPerBlock)                                                      \
+    ITEM("shared_per_block_optin", cudaDevAttrMaxSharedMemoryPerBlockOptin)                                           \
+    ITEM("shared_per_multiprocessor", cudaDevAttrMaxSharedMemoryPerMultiprocessor)                                    \
+    ITEM("registers_per_block", cudaDevAttrMaxRegistersPerBlock)                                                      \
+    ITEM("registers_per_multiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor)                                    \
+    ITEM("warp_size", cudaDevAttrWarpSize)                                                                            \
+    ITEM("max_threads_per_block", cudaDevAttrMaxThreadsPerBlock)                                                      \
+    ITEM("max_threads_per_multiprocessor", cudaDevAttrMaxThreadsPerMultiProcessor)                                    \
+    ITEM("max_blocks_per_multiprocessor", cudaDevAttrMaxBlocksPerMultiprocessor)                                      \
+    ITEM("max_block_dims.0", cudaDevAttrMaxBlockDimX)                                                                 \
+    ITEM("max_block_dims.1", cudaDevAttrMaxBlockDimY)                                                                 \
+    ITEM("max_block_dims.2", cudaDevAttrMaxBlockDimZ)                                                                 \
+    ITEM("max_grid.0", cudaDevAttrMaxGridDimX)                                                                        \
+    ITEM("max_grid.1", cudaDevAttrMaxGridDimY)                                                                        \
+    ITEM("max_grid.2", cudaDevAttrMaxGridDimZ)                                                                        \
+    ITEM("cooperative", cudaDevAttrCooperativeLaunch)                                                                 \
+    ITEM("concurrent_kernels", cudaDevAttrConcurrentKernels)                                                          \
+    ITEM("async_engines", cudaDevAttrAsyncEngineCount)                                                                \
+    ITEM("unified_addressing", cudaDevAttrUnifiedAddressing)                                                          \
+    ITEM("ecc", cudaDevAttrEccEnabled)                                                                                \
+    ITEM("total_constant", cudaDevAttrTotalConstantMemory)                                                            \
+    ITEM("memory_pools", cudaDevAttrMemoryPoolsSupported)                                                             \
+    ITEM("compute_mode", cudaDevAttrComputeMode)                                                                      \
+    ITEM("integrated", cudaDevAttrIntegrated)                                                                         \
+    ITEM("managed_memory", cudaDevAttrManagedMemory)                                                                  \
+    ITEM("pci.0", cudaDevAttrPciDomainId)                                                                             \
+    ITEM("pci.1", cudaDevAttrPciBusId)                                                                                \
+    ITEM("pci.2", cudaDevAttrPciDeviceId)
+
+#define NAME(name, attribute) name,
+const char *const ck_property_names[CK_PROPERTY_COUNT] = {PROPERTIES(NAME)};
+#undef NAME
+
+int ck_device_properties(int device, ck_properties *properties, ck_error *error) {
+#define ATTRIBUTE(name, attribute) attribute,
+    static const enum cudaDeviceAttr attributes[] = {PROPERTIES(ATTRIBUTE)};
+#undef ATTRIBUTE
+    _Static_assert(sizeof attributes / sizeof *attributes == CK_PROPERTY_COUNT, "one value a name");
+    memset(properties, 0, sizeof *properties);
+    int count = 0, previous = 0;
+    CK_TRY(count_devices(&count, error));
+    if (device < 0 || device >= count)
+        return ck_fail(error, CK_BAD_VALUE, "device_properties", "There is no device %d: CUDA counts %d, from 0", device,
+                       count);
+    for (int i = 0; i < CK_PROPERTY_COUNT; i++) CK_TRY(attribute(device, attributes[i], &properties->values[i], error));
+    struct cudaDeviceProp described;
+    CK_CUDA(error, cudaGetDeviceProperties(&described, device));
+    memcpy(properties->name, described.name, sizeof properties->name - 1);
+    const int *pci = &properties->values[CK_PROPERTY_COUNT - 3];
+    snprintf(properties->pci_bus_id, sizeof properties->pci_bus_id, "%04x:%02x:%02x.0", pci[0], pci[1], pci[2]);
+    CK_CUDA(error, cudaDriverGetVersion(&properties->driver_version));
+    CK_CUDA(error, cudaRuntimeGetVersion(&properties->runtime_version));
+    CK_TRY(ck_device_enter(device, &previous, error));
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, cudaMemGetInfo(&properties->memory_free, &properties->memory_bytes)) != cudaSuccess)
+        ck_fail_cuda(error, code, "cudaMemGetInfo(&free, &total)");
+    ck_device_leave(device, previous, error);
+    return error->code;
+}

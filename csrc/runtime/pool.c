@@ -1,0 +1,110 @@
+// Device memory, one pool a device, in the stream's order.
+//
+// The pool is our own, so that nothing of ours changes how another library's memory behaves, and it gives nothing
+// back by itself: a call repeated with the same sizes makes no device allocation. ck_pool_trim gives it back. Where
+// a device has no pools (some virtual GPUs), cudaMalloc serves, slower.
+#include "runtime.h"
+
+#include <string.h>
+
+int ck_pool_create(ck_device *device, ck_error *error) {
+    int supported = 0;
+    CK_CUDA(error, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device->index));
+    if (!supported) return CK_OK;
+    struct cudaMemPoolProps properties;
+    memset(&properties, 0, sizeof properties);
+    properties.allocType = cudaMemAllocationTypePinned;  // CUDA's word for plain device memory
+    properties.handleTypes = cudaMemHandleTypeNone;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device->index;
+    CK_CUDA(error, cudaMemPoolCreate(&device->pool, &properties));
+    uint64_t keep = UINT64_MAX;
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, cudaMemPoolSetAttribute(device->pool, cudaMemPoolAttrReleaseThreshold, &keep)) !=
+        cudaSuccess) {
+        ck_fail_cuda(error, code, "cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep)");
+        ck_pool_destroy(device);
+        return error->code;
+    }
+    return CK_OK;
+}
+
+void ck_pool_destroy(ck_device *device) {
+    ck_error ignored = {0};
+    if (device->pool != NULL) CK_RELEASE(&ignored, cudaMemPoolDestroy(device->pool));
+    device->pool = NULL;
+}
+
+static cudaError_t take(ck_device *device, size_t bytes, cudaStream_t stream, void **data) {
+    return device->pool ? cudaMallocFromPoolAsync(data, bytes, device->pool, stream) : cudaMalloc(data, bytes);
+}
+
+// Memory that freed blocks still occupy, given back to the device.
+static cudaError_t give_back(ck_device *device) {
+    cudaError_t code = cudaDeviceSynchronize();
+    if (code == cudaSuccess && device->pool != NULL) code = cudaMemPoolTrimTo(device->pool, 0);
+    return code;
+}
+
+int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_block *block, ck_error *error) {
+    size_t asked = bytes > 0 ? bytes : 1, unused = 0, total = 0;
+    void *data = NULL;
+    cudaError_t code;
+    CK_CUDA_CODE(code, take(device, asked, stream, &data));
+    if (code != cudaSuccess) {
+        const int short_of_memory = code == cudaErrorMemoryAllocation;
+        ck_fail_cuda(error, code, device->pool ? "cudaMallocFromPoolAsync(&data, bytes, pool, stream)"
+                                               : "cudaMalloc(&data, bytes)");
+        if (!short_of_memory) return error->code;
+        // Is it true that there is no room? Then the room that blocks of other sizes left in the pool may do.
+        if (cudaMemGetInfo(&unused, &total) != cudaSuccess) unused = total = 0;
+        if (total > 0 && unused < asked && give_back(device) == cudaSuccess &&
+            take(device, asked, stream, &data) == cudaSuccess) {
+            memset(error, 0, sizeof *error);
+        } else {
+            (void)cudaGetLastError();
+            if (total > 0) cudaMemGetInfo(&unused, &total);
+            error->bytes = asked;
+            error->bytes_free = unused;
+            return error->code;
+        }
+    }
+    block->data = data;
+    block->bytes = asked;
+    atomic_fetch_add(&device->live, asked);
+    return CK_OK;
+}
+
+void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_error *error) {
+    if (block->data == NULL) return;
+    if (device->pool != NULL)
+        CK_RELEASE(error, cudaFreeAsync(block->data, stream));
+    else
+        CK_RELEASE(error, cudaFree(block->data));
+    atomic_fetch_sub(&device->live, block->bytes);
+    *block = (ck_block){0};
+}
+
+static ck_device *find(ck_runtime *runtime, int index) {
+    pthread_mutex_lock(&runtime->lock);
+    ck_device *device = runtime->devices;
+    while (device != NULL && device->index != index) device = device->next;
+    pthread_mutex_unlock(&runtime->lock);
+    return device;
+}
+
+size_t ck_pool_used(ck_runtime *runtime, int index) {
+    ck_device *device = find(runtime, index);
+    return device ? atomic_load(&device->live) : 0;
+}
+
+int ck_pool_trim(ck_runtime *runtime, int index, ck_error *error) {
+    ck_device *device = find(runtime, index);
+    if (device == NULL) return CK_OK;
+    int previous = index;
+    CK_TRY(ck_device_enter(index, &previous, error));
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, give_back(device)) != cudaSuccess) ck_fail_cuda(error, code, "cudaMemPoolTrimTo(pool, 0)");
+    ck_device_leave(index, previous, error);
+    return error->code;
+}

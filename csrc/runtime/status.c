@@ -1,0 +1,59 @@
+// Words for what went wrong, and faults on request.
+//
+// The two statics are the only mutable ones: ck_injected_fault gets no runtime to keep them in, because kernels'
+// launches call it too. They are atomic, and a test that sets them owns the process.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "runtime.h"
+
+static atomic_llong fault_after;       // > 0: guarded calls until the one that fails
+static atomic_int fault_code;
+static atomic_llong guarded_calls;
+static _Thread_local int fault_given;  // this thread's last fault was made here: CUDA knows nothing of it
+
+void ck_fault_set(int64_t n, int code) {
+    atomic_store(&fault_code, code);
+    atomic_store(&guarded_calls, 0);
+    atomic_store(&fault_after, n);
+}
+
+int64_t ck_fault_count(void) { return atomic_load(&guarded_calls); }
+
+cudaError_t ck_injected_fault(const char *call) {
+    (void)call;
+    fault_given = 0;
+    atomic_fetch_add(&guarded_calls, 1);
+    if (atomic_load(&fault_after) <= 0 || atomic_fetch_sub(&fault_after, 1) != 1) return cudaSuccess;
+    fault_given = 1;
+    return (cudaError_t)atomic_load(&fault_code);
+}
+
+int ck_fail(ck_error *error, int code, const char *call, const char *format, ...) {
+    if (error->code != CK_OK) return code;
+    error->code = code;
+    snprintf(error->call, sizeof error->call, "%s", call ? call : "");
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
+    char detail[768] = "";
+    if (fault_given) {
+        snprintf(detail, sizeof detail, "made to fail by inject_fault");
+    } else {
+        backend_error_detail(detail, sizeof detail);
+        // CUDA keeps an error for whoever asks next. It has been told here: the next call shall not find it.
+        (void)cudaGetLastError();
+        if (code == cudaErrorInsufficientDriver && *detail == '\0')
+            snprintf(detail, sizeof detail, "there is no NVIDIA driver, or it is too old for this build");
+    }
+    fault_given = 0;
+    return ck_fail(error, (int)code, call, "%s (%d): %s%s%s. The call was %s", cudaGetErrorName(code), (int)code,
+                   cudaGetErrorString(code), *detail ? ": " : "", detail, call);
+}

@@ -1,0 +1,227 @@
+"""Which backend answers: the GPU if it can be used, else the emulator; and why.
+
+No GPU, no driver, a driver too old and no ``_cuda`` build are one situation: the emulator answers and ``backend()``
+says why. Where a GPU is there and cannot be used, one warning says so too.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from . import _display
+from ._errors import CudaError, unknown
+from ._native import Native
+
+NAMES = ("cuda", "emulator")
+ENVIRONMENT = "CUDAKERN_BACKEND"
+NO_DEVICE = "cudaErrorNoDevice"
+NO_GPU = (NO_DEVICE, "cudaErrorInsufficientDriver", "cudaErrorStubLibrary")  # what a machine without one answers
+
+_requested: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """The backend that answers calls: its ``name``, the index of its ``device``, and ``why`` this one."""
+
+    name: str
+    device: int
+    why: str
+    native: Native = field(repr=False, compare=False)
+
+    @property
+    def emulated(self) -> bool:
+        """True where kernels run on the CPU: their times say nothing about a GPU's."""
+        return bool(self.native.emulated())
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """What the device says of itself (name, capability, multiprocessors, memory, limits...)."""
+        return self.native.device_properties(self.device)
+
+    @property
+    def capability(self) -> int:
+        """Compute capability: 90 is 9.0. A GPU keeps its own; the emulated chip can be changed."""
+        return _capability(self.native, self.device) if self.emulated else _gpu_capability(self.device)
+
+    @property
+    def device_name(self) -> str:
+        """The chip's name; on the emulator the chip that it answers as."""
+        name = str(self.properties["name"])
+        return f"{name} (emulated on the CPU)" if self.emulated and "emulat" not in name.lower() else name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name, device, why and the device's properties, for JSON."""
+        return {
+            "name": self.name,
+            "emulated": self.emulated,
+            "device": self.device,
+            "why": self.why,
+            "properties": self.properties,
+        }
+
+    def __repr__(self) -> str:
+        return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
+
+    def _repr_html_(self) -> str:
+        rows = [["backend", self.name], ["device", f"{self.device}: {self.device_name}"], ["why", self.why]]
+        return _display.Table("", ["", ""], rows).html()
+
+
+def _capability(native: Native, device: int) -> int:
+    major, minor = native.device_properties(device)["capability"]
+    return int(10 * major + minor)
+
+
+@functools.cache  # asking for all properties takes as long as a small kernel
+def _gpu_capability(device: int) -> int:
+    native, reason = _cuda()
+    if native is None:
+        raise CudaError(reason, NO_DEVICE, 100)
+    return _capability(native, device)
+
+
+@functools.cache
+def emulator() -> Native:
+    """The emulator's module; it is part of every build."""
+    try:
+        return cast(Native, importlib.import_module("cudakern._emulator"))
+    except ModuleNotFoundError as error:
+        if error.name != "cudakern._emulator":
+            raise
+        folder = Path(__file__).resolve().parent.parent
+        raise ImportError(
+            f"cudakern is not built: {folder} holds its sources only. "
+            f"Run `pip install -e .` in that folder, then import it again."
+        ) from None
+    except ImportError as error:
+        raise ImportError(
+            f"cudakern's emulator cannot be loaded ({error}). Run `pip install -e .` in its folder to build it anew."
+        ) from error
+
+
+@functools.cache
+def _cuda() -> tuple[Native | None, str]:
+    """The GPU's module and the reason why it cannot be used ("" if it can)."""
+    try:
+        native = cast(Native, importlib.import_module("cudakern._cuda"))
+    except ImportError as error:
+        built = not (isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda")
+        reason = f"its GPU module cannot be loaded ({error})" if built else "this build has no GPU module (no nvcc)"
+        if gpu_is_there():
+            _warn(reason)
+        return None, reason
+    reason = native.why_not()
+    if reason:
+        quiet = reason.startswith(NO_GPU) and not gpu_is_there()
+        if not quiet:
+            _warn(reason)
+        return None, reason
+    return native, ""
+
+
+def gpu_is_there() -> bool:
+    """True if the system shows an NVIDIA GPU that is not hidden by CUDA_VISIBLE_DEVICES.
+
+    cudart cannot tell: it answers a missing driver and one too old with the same code.
+    """
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None and visible.strip() in ("", "-1"):
+        return False
+    return any(Path("/proc/driver/nvidia/gpus").glob("*")) or Path("/dev/nvidia0").exists()
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(
+        f"there is a GPU, but cudakern cannot use it: {reason}; the emulator answers instead",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def backend() -> Backend:
+    """The backend that answers here and now, and why.
+
+    The order: ``use_backend`` of this context, the environment's CUDAKERN_BACKEND, else the GPU if there is one that
+    works, else the emulator. The current CUDA device and CUDA_VISIBLE_DEVICES are respected.
+
+    Returns
+    -------
+    Backend
+        With ``name`` ("cuda" or "emulator"), ``device`` (index), ``why`` and ``properties``.
+
+    Raises
+    ------
+    CudaError
+        "cuda" was asked for by name and cannot be used.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.backend().name in ("cuda", "emulator")
+    True
+    """
+    name = _requested.get()
+    asked = "asked for by use_backend"
+    if name is None:
+        name = os.environ.get(ENVIRONMENT, "").strip().lower() or None
+        asked = f"asked for by {ENVIRONMENT}"
+    if name is not None:
+        _check(name)
+    if name == "emulator":
+        return _make(emulator(), asked)
+    native, reason = _cuda()
+    if native is not None:
+        return _make(native, "a GPU that works" if name is None else asked)
+    if name == "cuda":
+        raise CudaError(f"backend 'cuda' was {asked} and cannot be used: {reason}", NO_DEVICE, 100)
+    return _make(emulator(), f"no GPU can be used: {reason}")
+
+
+def _make(native: Native, why: str) -> Backend:
+    return Backend(native.backend_name(), native.choose_device(), why, native)
+
+
+def _check(name: str) -> None:
+    if name not in NAMES:
+        raise ValueError(unknown("backend", name, NAMES))
+
+
+@contextmanager
+def use_backend(name: str) -> Iterator[Backend]:
+    """Inside ``with``, calls of this context (this thread, this task) go to the backend of that name.
+
+    Parameters
+    ----------
+    name : str
+        "cuda" or "emulator".
+
+    Raises
+    ------
+    ValueError
+        An unknown name.
+    CudaError
+        "cuda", and there is no GPU that works.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> with cudakern.use_backend("emulator"):
+    ...     int(cudakern.sum_of_squares([1, 2, 3], variant="numpy"))
+    14
+    """
+    _check(name)
+    token = _requested.set(name)
+    try:
+        yield backend()
+    finally:
+        _requested.reset(token)

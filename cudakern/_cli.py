@@ -1,0 +1,220 @@
+"""The command line: ``cudakern info | ladder | variants | source | verify``, each with ``--json``.
+
+A wrong name ends in one line with the nearest right one and exit status 2; a ladder or check that failed in 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import is_dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from rich.console import Console
+
+from . import __version__, _display, _table
+from ._backend import backend, use_backend
+from ._errors import CudaError, nearest, unknown
+from ._ladder import Ladder, ladder
+from ._source import source
+from ._verify import verify
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors are one line, and an option that does not exist names the nearest that does."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+    def options(self) -> list[str]:
+        return [option for action in self._actions for option in action.option_strings]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser, commands = _parsers()
+    command = next((a for a in given if not a.startswith("-")), None)
+    if command is not None and command not in commands:
+        parser.error(unknown("command", command, commands))
+    options, rest = parser.parse_known_args(given)
+    if rest:
+        known = commands[options.command].options()
+        parser.error(
+            f"{options.command} does not take {rest[0]!r}"
+            + (f"; the nearest is {nearest(rest[0], known)[0]}" if rest[0].startswith("-") else "")
+        )
+    try:
+        with use_backend(options.backend) if options.backend else contextlib.nullcontext():
+            return int(options.run(options))
+    except (ValueError, TypeError, CudaError, ImportError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        print(f"cudakern: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2 if isinstance(error, (ValueError, TypeError)) else 1
+    except KeyboardInterrupt:
+        print("cudakern: stopped", file=sys.stderr)
+        return 130
+
+
+def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
+    parser = _Parser(
+        prog="cudakern", description="Ladders of CUDA kernels, on a GPU or on the emulator.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"cudakern {__version__}")
+    common = _Parser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print JSON")
+    common.add_argument("--backend", metavar="NAME", help="cuda or emulator; default: the GPU if there is one")
+    sub = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands: dict[str, _Parser] = {}
+
+    def command(name: str, run: Any, text: str) -> _Parser:
+        made: _Parser = sub.add_parser(name, help=text, description=text, parents=[common], allow_abbrev=False)
+        made.set_defaults(run=run)
+        commands[name] = made
+        return made
+
+    command("info", _info, "The backend that answers and why, its device, and versions.")
+
+    made = command("ladder", _ladder, "Run every variant on one input; without --op both ladders.")
+    made.add_argument("op", nargs="?", help="sum_of_squares or matmul")
+    made.add_argument("--op", dest="op_option", metavar="OP", help="the same")
+    made.add_argument("--n", type=int, help="length, or rows and columns")
+    made.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
+    made.add_argument("--dtype", help="type of the input, e.g. float64")
+    made.add_argument("--repeat", type=int, help="how often to measure each variant")
+    made.add_argument("--warmup", type=int, help="how often to run each variant before")
+    made.add_argument("--variants", type=_names, help="which, e.g. naive,tiled")
+    made.add_argument("--seed", type=int, default=0, help="of the random input")
+    made.add_argument("--plot", metavar="FILE", help="save a picture (with both ladders: FILE-<op>)")
+
+    made = command("variants", _variants, "The variants of an operation; without a name of all.")
+    made.add_argument("op", nargs="?")
+
+    made = command("source", _source, "The CUDA source of a variant.")
+    made.add_argument("op")
+    made.add_argument("variant")
+
+    made = command("verify", _verify, "Check every variant of every operation against NumPy on random ragged inputs.")
+    made.add_argument("--op", type=_names, help="which operations")
+    made.add_argument("--variants", type=_names, help="which variants")
+    made.add_argument("--seed", type=int, default=0, help="of the random inputs")
+    return parser, commands
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in text.replace("x", ",").split(","))
+
+
+def _json(value: Any) -> None:
+    def plain(o: Any) -> Any:
+        if isinstance(o, np.generic):
+            return o.item()
+        if hasattr(o, "to_dict"):
+            return o.to_dict()
+        if is_dataclass(o):
+            return vars(o)
+        return str(o)
+
+    print(json.dumps(value, default=plain, indent=2))
+
+
+def _print(table: _display.Table) -> None:
+    console = Console()
+    if console.is_terminal:
+        console.print(table.rich())
+    else:
+        print(table.text())
+
+
+def _info(options: argparse.Namespace) -> int:
+    here = backend()
+    properties = here.properties
+    versions = {
+        "cudakern": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "cuda_driver": properties.get("driver_version"),
+        "cuda_runtime": properties.get("runtime_version"),
+    }
+    if options.json:
+        _json(here.to_dict() | {"versions": versions, "platform": platform.platform()})
+        return 0
+    rows = [["backend", here.name], ["why", here.why], ["device", f"{here.device}: {here.device_name}"]]
+    rows += [[name.replace("_", " "), str(value)] for name, value in (versions | properties).items()]
+    _print(_display.Table("", ["", " "], rows))
+    return 0
+
+
+def _ladder(options: argparse.Namespace) -> int:
+    if options.op and options.op_option:
+        raise ValueError("ladder: the operation is given twice")
+    op = options.op or options.op_option
+    here = backend()
+    if not options.json:
+        print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
+    done: list[Ladder] = []
+    chosen: dict[str, list[str]] = {}
+    for name, row in _table.choose([op] if op else None, options.variants):  # each ladder takes the names that it has
+        chosen.setdefault(name, []).append(row.name)
+    for name, variants in chosen.items():
+        done.append(
+            ladder(
+                name,
+                n=options.n,
+                shape=options.shape,
+                dtype=options.dtype,
+                variants=variants,
+                repeat=options.repeat,
+                warmup=options.warmup,
+                seed=options.seed,
+                progress=True,
+            )
+        )
+        if not options.json:
+            _print(done[-1].table())
+        if options.plot:
+            stem, extension = os.path.splitext(options.plot)
+            done[-1].plot(options.plot if op else f"{stem}-{name}{extension or '.png'}")
+    if options.json:
+        _json([one.to_dict() for one in done])
+    return int(any(one.failed for one in done))
+
+
+def _variants(options: argparse.Namespace) -> int:
+    names = [options.op] if options.op else _table.operations()
+    if options.json:
+        _json({name: _table.variants(name).to_dict() for name in names})
+    else:
+        for name in names:
+            _print(_table.variants(name).table())
+    return 0
+
+
+def _source(options: argparse.Namespace) -> int:
+    code = source(options.op, options.variant)
+    if options.json:
+        _json({"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)})
+    else:
+        print(code, end="" if code.endswith("\n") else "\n")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    verdict = verify(options.op, options.variants, options.seed)
+    if options.json:
+        _json(verdict.to_dict())
+    else:
+        _print(verdict.table())
+    return 0 if verdict.ok else 1

@@ -1,0 +1,94 @@
+"""Tables as text (rich) and as HTML for notebooks, and numbers with units. One table object serves both."""
+
+from __future__ import annotations
+
+import html
+import io
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, the names of columns, rows of words, a note below. ``right`` names the columns of figures."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+    right: Sequence[str] = field(default=())
+
+    def rich(self) -> RichTable:
+        """For a terminal."""
+        table = RichTable(
+            title=Text(self.title) if self.title else None,
+            caption=Text(self.note) if self.note else None,
+            box=box.SIMPLE_HEAD,
+            title_justify="left",
+            caption_justify="left",
+            show_header=any(c.strip() for c in self.columns),
+        )
+        for column in self.columns:
+            figures = column in self.right
+            table.add_column(column, justify="right" if figures else "left", no_wrap=figures or column == "variant")
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        return table
+
+    def text(self) -> str:
+        """Plain text, as wide as the terminal (120 characters where there is none)."""
+        stream = io.StringIO()
+        width = max(shutil.get_terminal_size((120, 24)).columns, 80)
+        Console(file=stream, width=width, color_system=None, force_jupyter=False).print(self.rich())
+        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+    def html(self) -> str:
+        """For a notebook."""
+        parts = ["<table>"]
+        if self.title:
+            parts.append(f"<caption>{html.escape(self.title)}</caption>")
+        if any(c.strip() for c in self.columns):
+            heads = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
+            parts.append(f"<thead><tr>{heads}</tr></thead>")
+        parts.append("<tbody>")
+        for row in self.rows:
+            cells = "".join(
+                f'<td style="text-align:{"right" if column in self.right else "left"}">{html.escape(cell)}</td>'
+                for column, cell in zip(self.columns, row, strict=True)
+            )
+            parts.append(f"<tr>{cells}</tr>")
+        parts.append("</tbody></table>")
+        if self.note:
+            parts.append(f"<p>{html.escape(self.note)}</p>")
+        return "".join(parts)
+
+
+def duration(ns: float | None) -> str:
+    """Nanoseconds in the unit that reads best: 1234 -> "1.23 us"."""
+    if ns is None:
+        return "-"
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{figure(ns / size)} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def size(count: float) -> str:
+    """Bytes in the unit that reads best (powers of ten, as bandwidths are)."""
+    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= one:
+            return f"{figure(count / one)} {unit}"
+    return f"{count:.0f} B"
+
+
+def figure(value: float | None) -> str:
+    """Three digits: 1234.5 -> "1,234", 0.012345 -> "0.0123"."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"

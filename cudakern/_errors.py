@@ -1,0 +1,59 @@
+"""Errors of the CUDA runtime as Python exceptions, and the words for a name that nobody knows.
+
+The C modules import the classes from here, so that ``except cudakern.CudaError`` catches either backend's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import Any
+
+
+class CudaError(RuntimeError):
+    """A call of the CUDA runtime, or a kernel, that failed.
+
+    ``name`` is CUDA's own (``"cudaErrorInvalidValue"``), ``code`` its number. Both are the same on the emulator.
+    """
+
+    name: str
+    code: int
+
+    def __init__(self, message: str = "", name: str = "", code: int = 0) -> None:
+        super().__init__(message)
+        self.name = name
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, self.__dict__
+
+
+class OutOfMemoryError(CudaError, MemoryError):
+    """The device has no room: ``bytes`` were asked for, ``bytes_free`` were free."""
+
+    bytes: int
+    bytes_free: int
+
+    def __init__(
+        self,
+        message: str = "",
+        name: str = "cudaErrorMemoryAllocation",
+        code: int = 2,
+        bytes: int = 0,
+        bytes_free: int = 0,
+    ) -> None:
+        super().__init__(message, name, code)
+        self.bytes = bytes
+        self.bytes_free = bytes_free
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The known names, the one most like ``name`` first; equals stay in their order."""
+    return sorted(known, key=lambda k: -SequenceMatcher(None, name.lower(), k.lower()).ratio())
+
+
+def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
+    """One line for a name that does not exist: what was given, the nearest right one, all of them."""
+    names = nearest(str(name), known)
+    known_text = f"the nearest is {names[0]!r}; known: {', '.join(names)}" if names else "none are known"
+    return f"unknown {what} {name!r}{of and ' of '}{of}: {known_text}"

@@ -1,0 +1,282 @@
+"""ladder: every variant of an operation on one input, one below the other."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+
+from . import _display, _table
+from ._backend import Backend, backend
+from ._compare import Comparison, compare
+from ._errors import CudaError
+from ._operations import Operation, operation
+from ._profile import Profile, measure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a ladder: its row, its profile and errors, or a note why it did not run."""
+
+    variant: _table.Variant
+    profile: Profile | None
+    error: Comparison | None  #: relative, against NumPy
+    speedup: float | None  #: kernel time of the first step / this one's; only where both clocks are of one kind
+    note: str = ""
+    failed: bool = False  #: True for an error of the runtime, False where the row is not for this place or input
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        error = {"max": self.error.max, "average": self.error.average} if self.error else None
+        return {
+            "variant": self.variant.name,
+            "after": self.variant.after,
+            "summary": self.variant.summary,
+            "profile": self.profile.to_dict() if self.profile else None,
+            "error": error,
+            "speedup": self.speedup,
+            "note": self.note,
+            "failed": self.failed,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Ladder(Sequence[Step]):
+    """The steps, in order; shown as a table."""
+
+    operation: str
+    rate: str
+    shapes: tuple[tuple[int, ...], ...]
+    dtype: str
+    backend: Backend
+    steps: tuple[Step, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            row = _table.find(self.operation, key)
+            return next(s for s in self.steps if s.variant == row)
+        return self.steps[key]
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    @property
+    def failed(self) -> bool:
+        """True if a step ended in an error of the runtime."""
+        return any(s.failed for s in self.steps)
+
+    @property
+    def title(self) -> str:
+        """Operation, input and device in a line."""
+        shapes = " by ".join(" x ".join(f"{n:,}" for n in s) for s in self.shapes)
+        return f"{self.operation}: {shapes} {self.dtype}; {self.backend.device_name}"
+
+    def table(self) -> _display.Table:
+        """The table, as words."""
+        mark = " (emulated)" if self.backend.emulated else ""
+        columns = [
+            "variant",
+            "what it shows",
+            f"kernel{mark}",
+            "whole call",
+            f"{self.rate}{mark}",
+            "speed-up",
+            "max error",
+        ]
+        rows = []
+        for step in self.steps:
+            p = step.profile
+            if p is None:
+                rows.append([step.variant.name, f"{step.variant.summary} [{step.note}]", *["-"] * 5])
+                continue
+            rate = p.gb_per_s if self.rate == "GB/s" else p.gflop_per_s
+            host = " (host)" if p.clock == "host" and self.backend.emulated else ""
+            rows.append(
+                [
+                    step.variant.name,
+                    step.variant.summary,
+                    _display.duration(p.kernel_ns) + host,
+                    _display.duration(p.whole_ns),
+                    _display.figure(rate) + host,
+                    f"{_display.figure(step.speedup)}x" if step.speedup else "-",
+                    "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-",
+                ]
+            )
+        note = "Errors are relative, against NumPy in double; the speed-up is that of the kernel over the first step."
+        if self.backend.emulated:
+            note += (
+                f" Emulated: the kernels ran on the CPU, and their times say nothing about a GPU ({self.backend.why})."
+            )
+        return _display.Table(self.title, columns, rows, note, right=columns[2:])
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "operation": self.operation,
+            "shapes": self.shapes,
+            "dtype": self.dtype,
+            "backend": self.backend.to_dict(),
+            "steps": [s.to_dict() for s in self.steps],
+        }
+
+    def plot(self, path: str | None = None) -> Figure:
+        """Bars of time and rate; needs matplotlib (``pip install cudakern[plot]``). With ``path`` it is saved too."""
+        from ._plots import plot_ladder
+
+        return plot_ladder(self, path)
+
+
+def ladder(
+    op: str,
+    *,
+    n: int | None = None,
+    shape: Sequence[int] | None = None,
+    dtype: npt.DTypeLike | None = None,
+    variants: Sequence[str] | None = None,
+    repeat: int | None = None,
+    warmup: int | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Ladder:
+    """Run every variant of an operation on one random input and compare time, rate and error.
+
+    Parameters
+    ----------
+    op : str
+        "sum_of_squares" or "matmul".
+    n : int, optional
+        The array's length; rows and columns of both matrices. Default: the documents' 1,048,576 and 1000.
+    shape : sequence of int, optional
+        Instead of ``n``: the array's shape; (m, k, n) for an (m, k) by (k, n) product.
+    dtype : dtype, optional
+        Of the input. Default: the documents' int32 (0 to 9) and float32 (0 to 1).
+    variants : sequence of str, optional
+        Which ones, in that order. Default: all.
+    repeat, warmup : int, optional
+        As in :func:`profile`.
+    seed : int
+        Of the input.
+    progress : bool, optional
+        Show on stderr which row runs. Default: only on a terminal.
+
+    Returns
+    -------
+    Ladder
+        A sequence of steps that shows itself as a table, with ``to_dict()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        An unknown operation or variant, or a bad size.
+    TypeError
+        A type that no variant takes.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> steps = cudakern.ladder("sum_of_squares", n=1000, variants=["coalesced", "numpy"])
+    >>> [step.variant.name for step in steps], steps["coalesced"].error.max
+    (['coalesced', 'numpy'], 0.0)
+    """
+    what = operation(op)
+    if variants is None:
+        rows = list(_table.variants(op))
+    else:
+        rows = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
+    sizes, kind = _input(what, n, shape, dtype)
+    inputs = what.make(sizes, kind, seed)
+    here = backend()
+    steps: list[Step] = []
+    with _progress(progress, op, len(rows)) as announce:
+        announce("NumPy in double, to compare with")
+        reference = what.reference(*inputs)
+        for row in rows:
+            announce(row.name)
+            steps.append(_step(what, row, here, inputs, reference, repeat, warmup))
+    first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
+    return Ladder(
+        op, what.rate, tuple(x.shape for x in inputs), kind.name, here, tuple(_with_speedup(s, first) for s in steps)
+    )
+
+
+def _input(
+    what: Operation, n: int | None, shape: Sequence[int] | None, dtype: npt.DTypeLike | None
+) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    if n is not None and shape is not None:
+        raise ValueError("ladder: give n or shape, not both")
+    sizes = what.square(n) if n is not None else tuple(shape) if shape is not None else what.default_shape
+    if any(s < 0 for s in sizes) or (what.fixed_rank and len(sizes) != len(what.default_shape)):
+        raise ValueError(f"ladder: shape is {what.shape_help}, not {sizes}")
+    kind = np.dtype(what.default_dtype if dtype is None else dtype)
+    listed = dict.fromkeys(t for row in _table.variants(what.name) if not row.on_host for t in row.types)
+    if kind.name not in listed:
+        raise TypeError(f"ladder: the variants of {what.name} take {', '.join(listed)}, not {kind.name}")
+    return sizes, kind
+
+
+def _step(
+    what: Operation,
+    row: _table.Variant,
+    here: Backend,
+    inputs: tuple[Any, ...],
+    reference: Any,
+    repeat: int | None,
+    warmup: int | None,
+) -> Step:
+    reason = row.why_not(here)
+    if reason:
+        return Step(row, None, None, None, f"not here: {reason}")
+    try:
+        profile, result = measure(what.call, inputs, {"variant": row.name}, repeat, warmup)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        return Step(row, None, None, None, f"not for this input: {error}")
+    except CudaError as error:
+        return Step(row, None, None, None, f"failed: {error}", failed=True)
+    return Step(row, profile, compare(result, reference), None)
+
+
+def _with_speedup(step: Step, first: Profile | None) -> Step:
+    p = step.profile
+    # An emulated time and a real one have nothing to do with each other.
+    comparable = p is not None and first is not None and p.emulated == first.emulated
+    if not comparable or p is None or first is None:
+        return step
+    return Step(step.variant, p, step.error, first.kernel_ns / max(p.kernel_ns, 1), step.note, step.failed)
+
+
+@contextlib.contextmanager
+def _progress(wanted: bool | None, op: str, count: int) -> Iterator[Callable[[str], None]]:
+    """A line that says which row runs: replaced in place on a terminal, a line each where there is none."""
+    console = Console(file=sys.stderr)
+    if wanted is False or (wanted is None and not console.is_terminal):
+        yield lambda name: None
+    elif console.is_terminal:
+        done = 0
+        with console.status(op) as status:
+
+            def show(name: str) -> None:
+                nonlocal done
+                status.update(f"{op} {done}/{count}: {name}")
+                done += 1
+
+            yield show
+    else:
+        yield lambda name: print(f"{op}: {name}", file=sys.stderr, flush=True)

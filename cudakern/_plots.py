@@ -1,0 +1,59 @@
+"""Pictures; matplotlib is an extra and imported only here."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from ._display import duration, figure
+
+try:
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise ImportError("plots need matplotlib: pip install 'cudakern[plot]'") from error
+
+if TYPE_CHECKING:
+    from ._ladder import Ladder
+
+BAR, HOST_BAR = "#76a5af", "#b7b7b7"
+
+
+class Picture(Figure):
+    """A figure that shows itself in a notebook, without pyplot and its state."""
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        self.savefig(stream, format="png", dpi=100)
+        return stream.getvalue()
+
+
+def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
+    """A bar a step: the kernel's time and the rate, both on logarithmic axes, with their figures."""
+    measured = [(s, s.profile) for s in ladder if s.profile is not None]
+    names = [s.variant.name for s, _ in measured]
+    colors = [HOST_BAR if p.clock == "host" else BAR for _, p in measured]
+    times = [max(p.kernel_ns, 1) for _, p in measured]
+    rates = [p.gb_per_s if ladder.rate == "GB/s" else p.gflop_per_s for _, p in measured]
+    mark = " (emulated)" if ladder.backend.emulated else ""
+
+    drawing = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
+    left, right = drawing.subplots(1, 2, sharey=True)
+    for axes, values, labels, title in (
+        (left, times, [duration(t) for t in times], f"kernel time, ns{mark}"),
+        (right, rates, [figure(r) for r in rates], f"{ladder.rate}{mark}"),
+    ):
+        bars = axes.barh(names, values, color=colors)
+        axes.bar_label(bars, labels, padding=3, fontsize=8)
+        positive = [v for v in values if v > 0]
+        if positive:
+            axes.set_xscale("log")
+            axes.set_xlim(min(positive) / 3, max(positive) * 5)  # room for the labels
+        axes.set_title(title, fontsize=10)
+        axes.spines[["top", "right"]].set_visible(False)
+    left.invert_yaxis()  # shared: the first step on top on both sides
+    host = "; grey: NumPy on the host" if HOST_BAR in colors else ""
+    emulated = "; these times say nothing about a GPU" if mark else ""
+    drawing.suptitle(f"{ladder.title}{emulated}{host}", fontsize=10)
+    if path is not None:
+        drawing.savefig(path, dpi=150)
+    return drawing

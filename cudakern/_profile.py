@@ -1,0 +1,250 @@
+"""profile: one call, measured. The measured call is the ordinary one; the dispatcher only leaves its report."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from . import _chip, _display
+from ._backend import emulator
+from ._dispatch import recorder
+from ._table import Variant
+
+#: Without repeat=, a call is measured until this time is used up, but no more often than REPEATS.
+BUDGET_S, REPEATS = 0.5, 20
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Medians over the repeats of one call. Times are in nanoseconds.
+
+    ``clock`` says whose times they are: "gpu", "host" (NumPy's row), or "emulated" (a kernel run on the CPU, whose
+    time says nothing about a GPU's and is never a share of a chip's limit).
+    """
+
+    variant: Variant
+    parameters: dict[str, int]
+    backend: str
+    device: str
+    clock: str
+    shapes: tuple[tuple[int, ...], ...]
+    dtype: str
+    repeat: int
+    kernel_ns: float
+    to_device_ns: float
+    to_host_ns: float
+    finish_ns: float  #: the host's part: adding the last partial sums; 0 where the kernel does it
+    whole_ns: float  #: from the call to the result, as the caller waits
+    flops: float
+    bytes: float  #: the least that the operation can move: operands once, result once
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    shared_bytes: int
+    cycles: tuple[int, ...]  #: of each block, for rows that read the clock; else empty
+    blocks_ns: int | None  #: last end minus first start over the blocks, on the common clock; for the same rows
+    limit: str | None  #: what bounds this work on this chip; None if emulated or not known
+    share: float | None  #: of that limit that the kernel reaches; 1.0 is all of it
+
+    @property
+    def operation(self) -> str:
+        """The operation's name."""
+        return self.variant.operation
+
+    @property
+    def emulated(self) -> bool:
+        """True where the times are an emulator's."""
+        return self.clock == "emulated"
+
+    @property
+    def gb_per_s(self) -> float:
+        """Least bytes moved / kernel time."""
+        return self.bytes / max(self.kernel_ns, 1)
+
+    @property
+    def gflop_per_s(self) -> float:
+        """FLOPs / kernel time."""
+        return self.flops / max(self.kernel_ns, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON; ``"clock": "emulated"`` marks an emulated time."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return (
+            {"operation": self.operation}
+            | fields
+            | {
+                "variant": self.variant.name,
+                "emulated": self.emulated,
+                "gb_per_s": self.gb_per_s,
+                "gflop_per_s": self.gflop_per_s,
+            }
+        )
+
+    def table(self) -> _display.Table:
+        """The table, as words."""
+        mark = " (emulated)" if self.emulated else ""
+        rows = [[f"kernel{mark}", _display.duration(self.kernel_ns)]]
+        if self.clock != "host":
+            rows += [
+                [f"copy to the device{mark}", _display.duration(self.to_device_ns)],
+                [f"copy to the host{mark}", _display.duration(self.to_host_ns)],
+            ]
+        if self.variant.finish == "host" and self.clock != "host":
+            rows += [["last sums, on the host", _display.duration(self.finish_ns)]]
+        rows += [
+            [f"whole call{mark}", _display.duration(self.whole_ns)],
+            ["work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"],
+            [f"rate{mark}", f"{_display.figure(self.gb_per_s)} GB/s, {_display.figure(self.gflop_per_s)} GFLOP/s"],
+        ]
+        if self.cycles:
+            rows += [
+                [
+                    f"cycles a block{mark}",
+                    f"{min(self.cycles):,} to {max(self.cycles):,} "
+                    f"(median {statistics.median(self.cycles):,.0f}, "
+                    f"{len(self.cycles):,} blocks)",
+                ],
+                [f"all blocks{mark}", _display.duration(self.blocks_ns)],
+            ]
+        if self.share is not None:
+            rows.append(["share of the limit", f"{self.share:.1%} of {self.limit}"])
+        if self.grid:
+            by = " x ".join
+            rows.append(
+                [
+                    "launch",
+                    f"{by(map(str, self.grid))} blocks of {by(map(str, self.block))} threads, "
+                    f"{self.shared_bytes:,} B of dynamic shared memory",
+                ]
+            )
+        parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
+        shapes = " and ".join(str(s) for s in self.shapes)
+        note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."
+        if self.emulated:
+            note += " Emulated on the CPU: these times say nothing about a GPU."
+        title = f"{self.operation}, {self.variant.name}{parameters}: {shapes} {self.dtype}, {self.device}"
+        return _display.Table(title, ["", " "], rows, note)
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def profile(
+    fn: Callable[..., Any], *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any
+) -> Profile:
+    """Measure a call: kernel, copies, whole; bytes, FLOPs and rates; cycles where the row reads the clock.
+
+    Parameters
+    ----------
+    fn : function
+        ``cudakern.matmul`` or ``cudakern.sum_of_squares``.
+    *args, **kw
+        Its arguments.
+    repeat : int, optional
+        How often to measure; the figures are medians. Without it: up to 20 times, but no longer than half a second.
+    warmup : int, optional
+        How many calls go before. Without it: one, which is the measurement if it took longer than half a second.
+
+    Returns
+    -------
+    Profile
+        It shows itself as a table; ``to_dict()`` is for JSON. Times are in nanoseconds.
+
+    Raises
+    ------
+    TypeError
+        ``fn`` is not one of cudakern's operations.
+    ValueError
+        ``repeat`` below 1 or ``warmup`` below 0; and what ``fn`` raises.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> p = cudakern.profile(cudakern.sum_of_squares, range(1000), variant="coalesced")
+    >>> p.clock in ("gpu", "emulated"), len(p.cycles)
+    (True, 1)
+    """
+    return measure(fn, args, kw, repeat, warmup)[0]
+
+
+def measure(
+    fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], repeat: int | None, warmup: int | None
+) -> tuple[Profile, Any]:
+    """profile(), and the result of the last call."""
+    if (repeat is not None and repeat < 1) or (warmup is not None and warmup < 0):
+        raise ValueError(f"profile: repeat must be 1 or more and warmup 0 or more, not {repeat} and {warmup}")
+    name = getattr(fn, "__name__", repr(fn))
+    if not getattr(fn, "__module__", "").startswith("cudakern."):
+        raise TypeError(f"profile measures cudakern's own operations, not {name}")
+    for _ in range(warmup or 0):
+        fn(*args, **kw)
+    samples: list[dict[str, Any]] = []
+    begin = time.perf_counter()
+    while True:
+        sample, result = _once(fn, args, kw, name)
+        used = time.perf_counter() - begin
+        if warmup is None and not samples and used < BUDGET_S:
+            warmup, begin = 0, time.perf_counter()  # that call was the warm-up
+            continue
+        samples.append(sample)
+        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and used >= BUDGET_S):
+            return _summary(samples), result
+
+
+def _once(fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], name: str) -> tuple[dict[str, Any], Any]:
+    reports: list[dict[str, Any]] = []
+    token = recorder.set(reports)
+    start = time.perf_counter_ns()
+    try:
+        result = fn(*args, **kw)
+        whole = time.perf_counter_ns() - start
+    finally:
+        recorder.reset(token)
+    if not reports:
+        raise TypeError(f"profile measures cudakern's own operations; {name} ran none")
+    return reports[-1] | {"whole_ns": whole}, result
+
+
+def _summary(samples: list[dict[str, Any]]) -> Profile:
+    last = samples[-1]
+    row, backend, dtype = last["row"], last["backend"], last["dtype"]
+
+    def median(key: str) -> float:
+        return float(statistics.median(s[key] for s in samples))
+
+    flops, moved = last.get("flops"), last.get("bytes")
+    if flops is None or moved is None:  # NumPy's row: the same work, for as far as the table knows the type
+        flops, moved = emulator().work(row.operation, last["shapes"], dtype) if dtype in row.types else (0.0, 0.0)
+    clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
+    limit = _chip.limit(backend.properties, dtype, flops, moved) if clock == "gpu" else None
+    clocks = last["clocks"]
+    kernel = median("kernel_ns")
+    return Profile(
+        variant=row,
+        parameters=dict(zip((p.name for p in row.parameters), last["values"], strict=True)),
+        backend=backend.name if backend else "host",
+        device=backend.device_name if backend else "NumPy on the CPU",
+        clock=clock,
+        shapes=last["shapes"],
+        dtype=dtype,
+        repeat=len(samples),
+        kernel_ns=kernel,
+        to_device_ns=median("to_device_ns"),
+        to_host_ns=median("to_host_ns"),
+        finish_ns=median("finish_ns"),
+        whole_ns=median("whole_ns"),
+        flops=float(flops),
+        bytes=float(moved),
+        grid=tuple(last.get("grid", ())),
+        block=tuple(last.get("block", ())),
+        shared_bytes=int(last.get("shared_bytes", 0)),
+        cycles=tuple(c[1] - c[0] for c in clocks),
+        blocks_ns=max(c[3] for c in clocks) - min(c[2] for c in clocks) if clocks else None,
+        limit=limit.what if limit else None,
+        share=limit.ns / max(kernel, 1) if limit and limit.ns else None,
+    )

@@ -1,0 +1,57 @@
+"""source: a kernel's code, for reading beside its figures."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+from . import _table
+
+
+class Source(str):
+    """The text of a source file, which knows its ``path`` and shows itself as code in a notebook."""
+
+    path: Path
+
+    def __new__(cls, text: str, path: Path) -> Source:
+        source = super().__new__(cls, text)
+        source.path = path
+        return source
+
+    def _repr_html_(self) -> str:
+        return f"<pre><code>{html.escape(str(self))}</code></pre>"
+
+
+def source(op: str, variant: str) -> Source:
+    """The CUDA source of a variant's kernel, as it was compiled.
+
+    Parameters
+    ----------
+    op, variant : str
+        As in ``variants(op)``.
+
+    Returns
+    -------
+    Source
+        A ``str`` with the file's ``path``.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or a row without a kernel (NumPy's).
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> "__global__" in cudakern.source("matmul", "tiled")
+    True
+    """
+    row = _table.find(op, variant)
+    if not row.source or not row.kernels:
+        raise ValueError(f"{op}: variant {variant!r} has no kernel: {row.summary}")
+    package = Path(__file__).resolve().parent
+    # Installed with the package; in a checkout installed for editing, where they lie.
+    for folder in (package / "kernels", package.parent / "csrc" / "kernels"):
+        if (folder / row.source).is_file():
+            return Source((folder / row.source).read_text(encoding="utf-8"), folder / row.source)
+    raise FileNotFoundError(f"{op}: the source of {variant!r}, {row.source}, is not beside the package {package}")

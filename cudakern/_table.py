@@ -1,0 +1,302 @@
+"""The variant table as Python sees it. The rows are in C, beside the kernels; nothing here repeats them."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _display
+from ._backend import Backend, emulator
+from ._errors import unknown
+
+AUTO = "auto"
+
+# The error bounds' constants. The largest error: each rounding costs at most u, and 1.1 leaves room for the terms
+# of second order. Root mean square: roundings that are independent of each other add up like a random walk.
+LARGEST, ROOT_MEAN_SQUARE = 1.1, 1.0
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a row: a choice among ``choices``, or a range from ``low`` to ``high`` in steps."""
+
+    name: str
+    default: int
+    choices: tuple[int, ...]
+    low: int
+    high: int
+    step: int
+    unit: str
+
+    @property
+    def allowed(self) -> str:
+        """The values it takes, in words."""
+        if self.choices:
+            return ", ".join(map(str, sorted(self.choices)))
+        steps = f" in steps of {self.step}" if self.step > 1 else ""
+        return f"{self.low} to {self.high}{steps}"
+
+    def check(self, value: Any) -> int:
+        """The value as an int; TypeError if it is none, ValueError if the row does not take it."""
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{self.name}= must be an integer, not {type(value).__name__}") from None
+        fits = (
+            number in self.choices
+            if self.choices
+            else (self.low <= number <= self.high and (number - self.low) % max(self.step, 1) == 0)
+        )
+        if not fits:
+            unit = f" ({self.unit})" if self.unit else ""
+            raise ValueError(f"{self.name}={number} is not possible{unit}: it takes {self.allowed}")
+        return number
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row of the table: one way to compute an operation, and its contract."""
+
+    operation: str
+    name: str
+    after: str | None  #: the step it comes after
+    summary: str
+    lesson: str
+    origin: str  #: document and step, paper or library
+    parameters: tuple[Parameter, ...]
+    types: tuple[str, ...]  #: dtype names of the inputs
+    signatures: tuple[tuple[str, str, str], ...]  #: (input, accumulator, output)
+    sum_order: str  #: "sequential", "tree", "compensated" or "none"
+    deterministic: bool  #: the same bits whatever the order of threads, for every type
+    deterministic_integers: bool  #: ... for integer types
+    compensated: bool
+    reads_clock: bool
+    cooperative: bool
+    finish: str  #: who adds the last partial sums: "host" or "kernel"
+    capability: int  #: 75 means compute capability 7.5, at least
+    capability_exact: bool  #: that capability and no other
+    backends: tuple[str, ...]  #: "cuda", "emulator", "host"
+    kernels: tuple[str, ...]
+    source: str  #: file, relative to the folder of kernels
+
+    @property
+    def on_host(self) -> bool:
+        """True for the row that NumPy computes."""
+        return "host" in self.backends
+
+    def deterministic_for(self, dtype: npt.DTypeLike) -> bool:
+        """True if results of inputs of that type are the same bits from run to run."""
+        return self.deterministic or (self.deterministic_integers and np.dtype(dtype).kind in "biu")
+
+    def signature(self, dtype: npt.DTypeLike) -> tuple[str, str, str]:
+        """(input, accumulator, output) for inputs of that type; TypeError if the row does not list it."""
+        name = np.dtype(dtype).name
+        for signature in self.signatures:
+            if signature[0] == name:
+                return signature
+        raise TypeError(
+            f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {name}; "
+            f"variant={AUTO!r} takes every type that NumPy does"
+        )
+
+    def values(self, given: Mapping[str, Any]) -> tuple[int, ...]:
+        """The parameters' values in the row's order, defaults filled in; the errors say what there is."""
+        names = [p.name for p in self.parameters]
+        for name in given:
+            if name not in names:
+                takes = f"takes {' and '.join(f'{n}=' for n in names)}" if names else "has no parameters"
+                raise TypeError(f"{self.operation}: variant {self.name!r} has no parameter {name!r}; it {takes}")
+        try:
+            return tuple(p.check(given[p.name]) if p.name in given else p.default for p in self.parameters)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
+
+    def why_not(self, backend: Backend) -> str:
+        """Why this row cannot run on that backend; "" if it can."""
+        if self.on_host:
+            return ""
+        if backend.name not in self.backends:
+            return f"it is for {' and '.join(self.backends)}, and this is {backend.name}"
+        here, needed = backend.capability, self.capability
+        if here < needed or (self.capability_exact and here != needed):
+            exactly = "exactly" if self.capability_exact else "at least"
+            return f"it needs compute capability {exactly} {needed / 10:.1f}, and this is {here / 10:.1f}"
+        return ""
+
+    def error_bound(
+        self, *shapes: tuple[int, ...], dtype: npt.DTypeLike, rms: bool = False, **parameters: int
+    ) -> float:
+        """The rounding error that the row's order of summation allows, relative to the sum of magnitudes.
+
+        1.1 * (f * u + v) for the largest error, and sqrt(f * u^2 + v^2) for the root mean square (``rms=True``) over
+        many inputs: f is the number of roundings on the longest path of additions (the length for a sequential sum,
+        its logarithm for a tree, 2 for a compensated one), u the accumulator's rounding unit, v the output's (the
+        product's rounding and the last one). Integers are exact: 0.
+
+        Parameters
+        ----------
+        *shapes : tuple of int
+            Of the inputs.
+        dtype : dtype
+            Of the inputs.
+        rms : bool
+            The bound of the root mean square instead of the largest error's.
+        **parameters : int
+            The row's parameters, where they are not the defaults.
+
+        Examples
+        --------
+        >>> import cudakern
+        >>> row = cudakern.variants("matmul")["kahan"]
+        >>> row.error_bound((1000, 1000), (1000, 1000), dtype="float32") < 3e-7
+        True
+        """
+        _, accumulator, output = self.signature(dtype)
+        kind = np.dtype(output).kind
+        if kind in "biu":
+            return 0.0
+        shape_tuple = tuple(tuple(map(int, s)) for s in shapes)
+        depth = emulator().error_depth(
+            self.operation, self.name, self.values(parameters), (np.dtype(dtype).name,) * len(shapes), shape_tuple
+        )
+        u, v = _rounding_unit(accumulator), _rounding_unit(output)
+        if kind == "c":  # a complex product is two products and a sum, in both parts
+            v *= 3
+        if rms:
+            return ROOT_MEAN_SQUARE * math.sqrt(depth * u * u + v * v)
+        return LARGEST * (depth * u + v)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All columns, for JSON."""
+        columns = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return columns | {"parameters": [vars(p) for p in self.parameters]}
+
+
+def _rounding_unit(dtype: str) -> float:
+    kind = np.dtype(dtype)
+    return float(np.finfo(kind).eps) / 2 if kind.kind in "fc" else 0.0
+
+
+class Variants(tuple[Variant, ...]):
+    """The rows of an operation in the ladder's order; a row by index or by name; shown as a table."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return find(self[0].operation, key)
+        return super().__getitem__(key)
+
+    def table(self) -> _display.Table:
+        """The table, as words."""
+        rows = [
+            [
+                r.name,
+                r.after or "",
+                r.summary,
+                "; ".join(f"{p.name}={p.default} ({p.allowed})" for p in r.parameters),
+                ", ".join(r.types),
+                ", ".join(r.backends),
+            ]
+            for r in self
+        ]
+        title = f"{self[0].operation}: {_operation(self[0].operation)['summary']}" if self else ""
+        return _display.Table(title, ["variant", "after", "what it shows", "parameters", "types", "backends"], rows)
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """A dictionary a row, for JSON."""
+        return [row.to_dict() for row in self]
+
+
+@functools.cache
+def _operations() -> dict[str, dict[str, Any]]:
+    return {o["name"]: o for o in emulator().operations()}
+
+
+def operations() -> tuple[str, ...]:
+    """The names of the operations."""
+    return tuple(_operations())
+
+
+def _operation(op: str) -> dict[str, Any]:
+    try:
+        return _operations()[op]
+    except (KeyError, TypeError):
+        raise ValueError(unknown("operation", op, operations())) from None
+
+
+def _row(operation: str, raw: dict[str, Any]) -> Variant:
+    fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
+    fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
+    fields["signatures"] = tuple(tuple(t) for t in raw["types"])
+    fields["types"] = tuple(dict.fromkeys(t[0] for t in raw["types"]))
+    return Variant(operation=operation, **fields)
+
+
+def variants(op: str) -> Variants:
+    """The variants of an operation, in the order of the ladder.
+
+    Parameters
+    ----------
+    op : str
+        "sum_of_squares" or "matmul".
+
+    Returns
+    -------
+    Variants
+        A tuple of :class:`Variant`, which also takes names as indices and shows itself as a table.
+
+    Raises
+    ------
+    ValueError
+        An unknown operation; the message lists the known ones, the nearest first.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> rows = cudakern.variants("matmul")
+    >>> rows["tiled"].types
+    ('float32', 'float64')
+    """
+    _operation(op)
+    return _variants(op)
+
+
+@functools.cache
+def _variants(op: str) -> Variants:
+    return Variants(_row(op, raw) for raw in _operation(op)["variants"])
+
+
+def find(op: str, name: str) -> Variant:
+    """The row of that name; ValueError lists the known ones, the nearest first."""
+    for row in variants(op):
+        if row.name == name:
+            return row
+    raise ValueError(unknown("variant", name, [AUTO, *(r.name for r in variants(op))], of=op))
+
+
+def choose(ops: Sequence[str] | None, names: Sequence[str] | None) -> list[tuple[str, Variant]]:
+    """The rows of those names in those operations (None: all); ValueError for a name that none of them has."""
+    rows = [(op, row) for op in ops or operations() for row in variants(op)]
+    for name in names or ():
+        if all(row.name != name for _, row in rows):
+            raise ValueError(
+                unknown(
+                    "variant",
+                    name,
+                    dict.fromkeys(r.name for _, r in rows),
+                    of=" and ".join(dict.fromkeys(op for op, _ in rows)),
+                )
+            )
+    return [(op, row) for op, row in rows if names is None or row.name in names]

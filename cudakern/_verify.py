@@ -1,0 +1,108 @@
+"""verify: every variant of every operation against NumPy, on random inputs of ragged sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _display, _table
+from ._backend import Backend, backend
+from ._operations import Operation, operation
+
+
+@dataclass(frozen=True)
+class Check:
+    """A variant with one type: the worst error over all sizes, as a share of the row's bound."""
+
+    operation: str
+    variant: str
+    dtype: str
+    verdict: str  #: "ok", "FAILED" or "not here"
+    worst: float  #: error / bound; 0 is exact, more than 1 has failed
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All checks and where they ran."""
+
+    backend: Backend
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """True if something was checked and nothing failed."""
+        verdicts = {c.verdict for c in self.checks}
+        return "FAILED" not in verdicts and "ok" in verdicts
+
+    def __str__(self) -> str:
+        failed, done = (sum(c.verdict == v for c in self.checks) for v in ("FAILED", "ok"))
+        where = f"on {self.backend.name} ({self.backend.device_name})"
+        return (
+            f"{done} ok, {failed} failed, {len(self.checks) - done - failed} not here, {where}: "
+            f"{'all is well' if self.ok else 'NOT well'}"
+        )
+
+    def table(self) -> _display.Table:
+        """A line a check."""
+        rows = [
+            [c.operation, c.variant, c.dtype, c.verdict, f"{c.worst:.2f}" if c.verdict != "not here" else "-", c.detail]
+            for c in self.checks
+        ]
+        return _display.Table(
+            "",
+            ["operation", "variant", "type", "verdict", "error/bound", "detail"],
+            rows,
+            str(self),
+            right=["error/bound"],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"ok": self.ok, "backend": self.backend.to_dict(), "checks": [asdict(c) for c in self.checks]}
+
+
+def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = None, seed: int = 0) -> Verdict:
+    """Check the variants of the named operations (default: all of all) on this context's backend."""
+    here = backend()
+    checks = []
+    for what, row in [(operation(op), row) for op, row in _table.choose(ops, variants)]:
+        reason = row.why_not(here)
+        for dtype in row.types:
+            checks.append(
+                Check(what.name, row.name, dtype, "not here", 0.0, reason) if reason else _check(what, row, dtype, seed)
+            )
+    return Verdict(here, tuple(checks))
+
+
+def _check(what: Operation, row: _table.Variant, dtype: str, seed: int) -> Check:
+    worst, detail = 0.0, f"{len(what.ragged)} sizes"
+    for shape in what.ragged:
+        inputs = what.make(shape, np.dtype(dtype), seed)
+        try:
+            result = what.call(*inputs, variant=row.name)
+        except Exception as error:  # whatever it is, it is this variant's verdict, and the others' are wanted too
+            return Check(what.name, row.name, dtype, "FAILED", float("inf"), f"{shape}: {error}")
+        ratio = _error_ratio(what, row, inputs, result)
+        if not ratio <= worst:
+            worst, detail = ratio, f"{len(what.ragged)} sizes, worst at {shape}"
+    return Check(what.name, row.name, dtype, "ok" if worst <= 1 else "FAILED", worst, detail)
+
+
+def _error_ratio(what: Operation, row: _table.Variant, inputs: tuple[Any, ...], result: Any) -> float:
+    """The largest error as a share of what the row allows; inf where an exact result is not exact."""
+    # The sizes are small: long double is affordable, and gives float64 a reference that is better than itself.
+    wide = [x.astype(np.result_type(x, np.longdouble)) if x.dtype.kind in "fc" else x for x in inputs]
+    expected = np.asarray(what.reference(*wide))
+    if np.shape(result) != expected.shape:
+        return float("inf")
+    if expected.size == 0 or np.array_equal(result, expected):
+        return 0.0
+    bound = row.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype) * np.asarray(what.magnitude(*wide))
+    difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(difference == 0, 0, difference / bound)
+    return float(np.max(ratio))

@@ -1,0 +1,202 @@
+"""The exercises of the notebooks: answers, a hint for each, and why the answer is right.
+
+A notebook says `answer = None` and then `check("name", answer)`. None is "not answered yet", so that a notebook runs
+from top to bottom unsolved. A wrong answer raises with the hint; a right one prints the reason. Look below only when
+you have tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Exercise:
+    expected: float | str
+    hint: str
+    why: str
+    tolerance: float = 0.0  # relative, for numbers
+
+
+def check(name: str, answer: float | str | None) -> None:
+    """Prints the reason if the answer is right, "not answered yet" for None; raises AssertionError if it is wrong."""
+    exercise = EXERCISES[name]
+    if answer is None:
+        print(f"{name}: not answered yet. Put your answer in place of None and run the cell again.")
+        return
+    if isinstance(exercise.expected, str):
+        right = isinstance(answer, str) and answer.strip().lower() == exercise.expected
+    else:
+        try:
+            difference = abs(float(answer) - exercise.expected)
+        except (TypeError, ValueError):
+            raise AssertionError(f"{name}: the answer is a number, and {answer!r} is none.") from None
+        right = difference <= exercise.tolerance * abs(exercise.expected)
+    if not right:
+        raise AssertionError(f"{name}: {answer!r} is not it. {exercise.hint}")
+    print(f"{name}: right. {exercise.why}")
+
+
+EXERCISES = {
+    # --- 01_tour -------------------------------------------------------------------------------------------------
+    "blocks": Exercise(
+        4,
+        "Three blocks of 256 hold 768 elements, and 1000 need a place.",
+        "1000 / 256 = 3.9, rounded up. A division of integers, n / 256, rounds down and leaves the last 232 elements "
+        "out; hence ceil(n / 256.0), or (n + 255) / 256 without a float.",
+    ),
+    "idle threads": Exercise(
+        24,
+        "How many threads are there in all those blocks, and how many elements?",
+        "4 * 256 - 1000. They must not touch memory behind the array's end: that is what `if (i < n)` is for.",
+    ),
+    "void **": Exercise(
+        "b",
+        "What does cudaMalloc return, and how does the caller come to the address?",
+        "The return value is the error code, so the address goes out through a parameter. To change the caller's "
+        "pointer, the function needs that pointer's own address.",
+    ),
+    "bound": Exercise(
+        "sum_of_squares",
+        "Which of the two does little arithmetic for each byte it is given?",
+        "Half an operation a byte: the memory is busy long before the arithmetic is. The product does n / 6 "
+        "operations a byte, so it can be limited by arithmetic, if its kernel fetches each value rarely.",
+    ),
+    "whole time": Exercise(
+        "c",
+        "The kernel itself is 0.09 ms. What else must happen between a NumPy array and its sum?",
+        "Copies over the bus, memory, and on the first call the set-up of the device, which alone takes tenths of a "
+        "second. One addition an element cannot pay for that; many steps on data that stays on the device can.",
+    ),
+    "ten times": Exercise(
+        "a",
+        "Was the chip busy with the small array?",
+        "A small grid leaves most of the chip idle, and its time is mostly the launch and one memory latency. Ten "
+        "times the blocks run beside each other. Only a full chip takes time in proportion.",
+    ),
+    # --- 02_sum_of_squares -----------------------------------------------------------------------------------------
+    "cycles per element": Exercise(
+        610,
+        "640 million cycles for 1,048,576 elements.",
+        "That is the latency of one load from memory: the thread asks, waits some 600 cycles, adds, asks again.",
+        0.02,
+    ),
+    "speed-up of 256 threads": Exercise(
+        77,
+        "Divide the cycles of the step before by those of this one.",
+        "77, not 256: the threads wait for each other's loads. Each warp's request asks for 32 places far apart.",
+        0.02,
+    ),
+    "sectors chunked": Exercise(
+        32,
+        "Two neighbouring lanes read addresses 4096 elements apart. Do they share a sector?",
+        "A sector a lane: 1024 bytes move for the 128 that are wanted.",
+    ),
+    "sectors coalesced": Exercise(
+        4,
+        "32 lanes read 32 neighbouring ints: how many bytes, in sectors of 32?",
+        "128 bytes in 4 sectors, every byte of them wanted: an eighth of the traffic.",
+    ),
+    "host adds": Exercise(
+        8192,
+        "A partial sum a thread.",
+        "32 blocks of 256 threads. All of these go back to the host, which adds them: work that the blocks could do.",
+    ),
+    "loads in flight": Exercise(
+        4800,
+        "Bytes in flight = bandwidth * latency; a load is 4 bytes.",
+        "57.6e9 B/s * 333e-9 s = 19,200 bytes = 4800 loads. One block has 512 threads at most (then), each with one "
+        "load under way; 32 blocks have 8192.",
+        0.03,
+    ),
+    "serial additions": Exercise(255, "256 values, one adder.", "Thread 0 adds 255 times while 255 threads wait."),
+    "tree steps": Exercise(
+        8, "Each step halves the number of values.", "log2(256) = 8 steps, and 255 additions in all, as before."
+    ),
+    "lost values": Exercise(
+        36,
+        "Follow the offsets 50, 25, 12, 6, 3, 1: which values never move towards element 0?",
+        "At offset 12 there are 25 values: 12 pairs, and the last one (which holds 4 of the originals) is left "
+        "behind; at offset 1 there are 3, and again the last (32 of them) stays. 64 arrive. The lab sheet's tree has a guard "
+        "for such thread counts, the tutorial's has none.",
+    ),
+    "most exact": Exercise(
+        "tree",
+        "Where does a float32 meet the fewest roundings on its way into the result?",
+        "In a tree each value passes log2(n) additions; in one long sum the first passes n, and each of them rounds "
+        "to the digits of a sum that is large already.",
+    ),
+    # --- 03_matrix_multiplication ------------------------------------------------------------------
+    "gflops": Exercise(
+        1.73,
+        "A product of n x n matrices takes n multiplications and n additions for each of n * n elements.",
+        "2 * 1000**3 / 1.156 s = 1.73e9 a second. (The document's program has one n too many in its formula: it "
+        "cannot have printed this figure.)",
+        0.01,
+    ),
+    "words read": Exercise(
+        2e9,
+        "Each of n * n threads reads a row of A and a column of B.",
+        "2 * n**3 = 2e9 words, 8 GB, for matrices of 4 MB: every value is fetched 1000 times.",
+        0.001,
+    ),
+    "words read with a shared row": Exercise(
+        1.001e9, "A is read once. And B?", "n**3 + n**2: half of the traffic is gone, the half that A caused.", 0.0005
+    ),
+    "longest row": Exercise(
+        12288,
+        "48 * 1024 bytes, 4 a float.",
+        "The tutorial's kernel needs the whole row there. Ours walks longer rows in segments, and then fetches a row of A "
+        "again for each 256 columns: right for every length, slower for the long ones.",
+    ),
+    "pitch": Exercise(
+        96,
+        "Round 4000 up to a multiple of 512.",
+        "4096 - 4000: 2.4% of the memory for rows that start on a boundary.",
+    ),
+    "words read with tiles": Exercise(
+        125e6,
+        "Before: 2 * n**3. Each value that is fetched now serves how many threads?",
+        "2 * n**3 / 16 words = 500 MB, an eighth of what shared_row reads.",
+        0.001,
+    ),
+    "phases": Exercise(
+        64,
+        "How many tiles of 16 lie along a row of 1024?",
+        "Width / TILE_WIDTH phases; within each, a fetched value is used TILE_WIDTH = 16 times.",
+    ),
+    "second barrier": Exercise(
+        "b",
+        "What comes after the second barrier, in the next turn of the loop?",
+        "The next turn overwrites the tiles. Without the barrier a fast thread would do so while a slow one still "
+        "reads. (One of the documents says that it saves results; results are in registers.)",
+    ),
+    "wasted": Exercise(
+        2.4,
+        "1000 is padded to 1008 in all three directions.",
+        "(1008 / 1000)**3 = 1.024: 2.4% more arithmetic, on zeros, in exchange for no test at any load.",
+        0.02,
+    ),
+    "sectors of M": Exercise(
+        2,
+        "The 32 lanes cover two rows of threads. How many different addresses do they read?",
+        "Two rows, one element of each: 2 sectors for 8 useful bytes. Not scattered, but a poor use of 64 bytes.",
+    ),
+    "sectors of N": Exercise(
+        2,
+        "Both rows of threads read the same 16 neighbouring floats.",
+        "64 bytes, 2 sectors, and all bytes wanted: these reads are coalesced.",
+    ),
+    "tiled speed-up": Exercise(
+        3.2,
+        "Two times stand in the question.",
+        "5.00 / 1.56 = 3.2, far from 16: once memory is no longer the limit, something else is.",
+        0.02,
+    ),
+    "threads of a 32 x 32 tile": Exercise(
+        1024,
+        "A thread an element of the tile.",
+        "The document's card allowed 512, so it could not even run. Today 1024 is the limit: it runs, and one block "
+        "is all that the limit allows in one go, so all 32 warps wait at each barrier together.",
+    ),
+}

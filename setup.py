@@ -1,0 +1,424 @@
+"""Builds the C parts of cudakern.
+
+    cudakern/lib/libcudakern_emulator.so   the emulator's core: always, by the host compiler
+    cudakern/_emulator.abi3.so             the kernels for the CPU: always
+    cudakern/_cuda.abi3.so                 the same kernels for the GPU: where a CUDA toolkit is found
+
+`BUILDS` describes the modules; everything below it is how. Only what changed is compiled again: an object's folder is
+named after its command, and the compiler's own list of headers says when it is out of date. Objects lie in build/,
+which an editable and an ordinary install share.
+
+What can be set, all by environment variables:
+    CUDAKERN_CUDA        0: no GPU build; 1: fail without one; wheels: the compiler from PyPI; unset: if there is nvcc
+    CUDAKERN_NVCC        the compiler to take (else CUDA_HOME, CUDA_PATH, PATH, CUDA's wheels, /usr/local/cuda)
+    CUDAKERN_CUDA_ARCHS  "80;90a;90-ptx" (else the GPUs present, else 90a and PTX that later chips can run)
+    CUDAKERN_SANITIZE    "address,undefined": sanitizers for the emulator's build
+    CUDAKERN_WERROR      1: warnings are errors
+    CC, CXX, CFLAGS, CXXFLAGS, LDFLAGS   the host compilers and what to add to their commands
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent
+OBJECTS = Path("build/objects")
+GENERATED = Path("build/generated")
+CORE = "libcudakern_emulator.so"
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+# One build serves every Python from 3.11 on. Free-threaded Pythons have no limited API.
+ABI_SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") if FREE_THREADED else ".abi3.so"
+ABI_FLAGS = [] if FREE_THREADED else ["-DPy_LIMITED_API=0x030b0000"]
+# CUDA's wheels are pinned to the toolkit that is tested; drivers of the same major version run what it builds. Each is
+# named: nvcc's own requirements leave nvvm and crt free, and a newer nvvm writes PTX that an older ptxas refuses.
+CUDA_WHEELS = [f"nvidia-{part}==13.0.*" for part in ("cuda-nvcc", "nvvm", "cuda-crt", "cuda-cccl", "cuda-runtime")]
+
+WARNINGS = ["-Wall", "-Wextra"]
+HOST_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-pthread"]
+C_FLAGS = ["-std=c11", *HOST_FLAGS, *WARNINGS]
+# -ffp-contract=off: without it g++ fuses multiply and add where it likes, and results depend on the compiler.
+# Unknown pragmas: `#pragma unroll` is nvcc's; the others are what nvcc knows how to read and a host compiler need not.
+KERNEL_FLAGS = ["-std=c++17", "-x", "c++", *HOST_FLAGS, "-ffp-contract=off", *WARNINGS, "-Wno-unknown-pragmas"]
+
+
+@dataclass
+class Build:
+    """One extension module: the same kernels, runtime and Python face, compiled for one backend."""
+
+    name: str  # of the module, and CK_MODULE in C
+    includes: list[str]  # the backend's headers: whose cuda_runtime.h, backend.h and device_extras.cuh are found first
+    kernel_compiler: list[str]  # up to and without -c
+    c_flags: list[str] = field(default_factory=list)
+    link_flags: list[str] = field(default_factory=list)
+    needs_core: bool = False
+
+
+class Unavailable(Exception):
+    """A build cannot be made here; the message says why."""
+
+
+# --- host compilers ------------------------------------------------------------------------------------------------
+def host_compiler(variable: str, *names: str) -> list[str]:
+    if os.environ.get(variable):
+        return shlex.split(os.environ[variable])
+    for name in names:
+        if shutil.which(name):
+            return [name]
+    sys.exit(
+        f"cudakern needs a C and a C++ compiler: none of {', '.join(names)} was found, and {variable} is not set. "
+        "Install one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++)."
+    )
+
+
+def accepts(compiler: list[str], flag: str) -> bool:
+    command = [*compiler, "-Werror", flag, "-x", "c++", "-fsyntax-only", os.devnull]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+# --- the CUDA toolkit: every part from one root --------------------------------------------------------------------
+@dataclass
+class Toolkit:
+    nvcc: Path
+    include: Path
+    library: Path  # holds libcudart_static.a
+
+    @classmethod
+    def at(cls, nvcc: Path) -> Toolkit:
+        root = nvcc.resolve().parent.parent
+        machine = os.uname().machine
+        target = f"targets/{'sbsa' if machine == 'aarch64' else machine}-linux"
+
+        def find(name: str, *folders: str) -> Path:
+            for folder in folders:
+                if (root / folder / name).is_file():
+                    return root / folder
+            raise Unavailable(f"{nvcc} has no {name} in {', '.join(str(root / folder) for folder in folders)}")
+
+        if not os.access(nvcc, os.X_OK):
+            raise Unavailable(f"{nvcc} is not there or cannot be run")
+        return cls(
+            nvcc,
+            find("cuda_runtime_api.h", "include", f"{target}/include"),
+            find("libcudart_static.a", "lib64", "lib", f"{target}/lib", f"lib/{machine}-linux-gnu"),
+        )
+
+
+def find_toolkit() -> Toolkit:
+    if os.environ.get("CUDAKERN_NVCC"):  # named outright: no other will do
+        return Toolkit.at(Path(os.environ["CUDAKERN_NVCC"]))
+    candidates = [Path(os.environ[name], "bin/nvcc") for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    if on_path := shutil.which("nvcc"):
+        candidates.append(Path(on_path))
+    for entry in sys.path:  # the newest CUDA first: cu14 before cu13
+        candidates += sorted(Path(entry or ".").glob("nvidia/cu*/bin/nvcc"), reverse=True)
+    candidates.append(Path("/usr/local/cuda/bin/nvcc"))
+    reasons = []
+    for nvcc in candidates:
+        if nvcc.exists():
+            try:
+                return Toolkit.at(nvcc)
+            except Unavailable as reason:
+                reasons.append(str(reason))
+    raise Unavailable(
+        "; ".join(reasons)
+        or "no nvcc in CUDAKERN_NVCC, CUDA_HOME, CUDA_PATH, PATH, Python's packages or /usr/local/cuda"
+    )
+
+
+def architectures(nvcc: Path) -> list[str]:
+    if os.environ.get("CUDAKERN_CUDA_ARCHS"):
+        return [arch for arch in os.environ["CUDAKERN_CUDA_ARCHS"].replace(",", ";").split(";") if arch.strip()]
+    try:
+        asked = subprocess.run(
+            ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        present = sorted({int(line.replace(".", "")) for line in asked.stdout.split()}) if asked.returncode == 0 else []
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        present = []
+    if not present:
+        return ["90a", "90-ptx"]
+    listed = subprocess.run([nvcc, "--list-gpu-arch"], capture_output=True, text=True).stdout.split()
+    known = sorted(int(name.removeprefix("compute_")) for name in listed if name.removeprefix("compute_").isdigit())
+    # A chip newer than the toolkit runs PTX; from 9.0 on a chip's own features need the "a" form of its name.
+    return [
+        f"{known[-1]}-ptx" if known and chip > known[-1] else f"{chip}a" if chip >= 90 else str(chip)
+        for chip in present
+    ]
+
+
+def cuda_build() -> Build:
+    toolkit = find_toolkit()
+    version = subprocess.run([toolkit.nvcc, "--version"], capture_output=True, text=True)
+    if version.returncode:
+        raise Unavailable(f"{toolkit.nvcc} --version failed: {(version.stderr or version.stdout).strip()}")
+    codes = []
+    for arch in architectures(toolkit.nvcc):
+        number, ptx = arch.strip().removesuffix("-ptx"), arch.strip().endswith("-ptx")
+        codes.append(f"-gencode=arch=compute_{number},code={'compute' if ptx else 'sm'}_{number}")
+    print(f"cudakern: {toolkit.nvcc}, {' '.join(codes)}", flush=True)
+    host = ",".join(["-fPIC", "-fvisibility=hidden", *WARNINGS, "-Wno-unknown-pragmas"])
+    strict = ["-Werror", "all-warnings"] if os.environ.get("CUDAKERN_WERROR") == "1" else []
+    return Build(
+        "_cuda",
+        ["csrc/gpu"],
+        [str(toolkit.nvcc), "-std=c++17", "-O3", "-fmad=true", "--threads=0", *codes, "-Xcompiler", host, *strict],
+        # -isystem: warnings in NVIDIA's headers are not ours to mend
+        c_flags=["-isystem", str(toolkit.include)],
+        link_flags=[f"-L{toolkit.library}", "-lcudart_static", "-lrt", "-ldl", "-lpthread"],
+    )
+
+
+def emulator_build() -> Build:
+    cxx = host_compiler("CXX", "g++", "c++", "clang++")
+    # A __shared__ variable of a template would be one symbol for all modules of the process; clang makes none such.
+    unique = ["-fno-gnu-unique"] if accepts(cxx, "-fno-gnu-unique") else []
+    return Build(
+        "_emulator",
+        ["csrc/emulator/include"],
+        [*cxx, *KERNEL_FLAGS, *unique, *sanitizers(), *strict(), *extra("CXXFLAGS")],
+        c_flags=sanitizers(),
+        link_flags=["-Wl,-rpath,$ORIGIN/lib", *sanitizers()],
+        needs_core=True,
+    )
+
+
+BUILDS: dict[str, Callable[[], Build]] = {"_emulator": emulator_build, "_cuda": cuda_build}
+
+
+def sanitizers() -> list[str]:
+    names = os.environ.get("CUDAKERN_SANITIZE", "")
+    return [f"-fsanitize={names}", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g"] if names else []
+
+
+def strict() -> list[str]:
+    return ["-Werror"] if os.environ.get("CUDAKERN_WERROR") == "1" else []
+
+
+def extra(variable: str) -> list[str]:
+    return shlex.split(os.environ.get(variable, ""))
+
+
+# --- compiling only what changed -----------------------------------------------------------------------------------
+PRINT = threading.Lock()
+
+
+def run(command: list[str], label: str) -> None:
+    start = time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
+    with PRINT:
+        print(f"cudakern: {time.monotonic() - start:5.1f} s  {label}", flush=True)
+        if done.stdout.strip():  # warnings too
+            print(done.stdout.rstrip(), flush=True)
+    if done.returncode:
+        raise Unavailable(
+            f"{label}: {Path(command[0]).name} failed with exit status {done.returncode}\n"
+            f"{shlex.join(command)}\n{done.stdout.strip()}"
+        )
+
+
+def up_to_date(output: Path, inputs: list[Path]) -> bool:
+    try:
+        made = output.stat().st_mtime_ns
+        return all(path.stat().st_mtime_ns < made for path in inputs)
+    except OSError:
+        return False
+
+
+def make(output: Path, command: list[str], label: str) -> None:
+    """Runs the command, which writes to OUTPUT in its place; the file appears whole or not at all."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    part = output.with_name(f"{output.name}.{os.getpid()}.part")
+    started = time.time_ns()
+    try:
+        run([str(part) if word == "OUTPUT" else word for word in command], label)
+        os.utime(part, ns=(started, started))  # an edit while the compiler ran counts as newer
+        part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def compile_object(source: Path, command: list[str], label: str) -> Path:
+    command = [*command, "-c", str(source)]
+    key = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
+    output = ROOT / OBJECTS / f"{source.stem}-{key}.o"
+    depfile = output.with_suffix(".d")
+    headers = []
+    if depfile.exists():
+        names = depfile.read_text().replace("\\\n", " ").partition(": ")[2]
+        headers = [ROOT / name for name in shlex.split(names)]
+    if not headers or not up_to_date(output, headers):
+        make(output, [*command, "-MMD", "-MF", str(depfile), "-MT", "object", "-o", "OUTPUT"], label)
+    return output
+
+
+def link(output: Path, command: list[str], objects: list[Path], tail: list[str], label: str) -> None:
+    # The linked file is kept under a name made from its command, and copied to where it is wanted.
+    command = [*command, *map(str, objects), *tail]
+    key = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
+    kept = ROOT / OBJECTS / f"{output.name.partition('.')[0]}-{key}.so"
+    if not up_to_date(kept, [*objects, *(Path(word) for word in tail if word.endswith(".so"))]):
+        make(kept, [*command, "-o", "OUTPUT"], label)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if not up_to_date(output, [kept]) or output.stat().st_size != kept.stat().st_size:
+        # A new file, not the old one overwritten: a running Python may have that one mapped.
+        part = output.with_name(f"{output.name}.{os.getpid()}.part")
+        shutil.copy(kept, part)
+        part.replace(output)
+
+
+def relative(pattern: str) -> list[Path]:
+    return sorted(path.relative_to(ROOT) for path in ROOT.glob(pattern))
+
+
+def operations() -> list[str]:
+    return [path.stem for path in relative("csrc/kernels/*/*.cu") if path.stem == path.parent.name]
+
+
+def write_operations() -> None:
+    """The list of operations is the list of folders: csrc/kernels/NAME/NAME.cu."""
+    path = ROOT / GENERATED / "operations.inc"
+    text = "// Written by setup.py: a line for each csrc/kernels/NAME/NAME.cu.\n"
+    text += "".join(f"OPERATION({name})\n" for name in operations())
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def build_core(folder: Path, pool: ThreadPoolExecutor) -> Path:
+    cc = host_compiler("CC", "gcc", "cc", "clang")
+    command = [
+        *cc,
+        *C_FLAGS,
+        *sanitizers(),
+        *strict(),
+        *extra("CFLAGS"),
+        "-Icsrc/emulator/include",
+        "-Icsrc/emulator/core",
+    ]
+    sources = relative("csrc/emulator/core/*.c") + relative("csrc/emulator/core/*.S")
+    objects = list(pool.map(lambda source: compile_object(source, command, f"core: {source}"), sources))
+    output = folder / "lib" / CORE
+    link(
+        output,
+        [*cc, "-shared", f"-Wl,-soname,{CORE}", "-Wl,-z,noexecstack", "-pthread", *sanitizers()],
+        objects,
+        ["-ldl", "-lm", "-lrt", *extra("LDFLAGS")],
+        f"core: {CORE}",
+    )
+    return output
+
+
+def build_module(build: Build, folder: Path, core: Path, pool: ThreadPoolExecutor) -> Path:
+    includes = [f"-I{path}" for path in [*build.includes, "csrc", str(GENERATED)]]
+    module = [f"-DCK_MODULE={build.name}"]
+    cc, cxx = host_compiler("CC", "gcc", "cc", "clang"), host_compiler("CXX", "g++", "c++", "clang++")
+    host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, *module]
+    python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
+    jobs = [(source, [*build.kernel_compiler, *includes, *module]) for source in relative("csrc/kernels/*/*.cu")]
+    jobs += [(source, python) for source in relative("csrc/python/*.c")]
+    jobs += [(source, host) for source in relative("csrc/runtime/*.c")]
+    objects = list(pool.map(lambda job: compile_object(*job, f"{build.name}: {job[0]}"), jobs))
+    output = folder / f"{build.name}{ABI_SUFFIX}"
+    tail = [*([str(core)] if build.needs_core else []), *build.link_flags, *extra("LDFLAGS")]
+    link(output, [*cxx, "-shared", "-Wl,-z,noexecstack", "-pthread"], objects, tail, f"{build.name}: {output.name}")
+    return output
+
+
+# --- setuptools' commands ------------------------------------------------------------------------------------------
+class BuildModules(build_ext):
+    def run(self) -> None:
+        folder = ROOT / "cudakern" if self.inplace else Path(self.build_lib).resolve() / "cudakern"
+        self.outputs: list[Path] = []
+        wanted = os.environ.get("CUDAKERN_CUDA", "")
+        report = {}
+        write_operations()
+        with ThreadPoolExecutor(self.parallel or len(os.sched_getaffinity(0))) as pool:
+            try:
+                core = build_core(folder, pool)
+                self.outputs.append(core)
+            except Unavailable as reason:
+                sys.exit(f"cudakern: the emulator's core was not built.\n{reason}")
+            for name, describe in BUILDS.items():
+                start, target = time.monotonic(), folder / f"{name}{ABI_SUFFIX}"
+                try:
+                    if name == "_cuda" and wanted == "0":
+                        raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
+                    self.outputs.append(build_module(describe(), folder, core, pool))
+                    report[name] = {"built": True, "why_not": ""}
+                    print(f"cudakern: {name} built in {time.monotonic() - start:.1f} s", flush=True)
+                except Unavailable as reason:
+                    # One left from an earlier build would not fit the Python code any more.
+                    target.unlink(missing_ok=True)
+                    print(f"cudakern: {name} was NOT built: {reason}", flush=True)
+                    if name == "_emulator" or wanted in ("1", "wheels"):
+                        sys.exit(f"cudakern: {name} could not be built, and it is required here (see above)")
+                    report[name] = {"built": False, "why_not": str(reason).splitlines()[0]}
+        # pip shows none of the above unless a build fails: `cudakern info` reads why there is no GPU build from here.
+        path = folder / "lib" / "build.json"
+        path.write_text(json.dumps(report, indent=1) + "\n")
+        self.outputs.append(path)
+
+    def get_outputs(self) -> list[str]:
+        return [str(path) for path in getattr(self, "outputs", [])]
+
+    def get_output_mapping(self) -> dict[str, str]:
+        return {}
+
+
+class CopySources(build_py):
+    """A wheel carries the kernels' source, for cudakern.source(), and the emulator's headers, for kernels of your own.
+    An editable install reads them from csrc/."""
+
+    TREES = {"csrc/kernels": "kernels", "csrc/emulator/include": "include"}
+
+    def copies(self) -> dict[Path, Path]:
+        package = Path(self.build_lib) / "cudakern"
+        return {
+            ROOT / path: package / name / path.relative_to(tree)
+            for tree, name in self.TREES.items()
+            for path in relative(f"{tree}/**/*")
+            if (ROOT / path).is_file()
+        }
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            for name in self.TREES.values():  # what was deleted in csrc/ since the last wheel must go
+                shutil.rmtree(Path(self.build_lib) / "cudakern" / name, ignore_errors=True)
+            for source, target in self.copies().items():
+                self.mkpath(str(target.parent))
+                self.copy_file(str(source), str(target))
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        extra = [] if self.editable_mode else [str(path) for path in self.copies().values()]
+        return [*super().get_outputs(include_bytecode), *extra]
+
+
+setup(
+    # Sources are found by BuildModules; the extension is named here so that setuptools makes a platform wheel.
+    ext_modules=[Extension("cudakern._emulator", [], py_limited_api=not FREE_THREADED)],
+    cmdclass={"build_ext": BuildModules, "build_py": CopySources},
+    options={} if FREE_THREADED else {"bdist_wheel": {"py_limited_api": "cp311"}},
+    # Read as build requirements by pip: the toolkit comes from PyPI, into the build's own environment.
+    setup_requires=CUDA_WHEELS if os.environ.get("CUDAKERN_CUDA") == "wheels" else [],
+)

@@ -1,0 +1,162 @@
+"""Cases from the variant table, references in more precision than what is tested, and how far a result may be off."""
+
+import importlib
+import random
+
+import numpy as np
+
+import cuda_api
+import cudakern
+
+ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
+
+
+def native(name):
+    """The C module of a backend."""
+    return importlib.import_module(f"cudakern._{name}")
+
+
+def _usable(name):
+    try:
+        return native(name).why_not() == ""
+    except ImportError:
+        return False
+
+
+BACKENDS = tuple(name for name in ("emulator", "cuda") if _usable(name))
+SIDES = tuple(name for name in BACKENDS if name == "emulator" or cuda_api.can_build_for_gpu())
+
+
+def rows(operation, host=True):
+    """(backend, row) for every row on every backend that it lists; NumPy's row once."""
+    for row in cudakern.variants(operation):
+        if row.on_host:
+            if host:
+                yield BACKENDS[0], row
+            continue
+        for name in BACKENDS:
+            if name in row.backends and not row.why_not(_device(name)):
+                yield name, row
+
+
+def _device(name):
+    with cudakern.use_backend(name):
+        return cudakern.backend()
+
+
+MAIN_TYPES = ("int32", "int64", "float32", "float64")  # NumPy's row has more
+
+
+def row_types(operation, host=True, types=MAIN_TYPES):
+    """(backend, row, dtype) for every row, backend and type (types=None: NumPy's others too)."""
+    return [(name, row, dtype) for name, row in rows(operation, host) for dtype in row.types
+            if types is None or dtype in types]
+
+
+def label(value):
+    """A row's name, or whatever pytest would show: for ids."""
+    if isinstance(value, tuple):
+        return "x".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return ",".join(f"{k}={v}" for k, v in value.items()) or "default"
+    return getattr(value, "name", None) or str(value)
+
+
+def settings(row, seed=0):
+    """Parameters to try: every choice and both ends of each range, one parameter at a time, then random ones."""
+    draw = random.Random(f"{row.name}{seed}")
+    found = [{}]
+    values = {p.name: list(p.choices) or _range(p, draw) for p in row.parameters}
+    for name, several in values.items():
+        found += [{name: value} for value in several]
+    if len(values) > 1:
+        found += [{name: draw.choice(several) for name, several in values.items()} for _ in range(4)]
+    return found
+
+
+def _range(parameter, draw):
+    """Both ends of a range (the upper one not so high that an emulator takes minutes), and some between."""
+    step = max(parameter.step, 1)
+    last = min(parameter.high, max(parameter.low, 1200))
+    count = (last - parameter.low) // step + 1
+    picked = {0, count - 1, min(1, count - 1), *(draw.randrange(count) for _ in range(4))}
+    return [parameter.low + step * i for i in sorted(picked)]
+
+
+def numbers(shape, dtype, seed=0, signed=True):
+    """Random numbers: floats in [-1, 1) or [0, 1), integers over their whole range, so that sums wrap."""
+    draw = np.random.default_rng(seed)
+    kind = np.dtype(dtype)
+    if kind.kind == "b":
+        return draw.random(shape) < 0.5
+    if kind.kind == "f":
+        return (draw.random(shape) * (2 if signed else 1) - (1 if signed else 0)).astype(kind)
+    limits = np.iinfo(kind)
+    return draw.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+
+
+def sum_reference(x):
+    """(sum of squares, sum of magnitudes): modulo 2**64 for integers, in extended precision for floats."""
+    x = np.asarray(x)
+    if x.dtype.kind in "biu":
+        wide = x.astype(np.uint64)  # modulo 2**64, negative numbers too
+        with np.errstate(over="ignore"):
+            return int(np.sum(wide * wide, dtype=np.uint64)), 0.0
+    wide = x.astype(np.longdouble)
+    total = np.sum(wide * wide, dtype=np.longdouble)
+    return total, total
+
+
+def product_reference(a, b):
+    """(product, product of the magnitudes) in double for float32 and in extended precision for float64."""
+    wide = np.float64 if a.dtype.itemsize < 8 else np.longdouble
+    first, second = a.astype(wide), b.astype(wide)
+    return first @ second, np.abs(first) @ np.abs(second)
+
+
+def relative_error(result, reference, magnitude):
+    """The error relative to the sum of magnitudes, element by element; 0 where that sum is 0 and nothing is off."""
+    error = np.abs(np.asarray(result, np.longdouble) - reference)
+    scale = np.where(np.asarray(magnitude) > 0, magnitude, 1)
+    return np.asarray(error / scale, np.float64)
+
+
+def smallest(dtype):
+    """The smallest denormal: results near it have no relative precision left."""
+    return float(np.finfo(np.dtype(dtype)).smallest_subnormal)
+
+
+def snapshot(*arrays):
+    """The bytes of arrays, and of all that they are views of."""
+    return [(x if x.base is None or not isinstance(x.base, np.ndarray) else x.base).tobytes() for x in arrays]
+
+
+# --- one array, told in many ways of memory -------------------------------------------------------------------------
+def _misaligned(x):
+    raw = np.zeros(x.nbytes + 1, np.uint8)
+    view = raw[1:].view(x.dtype).reshape(x.shape)
+    view[...] = x
+    return view
+
+
+def _read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+LAYOUTS = {
+    "plain": lambda x: x,
+    "fortran": np.asfortranarray,
+    "transposed": lambda x: x.T,
+    "backwards": lambda x: x[::-1],
+    "every_third": lambda x: x[::3],
+    "columns_backwards": lambda x: x[..., ::-2],
+    "inner_part": lambda x: x[1:-1, 1:-1] if x.ndim == 2 else x[1:-1],
+    "broadcast": lambda x: np.broadcast_to(x[:1], x.shape),
+    "broadcast_columns": lambda x: np.broadcast_to(x[..., :1], x.shape),
+    "misaligned": _misaligned,
+    "swapped": lambda x: x.astype(x.dtype.newbyteorder("S")),
+    "swapped_backwards": lambda x: x.astype(x.dtype.newbyteorder("S"))[::-1],
+    "read_only": _read_only,
+}

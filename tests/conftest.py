@@ -1,0 +1,56 @@
+"""What all tests share: the backends that work here, the emulator's settings put back, Hypothesis' profile."""
+
+import hypothesis
+import pytest
+
+import cases
+import cudakern
+
+hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=200, print_blob=True)
+hypothesis.settings.load_profile("cudakern")
+
+
+def pytest_report_header():
+    return [f"cudakern backends under test: {', '.join(cases.BACKENDS)} ({cudakern.backend().why})"]
+
+
+def pytest_generate_tests(metafunc):
+    """A test that takes `backend` runs on each backend that works here; one that takes `library` gets each side's."""
+    if "backend" in metafunc.fixturenames and not _marked(metafunc, "backend"):
+        metafunc.parametrize("backend", cases.BACKENDS, indirect=True)
+    if "side" in metafunc.fixturenames and not _marked(metafunc, "side"):
+        metafunc.parametrize("side", cases.SIDES)
+
+
+def _marked(metafunc, name):
+    """True if a test lists that parameter itself."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    return any(name in str(mark.args[0]).replace(" ", "").split(",") for mark in marks)
+
+
+@pytest.fixture
+def backend(request):
+    """The name of the backend that calls of this test go to."""
+    with cudakern.use_backend(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def order():
+    """Sets the order of emulated threads and blocks; puts the fixed one back."""
+    yield lambda name: cases.native("emulator").configure("order", name)
+    cases.native("emulator").configure("order", "fixed")
+
+
+@pytest.fixture
+def fault():
+    """Makes the n-th guarded runtime call fail: fault(backend, n, code); none are left afterwards."""
+    used = []
+
+    def inject(name, n, code):
+        used.append(name)
+        cases.native(name).inject_fault(n, code)
+
+    yield inject
+    for name in used:
+        cases.native(name).inject_fault(0, 1)

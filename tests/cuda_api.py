@@ -1,0 +1,202 @@
+"""Test kernels from Python: builds a file of emulator_kernels/, holds device memory, launches, checks codes.
+
+A file is built for the emulator with the system's C++ compiler against the installed headers, as a user's own kernel
+would be, and for a GPU with nvcc. What is built is kept in build/test-kernels/, by the hash of all that went in.
+"""
+
+import ctypes
+import functools
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+
+import cudakern
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+SOURCES = HERE / "emulator_kernels"
+PACKAGE = pathlib.Path(cudakern.__file__).resolve().parent
+
+TO_DEVICE, TO_HOST, ON_DEVICE, DEFAULT = 1, 2, 3, 4  # cudaMemcpyKind
+INTERRUPTED = -4  # backend_wait's own code
+
+
+def emulator_headers():
+    """The installed headers; in an editable install they may still lie in the source tree."""
+    installed = PACKAGE / "include"
+    return installed if (installed / "cuda_runtime.h").is_file() else ROOT / "csrc" / "emulator" / "include"
+
+
+def nvcc():
+    """The path of nvcc, or None."""
+    for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")):
+        if home and os.path.exists(os.path.join(home, "bin", "nvcc")):
+            return os.path.join(home, "bin", "nvcc")
+    found = os.environ.get("CUDAKERN_NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    return found if os.path.exists(found) else None
+
+
+def can_build_for_gpu():
+    """True if there is nvcc, or if all files were built for the GPU before (python tests/cuda_api.py cuda)."""
+    return nvcc() is not None or all(built("cuda", path.stem).exists() for path in SOURCES.glob("*.cu"))
+
+
+def command(side, source, target):
+    """The line that builds one file, as a list."""
+    if side == "emulator":
+        library = PACKAGE / "lib"
+        line = [os.environ.get("CXX", "c++"), "-std=c++17", "-x", "c++", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra"]
+        line += ["-Werror", "-ffp-contract=off", "-fno-gnu-unique", f"-I{emulator_headers()}", str(source), "-o"]
+        return [*line, str(target), f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
+    line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
+    line += ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90"]
+    return [*line, f"-I{ROOT / 'csrc' / 'gpu'}", str(source), "-o", str(target)]
+
+
+def built(side, name):
+    """Where the library of emulator_kernels/<name>.cu lies, or would."""
+    source = SOURCES / f"{name}.cu"
+    digest = hashlib.sha256(side.encode())
+    headers = emulator_headers() if side == "emulator" else ROOT / "csrc" / "gpu"
+    for path in [source, SOURCES / "kernels.h", *sorted(headers.rglob("*.[hc]*"))]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    if side == "emulator":
+        digest.update(str(PACKAGE).encode())  # the library's place is written into the file
+    return ROOT / "build" / "test-kernels" / f"{name}-{side}-{digest.hexdigest()[:16]}.so"
+
+
+def build(side, name):
+    """Builds a file unless the same thing is there already; returns the library's path."""
+    source, target = SOURCES / f"{name}.cu", built(side, name)
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_suffix(f".{os.getpid()}")  # several test processes may build the same file
+        run = subprocess.run(command(side, source, partial), capture_output=True, text=True)
+        if run.returncode:
+            raise RuntimeError(f"{' '.join(command(side, source, partial))}\n{run.stdout}{run.stderr}")
+        partial.replace(target)
+    return target
+
+
+class CudaFailure(Exception):
+    """A runtime function or launch gave an error code."""
+
+    def __init__(self, call, code, name, detail):
+        super().__init__(f"{call}: {name} ({code}) {detail}")
+        self.code, self.name, self.detail = code, name, detail
+
+
+class Shape(ctypes.Structure):
+    """A launch's shape; struct Shape of kernels.h."""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_size_t),
+        ("stream", ctypes.c_void_p),
+        ("cooperative", ctypes.c_int),
+    ]
+
+
+class Buffer:
+    """Device memory that holds a copy of a NumPy array, freed with the object."""
+
+    def __init__(self, library, array):
+        self.library, self.shape, self.dtype = library, array.shape, array.dtype
+        self.bytes = max(array.nbytes, 1)
+        self.address = ctypes.c_void_p()
+        library.check("api_malloc", ctypes.byref(self.address), ctypes.c_size_t(self.bytes))
+        self.put(array)
+
+    def put(self, array):
+        array = np.ascontiguousarray(array)
+        place = ctypes.c_void_p(array.ctypes.data)
+        self.library.check("api_copy", self.address, place, ctypes.c_size_t(array.nbytes), TO_DEVICE)
+
+    def get(self):
+        array = np.empty(self.shape, self.dtype)
+        place = ctypes.c_void_p(array.ctypes.data)
+        self.library.check("api_copy", place, self.address, ctypes.c_size_t(array.nbytes), TO_HOST)
+        return array
+
+    def __del__(self):
+        self.library.raw.api_free(self.address)
+
+
+def three(value):
+    value = (value,) if isinstance(value, int) else tuple(value)
+    return (ctypes.c_uint * 3)(*(value + (1, 1, 1))[:3])
+
+
+class Library:
+    """One built file of test kernels."""
+
+    def __init__(self, side, name):
+        self.side = side
+        self.source = SOURCES / f"{name}.cu"
+        self.raw = ctypes.CDLL(str(build(side, name)))
+        self.raw.api_error_name.restype = self.raw.api_error_string.restype = ctypes.c_char_p
+        self.raw.seam_name.restype = ctypes.c_char_p
+
+    def code(self, function, *arguments):
+        """Calls a function and gives its code. An int is a C int: wrap what is wider."""
+        plain = [a.address if isinstance(a, Buffer) else a for a in arguments]
+        return getattr(self.raw, function)(*plain)
+
+    def check(self, function, *arguments):
+        code = self.code(function, *arguments)
+        if code:
+            raise CudaFailure(function, code, self.raw.api_error_name(code).decode(), self.detail())
+
+    def detail(self):
+        """What the backend knows of the last error beyond its code."""
+        text = ctypes.create_string_buffer(4096)
+        self.raw.seam_detail(text, ctypes.c_size_t(4096))
+        return text.value.decode()
+
+    def buffer(self, array):
+        return Buffer(self, np.asarray(array))
+
+    def start(self, function, *arguments, grid=1, block=1, shared=0, stream=None, cooperative=False):
+        """Launches and does not wait."""
+        shape = Shape(three(grid), three(block), shared, stream, int(cooperative))
+        self.check(function, ctypes.byref(shape), *arguments)
+
+    def launch(self, function, *arguments, stream=None, **shape):
+        """Launches and waits."""
+        self.start(function, *arguments, stream=stream, **shape)
+        self.check("api_stream_synchronize", stream)
+
+    def value(self, function, kind, *arguments):
+        """The value that a function writes through its first argument."""
+        place = kind()
+        self.check(function, ctypes.byref(place), *arguments)
+        return place.value
+
+    def stream(self):
+        return ctypes.c_void_p(self.value("api_stream", ctypes.c_void_p))
+
+    def event(self, flags=0):
+        return ctypes.c_void_p(self.value("api_event", ctypes.c_void_p, ctypes.c_uint(flags)))
+
+    def lines(self, mark):
+        """The numbers of the lines marked "HERE: mark"."""
+        text = self.source.read_text().splitlines()
+        return [number for number, line in enumerate(text, 1) if line.endswith(f"HERE: {mark}")]
+
+
+@functools.cache
+def load(side, name):
+    return Library(side, name)
+
+
+if __name__ == "__main__":  # builds all, for a machine that has no compiler
+    import sys
+
+    for wanted in sys.argv[1:] or ["emulator"]:
+        for path in sorted(SOURCES.glob("*.cu")):
+            print(build(wanted, path.stem))

@@ -1,0 +1,144 @@
+"""The command line: every subcommand, for people and as JSON; a wrong name is one line with the nearest right one."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import cudakern
+import subprocesses
+from cases import BACKENDS
+
+
+def cli(*arguments, status=0, **settings):
+    """Runs `python -m cudakern`; returns what it printed (what it printed as an error, if it should fail)."""
+    run = subprocess.run([sys.executable, "-m", "cudakern", *map(str, arguments)], capture_output=True, text=True,
+                         env=subprocesses.environment(**settings), timeout=250)
+    assert run.returncode == status, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
+    return run.stderr if status else run.stdout
+
+
+def cli_json(*arguments):
+    return json.loads(cli(*arguments, "--json"))
+
+
+each_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+
+@each_backend
+def test_info(backend):
+    words = cli("info", "--backend", backend)
+    assert backend in words
+    assert "--backend" in words or "asked for" in words
+    plain = cli_json("info", "--backend", backend)
+    assert plain["name"] == backend
+    assert plain["why"]
+    assert plain["emulated"] == (backend == "emulator")
+    assert plain["versions"]["cudakern"] == cudakern.__version__
+    assert plain["properties"]["warp_size"] == 32
+
+
+@each_backend
+def test_ladder(backend):
+    words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
+    assert all(row.name in words for row in cudakern.variants("matmul"))
+    assert ("emulated" in words) == (backend == "emulator")
+    steps = cli_json("ladder", "--op", "sum_of_squares", "--shape", "500", "--repeat", 1, "--dtype", "float32",
+                     "--variants", "coalesced,atomic", "--backend", backend)
+    assert [step["variant"] for step in steps[0]["steps"]] == ["coalesced", "atomic"]
+    assert steps[0]["dtype"] == "float32"
+    assert all(step["profile"]["emulated"] == (backend == "emulator") for step in steps[0]["steps"])
+
+
+def test_both_ladders_and_their_pictures(tmp_path):
+    path = tmp_path / "both.png"
+    words = cli("ladder", "--n", 40, "--repeat", 1, "--plot", path, "--backend", "emulator")
+    assert "GB/s" in words
+    assert "GFLOP/s" in words
+    assert "Backend: emulator" in words
+    for op in ("sum_of_squares", "matmul"):
+        assert (tmp_path / f"both-{op}.png").read_bytes().startswith(b"\x89PNG")
+    assert len(cli_json("ladder", "--n", 10, "--repeat", 1, "--backend", "emulator")) == 2
+
+
+def test_variants():
+    words = cli("variants", "matmul")
+    assert "tile=16" in words
+    assert "sum_of_squares" not in words
+    plain = cli_json("variants")
+    assert set(plain) == {"sum_of_squares", "matmul"}
+    assert [row["name"] for row in plain["matmul"]] == [row.name for row in cudakern.variants("matmul")]
+
+
+def test_source():
+    assert cli("source", "matmul", "tiled") == cudakern.source("matmul", "tiled")
+    assert cli_json("source", "matmul", "tiled")["source"] == cudakern.source("matmul", "tiled")
+
+
+@each_backend
+def test_verify(backend):
+    found = cli_json("verify", "--backend", backend)
+    assert found["ok"]
+    assert found["backend"]["name"] == backend
+    rows = [row for op in ("sum_of_squares", "matmul") for row in cudakern.variants(op)]
+    assert {check["variant"] for check in found["checks"]} == {row.name for row in rows}
+    assert len(found["checks"]) == sum(len(row.types) for row in rows)
+    words = cli("verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", backend)
+    assert "ok" in words
+    assert "kahan" in words
+    assert "tiled" not in words
+
+
+def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
+    """The verdict must be able to be bad."""
+    from cudakern import _cli, _dispatch
+
+    right = _dispatch.execute
+
+    def wrong(row, values, inputs, outputs):
+        right(row, values, inputs, outputs)
+        if row.name == "kahan" and outputs[0].size:
+            outputs[0].flat[-1] *= 1.001
+
+    monkeypatch.setattr(_dispatch, "execute", wrong)
+    assert _cli.main(["verify", "--op", "matmul", "--backend", "emulator", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert not found["ok"]
+    assert {check["variant"] for check in found["checks"] if check["verdict"] == "FAILED"} == {"kahan"}
+
+
+@pytest.mark.parametrize("arguments, nearest", [
+    (["latter"], "ladder"), (["variants", "matmull"], "matmul"), (["source", "matmul", "tild"], "tiled"),
+    (["source", "sum_of_square", "atomic"], "sum_of_squares"), (["ladder", "matmull"], "matmul"),
+    (["ladder", "matmul", "--variants", "naiv"], "naive"), (["info", "--backend", "emulater"], "emulator"),
+    (["verify", "--op", "mathmul"], "matmul"), (["verify", "--variants", "kahn"], "kahan"),
+    (["info", "--jsn"], "--json"), (["ladder", "--repeats", "3"], "--repeat")])
+def test_a_wrong_name_is_one_line_with_the_nearest(arguments, nearest):
+    said = cli(*arguments, status=2)
+    assert said.count("\n") == 1
+    assert nearest in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("arguments", [["ladder", "matmul", "--n", "-3"], ["ladder", "matmul", "--dtype", "int99"],
+                                       ["ladder", "matmul", "--n", "many"], ["ladder", "matmul", "--shape", "3,4"],
+                                       ["source", "matmul", "numpy"], ["source"], []])
+def test_wrong_values_are_one_line(arguments):
+    said = cli(*arguments, status=2)
+    assert said.count("\n") == 1
+    assert "Traceback" not in said
+
+
+def test_version_and_help():
+    assert cudakern.__version__ in cli("--version")
+    words = cli("--help")
+    assert all(name in words for name in ("info", "ladder", "variants", "source", "verify"))
+
+
+def test_the_command_is_installed():
+    from importlib.metadata import entry_points
+
+    found = [entry for entry in entry_points(group="console_scripts") if entry.name == "cudakern"]
+    assert found
+    assert found[0].value == "cudakern._cli:main"

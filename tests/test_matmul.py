@@ -1,0 +1,364 @@
+"""cudakern.matmul: every variant of the table, on every backend, with every type, against NumPy."""
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import cudakern
+from cases import (BACKENDS, LAYOUTS, ORDERS, label, numbers, product_reference, relative_error, row_types, rows,
+                   settings, smallest, snapshot)
+
+OPERATION = "matmul"
+SHAPES = ((0, 0, 0), (0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (1, 97, 1), (97, 1, 97), (1, 33, 70), (70, 33, 1),
+          (16, 16, 16), (31, 32, 33), (17, 33, 65), (64, 64, 64), (5, 257, 3), (40, 7, 129))
+CASES = row_types(OPERATION)
+KERNEL_CASES = row_types(OPERATION, host=False)
+ONE_TYPE = [(name, row, row.types[0]) for name, row in rows(OPERATION)]
+ROWS = list(rows(OPERATION, host=False))
+
+every = pytest.mark.parametrize("backend, row, dtype", CASES, ids=label, indirect=["backend"])
+every_row = pytest.mark.parametrize("backend, row, dtype", ONE_TYPE, ids=label, indirect=["backend"])
+
+
+def operands(shape, dtype, seed=0, signed=True):
+    m, k, n = shape
+    return numbers((m, k), dtype, 2 * seed, signed), numbers((k, n), dtype, 2 * seed + 1, signed)
+
+
+def check(row, a, b, **keywords):
+    """Computes, and holds every element to the row's bound; returns the relative errors."""
+    before = snapshot(a, b)
+    result = cudakern.matmul(a, b, variant=row.name, **keywords)
+    if "out" not in keywords:
+        assert snapshot(a, b) == before
+        assert result.dtype == a.dtype.newbyteorder("=")
+    errors = errors_of(result, a, b)
+    parameters = {name: value for name, value in keywords.items() if name != "out"}
+    assert errors.max(initial=0) <= row.error_bound(a.shape, b.shape, dtype=a.dtype, **parameters)
+    return errors
+
+
+def errors_of(result, a, b):
+    reference, magnitude = product_reference(a, b)
+    assert result.shape == reference.shape
+    return relative_error(result, reference, magnitude)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=label)
+@every
+def test_shapes(backend, row, dtype, shape):
+    check(row, *operands(shape, dtype))
+
+
+@every
+def test_more_than_a_few_blocks(backend, row, dtype):
+    check(row, *operands((150, 211, 170), dtype))
+
+
+@every
+def test_no_inner_dimension_gives_zeros(backend, row, dtype):
+    result = cudakern.matmul(np.ones((4, 0), dtype), np.ones((0, 5), dtype), variant=row.name)
+    assert result.tolist() == [[0] * 5] * 4
+
+
+PARAMETER_CASES = [(name, row, dtype, given) for name, row, dtype in CASES for given in settings(row) if given]
+
+
+@pytest.mark.parametrize("backend, row, dtype, parameters", PARAMETER_CASES, ids=label, indirect=["backend"])
+def test_parameters(backend, row, dtype, parameters):
+    for shape in ((1, 1, 1), (17, 33, 65), (64, 32, 96), (3, 0, 2), (0, 3, 3)):
+        check(row, *operands(shape, dtype), **parameters)
+
+
+@every
+def test_root_mean_square_of_the_error(backend, row, dtype):
+    """A loose bound cannot hide a fault: over seeds, errors must be as small as roundings at random make them."""
+    shape = (24, 517, 20)
+    errors = [check(row, *operands(shape, dtype, seed, signed=False)) for seed in range(6)]
+    bound = row.error_bound(shape[:2], shape[1:], dtype=dtype, rms=True)
+    assert np.sqrt(np.mean(np.square(errors))) <= bound
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@every_row
+def test_layouts(backend, row, dtype, layout):
+    view = LAYOUTS[layout]
+    for kind in dict.fromkeys((dtype, row.types[-1])):
+        a, b = view(numbers((34, 21), kind)), view(numbers((21, 34), kind, 1))
+        plain = numbers((a.shape[1], 19), kind, 2)
+        check(row, a, plain)
+        check(row, numbers((19, b.shape[0]), kind, 3), b)
+        if a.shape[1] == b.shape[0]:
+            check(row, a, b)
+
+
+@every_row
+def test_a_matrix_with_itself(backend, row, dtype):
+    a = numbers((33, 33), dtype)
+    check(row, a, a)
+    check(row, a, a.T)
+    check(row, a[::-1], a[:, ::-1])
+    assert cudakern.matmul(np.eye(3, dtype=dtype).tolist(), np.ones((3, 1)), variant=row.name).shape == (3, 1)
+
+
+@every
+def test_special_values(backend, row, dtype):
+    """NaN and infinity reach the same elements as in NumPy's product."""
+    for special in (np.nan, np.inf, -np.inf):
+        for at in ((0, 0), (16, 32), (7, 11)):
+            a, b = operands((17, 33, 20), dtype)
+            a[at] = special
+            assert same_specials(cudakern.matmul(a, b, variant=row.name), a, b)
+            a, b = operands((20, 33, 17), dtype)
+            b.T[at] = special
+            assert same_specials(cudakern.matmul(a, b, variant=row.name), a, b)
+    a = np.array([[np.inf, -np.inf, 1], [np.inf, np.inf, 1], [1, 0, np.nan]], dtype)
+    assert same_specials(cudakern.matmul(a, np.ones((3, 3), dtype), variant=row.name), a, np.ones((3, 3), dtype))
+    assert same_specials(cudakern.matmul(a, np.eye(3, dtype=dtype), variant=row.name), a, np.eye(3, dtype=dtype))
+
+
+@every
+def test_overflow_gives_infinity(backend, row, dtype):
+    big = np.full((2, 2), np.finfo(dtype).max, dtype)
+    with np.errstate(over="ignore"):
+        assert same_specials(cudakern.matmul(big, big, variant=row.name), big, big)
+
+
+def same_specials(result, a, b):
+    with np.errstate(invalid="ignore", over="ignore"):
+        expected = a @ b
+    odd = ~np.isfinite(expected)
+    return np.array_equal(result[odd], expected[odd], equal_nan=True) and np.isfinite(result[~odd]).all()
+
+
+@every
+def test_denormals_are_kept(backend, row, dtype):
+    tiny = smallest(dtype)
+    root = np.sqrt(tiny) * 4
+    a, b = operands((9, 40, 9), dtype, signed=False)
+    a, b = ((x * 3 + 1) * root for x in (a, b))
+    result = cudakern.matmul(a.astype(dtype), b.astype(dtype), variant=row.name)
+    reference, _ = product_reference(a.astype(dtype), b.astype(dtype))
+    assert (result > 0).all()
+    assert np.abs(result - reference).max() <= 40 * tiny
+
+
+@pytest.mark.parametrize("backend, row, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
+def test_runs_and_orders_give_the_same_bits(backend, row, dtype, order):
+    a, b = operands((37, 70, 45), dtype)
+    results = []
+    for name in ORDERS if backend == "emulator" else ["as it comes"] * 5:
+        if backend == "emulator":
+            order(name)
+        check(row, a, b)
+        results += [cudakern.matmul(a, b, variant=row.name).tobytes() for _ in range(2)]
+    if row.deterministic_for(dtype):
+        assert len(set(results)) == 1
+
+
+@hypothesis.given(data=st.data())
+def test_any_views_of_any_matrices(data):
+    """Any small shape, any slices and transposes."""
+    name, row, dtype = data.draw(st.sampled_from(CASES), "case")
+    m, k, n = (data.draw(st.integers(0, 40), which) for which in "mkn")
+    a, b = (data.draw(st.booleans()) and x.T.copy().T or x for x in operands((m, k, n), dtype))
+    step = st.sampled_from([1, 2, -1, -3])
+    inner = data.draw(step, "inner step")
+    a = a[:: data.draw(step, "rows"), ::inner]
+    b = b[::inner, :: data.draw(step, "columns")]
+    with cudakern.use_backend(name):
+        check(row, a, b)
+
+
+@hypothesis.given(data=st.data())
+def test_any_parameters(data):
+    """Any value that a row allows computes any small shape."""
+    name, row = data.draw(st.sampled_from([r for r in ROWS if r[1].parameters] or ROWS), "row")
+    given = {p.name: data.draw(st.sampled_from(p.choices) if p.choices else st.integers(p.low, min(p.high, 512)).map(
+        lambda v, p=p: v - (v - p.low) % max(p.step, 1)), p.name) for p in row.parameters}
+    shape = tuple(data.draw(st.integers(0, 24), which) for which in "mkn")
+    with cudakern.use_backend(name):
+        check(row, *operands(shape, "float32"), **given)
+
+
+# --- out= ------------------------------------------------------------------------------------------------------------
+OUTS = {
+    "plain": lambda m, n, dtype: np.full((m, n), 7, dtype),
+    "fortran": lambda m, n, dtype: np.full((m, n), 7, dtype, order="F"),
+    "part_of_rows": lambda m, n, dtype: np.full((m, n + 5), 7, dtype)[:, 2:-3],
+    "every_second": lambda m, n, dtype: np.full((2 * m, 2 * n), 7, dtype)[::2, ::2],
+    "backwards": lambda m, n, dtype: np.full((m, n), 7, dtype)[::-1, ::-1],
+    "misaligned": lambda m, n, dtype: np.zeros(m * n * dtype.itemsize + 1, np.uint8)[1:].view(dtype).reshape(m, n),
+    "swapped": lambda m, n, dtype: np.full((m, n), 7, dtype.newbyteorder("S")),
+    "double": lambda m, n, dtype: np.full((m, n), 7, np.float64),
+    "complex": lambda m, n, dtype: np.full((m, n), 7, np.complex128),
+}
+
+
+@pytest.mark.parametrize("form", OUTS)
+@every_row
+def test_out_takes_any_layout(backend, row, dtype, form):
+    for shape in ((17, 33, 20), (3, 0, 4), (0, 2, 0)):
+        a, b = operands(shape, dtype)
+        out = OUTS[form](shape[0], shape[2], np.dtype(dtype))
+        base = out.base if isinstance(out.base, np.ndarray) else out
+        untouched = np.ones(base.shape, bool)
+        if form in ("part_of_rows", "every_second"):
+            untouched[(slice(None), slice(2, -3)) if form == "part_of_rows" else (slice(None, None, 2),) * 2] = False
+            outside = base[untouched].copy()
+        assert cudakern.matmul(a, b, out, variant=row.name) is out
+        errors = errors_of(out.real, a, b)
+        assert errors.max(initial=0) <= row.error_bound(a.shape, b.shape, dtype=dtype)
+        if form in ("part_of_rows", "every_second"):
+            assert np.array_equal(base[untouched], outside)
+
+
+@every_row
+def test_out_may_overlap_the_operands(backend, row, dtype):
+    a, b = operands((24, 24, 24), dtype)
+    expected = cudakern.matmul(a, b, variant=row.name)
+    for first, second, out in ((0, None, 0), (None, 0, 0), (0, 0, 0)):
+        x = (a.copy() if first is not None else b.copy())
+        left, right = (x if first is not None else a), (x if second is not None else b)
+        want = cudakern.matmul(left.copy(), right.copy(), variant=row.name)
+        assert cudakern.matmul(left, right, out=x, variant=row.name) is x
+        assert np.array_equal(x, want)
+    big = np.zeros((25, 24), dtype)
+    big[:24] = a
+    cudakern.matmul(big[:24], b, out=big[1:], variant=row.name)
+    assert np.array_equal(big[1:], expected)
+
+
+@every_row
+def test_out_as_a_tuple(backend, row, dtype):
+    a, b = operands((3, 4, 5), dtype)
+    out = np.empty((3, 5), dtype)
+    assert cudakern.matmul(a, b, out=(out,), variant=row.name) is out
+    assert np.array_equal(out, cudakern.matmul(a, b, variant=row.name))
+
+
+@pytest.mark.parametrize("name, variant", [(n, v) for n in BACKENDS for v in ("auto", "numpy", "naive", "tiled")])
+def test_out_that_does_not_fit(name, variant):
+    a, b = operands((3, 4, 5), "float32")
+    read_only = np.empty((3, 5), "float32")
+    read_only.flags.writeable = False
+    wrong = [(np.empty((5, 3), "float32"), ValueError), (np.empty(15, "float32"), ValueError),
+             (np.empty((3, 6), "float32"), ValueError), (np.empty((3, 5), "int32"), TypeError),
+             (read_only, ValueError), ([[0] * 5] * 3, TypeError), ("out", TypeError)]
+    with cudakern.use_backend(name):
+        for out, error in wrong:
+            with pytest.raises(error):
+                cudakern.matmul(a, b, out=out, variant=variant)
+
+
+# --- auto ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", ">f4", "O"])
+def test_auto_takes_what_numpy_takes(backend, dtype):
+    draw = np.random.default_rng(3)
+    for left, right in (((3, 4), (4, 5)), ((4,), (4,)), ((4,), (4, 2)), ((2, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)),
+                        ((0, 4), (4, 3)), ((3, 0), (0, 2))):
+        a, b = (draw.integers(0, 3, shape).astype(dtype) for shape in (left, right))
+        expected, result = np.matmul(a, b), cudakern.matmul(a, b)
+        assert np.array_equal(result, expected)
+        assert np.shape(result) == np.shape(expected)
+        assert np.asarray(result).dtype == np.asarray(expected).dtype
+
+
+def test_auto_promotes_and_wraps_as_numpy_does(backend):
+    a, b = np.full((2, 2), 100, np.int8), np.full((2, 2), 100, np.int8)
+    assert np.array_equal(cudakern.matmul(a, b), a @ b)
+    assert cudakern.matmul(a, b.astype("float32")).dtype == (a @ b.astype("float32")).dtype
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_auto_is_as_accurate_as_numpy(backend, dtype):
+    ours, theirs = [], []
+    for seed in range(5):
+        a, b = operands((30, 700, 30), dtype, seed, signed=False)
+        ours.append(errors_of(cudakern.matmul(a, b), a, b))
+        theirs.append(errors_of(a @ b, a, b))
+    assert np.sqrt(np.mean(np.square(ours))) <= np.sqrt(np.mean(np.square(theirs)))
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+def test_unknown_variant(backend):
+    a = np.ones((2, 2), "float32")
+    with pytest.raises(ValueError, match="tield") as caught:
+        cudakern.matmul(a, a, variant="tield")
+    text = str(caught.value)
+    assert text.index("tiled") < text.index("naive")
+    assert all(row.name in text for row in cudakern.variants(OPERATION))
+    assert "\n" not in text
+
+
+@every_row
+def test_types_that_the_row_does_not_list(backend, row, dtype):
+    for other in ("int32", "float16", "complex64", "bool"):
+        if other not in row.types:
+            with pytest.raises(TypeError, match=other) as caught:
+                cudakern.matmul(np.zeros((2, 2), other), np.zeros((2, 2), other), variant=row.name)
+            assert all(kind in str(caught.value) for kind in row.types)
+
+
+@pytest.mark.parametrize("name, row", ROWS, ids=label)
+def test_mixed_types(name, row):
+    with cudakern.use_backend(name), pytest.raises(TypeError, match="float64"):
+        cudakern.matmul(np.zeros((2, 2), "float32"), np.zeros((2, 2), "float64"), variant=row.name)
+
+
+@every_row
+def test_parameters_that_the_row_does_not_have(backend, row, dtype):
+    a = np.zeros((2, 2), dtype)
+    with pytest.raises(TypeError, match="tyle") as caught:
+        cudakern.matmul(a, a, variant=row.name, tyle=3)
+    assert row.name in str(caught.value)
+    assert all(p.name in str(caught.value) for p in row.parameters)
+
+
+@every_row
+def test_values_that_a_parameter_does_not_take(backend, row, dtype):
+    a = np.zeros((2, 2), dtype)
+    for p in row.parameters:
+        for wrong in {min(p.choices or [p.low]) - 1, max(p.choices or [p.high]) + 1, 2**70}:
+            with pytest.raises(ValueError, match=p.name) as caught:
+                cudakern.matmul(a, a, variant=row.name, **{p.name: wrong})
+            assert str(wrong) in str(caught.value)
+            assert p.allowed in str(caught.value)
+        with pytest.raises(TypeError, match=p.name):
+            cudakern.matmul(a, a, variant=row.name, **{p.name: 16.0})
+
+
+@pytest.mark.parametrize("name, row", ROWS, ids=label)
+def test_shapes_that_do_not_fit(name, row):
+    with cudakern.use_backend(name):
+        with pytest.raises(ValueError, match="3") as caught:
+            cudakern.matmul(np.zeros((2, 3), "float32"), np.zeros((4, 2), "float32"), variant=row.name)
+        assert "4" in str(caught.value)
+        with pytest.raises(ValueError, match="scalar"):
+            cudakern.matmul(np.float32(2), np.zeros((4, 2), "float32"), variant=row.name)
+        for shape in ((3,), (2, 3, 3)):
+            with pytest.raises(NotImplementedError, match="not there yet"):
+                cudakern.matmul(np.zeros(shape, "float32"), np.zeros((3, 2), "float32"), variant=row.name)
+
+
+def test_a_row_that_does_not_fit_shared_memory(backend):
+    """A long row of A works in `shared_row`, or fails with an error that gives the limit."""
+    rows_by_name = {row.name: row for row in cudakern.variants(OPERATION)}
+    for name in ("shared_row", "pitched"):
+        for k in (12_000, 70_000):
+            a, b = operands((2, k, 3), "float32")
+            try:
+                errors = errors_of(cudakern.matmul(a, b, variant=name), a, b)
+            except (ValueError, cudakern.CudaError) as error:
+                assert "shared" in str(error)
+                assert any(character.isdigit() for character in str(error))
+            else:
+                assert errors.max() <= rows_by_name[name].error_bound(a.shape, b.shape, dtype="float32")
+
+
+def test_keywords_of_numpy_that_are_not_taken(backend):
+    a = np.ones((2, 2))
+    for keyword in ("casting", "axes", "dtype", "where"):
+        with pytest.raises(TypeError, match=keyword):
+            cudakern.matmul(a, a, **{keyword: None})

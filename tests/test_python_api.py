@@ -1,0 +1,408 @@
+"""What Python offers around the operations: backends, rows, sources, profiles, ladders, comparison."""
+
+import asyncio
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import cudakern
+import subprocesses
+from cases import BACKENDS, native
+
+
+def json_of(value):
+    """Through JSON and back: what to_dict gives must be plain."""
+    return json.loads(json.dumps(value))
+
+
+def emulated_note(text):
+    return "emulated" in text.lower()
+
+
+# --- backends --------------------------------------------------------------------------------------------------------
+def test_backend_says_who_answers_and_why(backend):
+    here = cudakern.backend()
+    assert here.name == backend
+    assert here.emulated == (backend == "emulator")
+    assert "use_backend" in here.why
+    assert here.device == native(backend).choose_device()
+    assert here.name in repr(here)
+    assert here.why in repr(here)
+    assert emulated_note(repr(here)) == here.emulated
+    assert emulated_note(here._repr_html_()) == here.emulated
+    assert json_of(here.to_dict())["why"] == here.why
+
+
+def test_properties_of_the_device(backend):
+    p = cudakern.backend().properties
+    assert p["warp_size"] == 32
+    assert p["max_threads_per_block"] == 1024
+    assert p["capability"] >= (6, 0)
+    assert 0 < p["memory_free"] <= p["memory_bytes"]
+    assert p["shared_per_block"] <= p["shared_per_block_optin"] <= p["shared_per_multiprocessor"]
+    assert p["max_block_dims"] == (1024, 1024, 64)
+    assert p["max_grid"] == (2**31 - 1, 65535, 65535)
+    assert p["multiprocessors"] >= 1
+    assert p["cooperative"]
+
+
+def test_use_backend_nests_and_ends():
+    outside = cudakern.backend().why
+    with cudakern.use_backend("emulator") as here:
+        assert here.name == cudakern.backend().name == "emulator"
+        with pytest.raises(ZeroDivisionError), cudakern.use_backend("emulator"):
+            raise ZeroDivisionError
+        assert cudakern.backend().name == "emulator"
+    assert cudakern.backend().why == outside
+
+
+def test_use_backend_holds_for_its_own_task():
+    async def inner(name, seen):
+        with cudakern.use_backend(name):
+            await asyncio.sleep(0)
+            seen.append((name, cudakern.backend().name))
+
+    async def outer(seen):
+        await asyncio.gather(*(inner(name, seen) for name in BACKENDS * 2))
+        seen.append(("outside", cudakern.backend().why))
+
+    seen, outside = [], cudakern.backend().why
+    asyncio.run(outer(seen))
+    assert seen[-1] == ("outside", outside)
+    assert all(asked == got for asked, got in seen[:-1])
+
+
+def test_unknown_backend():
+    with pytest.raises(ValueError, match="emulater.*nearest is 'emulator'"), cudakern.use_backend("emulater"):
+        pass
+
+
+@pytest.mark.parametrize("value, good", [("emulator", True), ("EMULATOR", True), ("", True), ("emulater", False)])
+def test_the_environment_chooses(value, good):
+    code = """
+        import cudakern
+        try:
+            print(cudakern.backend().name, cudakern.backend().why)
+        except ValueError as error:
+            print("error", error)
+    """
+    said = subprocesses.run(code, CUDAKERN_BACKEND=value)
+    if not value:
+        assert "CUDAKERN_BACKEND" not in said
+    elif good:
+        assert said.startswith("emulator asked for by CUDAKERN_BACKEND")
+    else:
+        assert said.startswith("error")
+        assert "'emulator'" in said
+
+
+def test_without_a_gpu_the_emulator_answers_and_says_why():
+    said = subprocesses.run("""
+        import warnings
+        warnings.simplefilter("error")
+        import cudakern
+        print(cudakern.backend().name, "|", cudakern.backend().why)
+        try:
+            with cudakern.use_backend("cuda"): pass
+        except cudakern.CudaError as error:
+            print(error.code, error.name, error)
+    """, CUDA_VISIBLE_DEVICES="-1")
+    first, second = said.splitlines()
+    assert first.startswith("emulator | no GPU: ")
+    assert second.startswith("100 cudaErrorNoDevice")
+
+
+@pytest.mark.parametrize("settings, words", [
+    ({"order": "sideways"}, "reversed"), ({"workers": -1}, "workers"), ({"memory": -5}, "memory"),
+    ({"chip": "H9000"}, "H200"), ({"devices": 10**6}, "devices"), ({"stack": 3}, "stack"),
+    ({"fail_allocation": -2}, "fail_allocation")])
+def test_settings_that_are_not_possible(settings, words):
+    with pytest.raises(ValueError, match=words):
+        cudakern.emulator.configure(**settings)
+
+
+def test_unknown_setting():
+    with pytest.raises(ValueError, match="colour"):
+        native("emulator").configure("colour", "red")
+
+
+@pytest.mark.parametrize("variable, value", [("ORDER", "sideways"), ("MEMORY", "much"), ("DEVICES", "many")])
+def test_a_wrong_environment_variable_is_reported(variable, value):
+    name = f"CUDAKERN_EMULATOR_{variable}"
+    said = subprocesses.run("""
+        import cudakern
+        try:
+            with cudakern.use_backend("emulator"):
+                cudakern.sum_of_squares([1, 2], variant="coalesced")
+        except (ValueError, cudakern.CudaError) as error:
+            print(error)
+    """, **{name: value})
+    assert name in said
+    assert value in said
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+def test_error_classes():
+    assert issubclass(cudakern.CudaError, RuntimeError)
+    assert issubclass(cudakern.OutOfMemoryError, (cudakern.CudaError,))
+    assert issubclass(cudakern.OutOfMemoryError, MemoryError)
+    for name in BACKENDS:
+        assert native(name).CudaError is cudakern.CudaError
+        assert native(name).OutOfMemoryError is cudakern.OutOfMemoryError
+
+
+@pytest.mark.parametrize("error", [cudakern.CudaError("words", "cudaErrorLaunchFailure", 719),
+                                   cudakern.OutOfMemoryError("words", bytes=5, bytes_free=3)])
+def test_errors_travel_between_processes(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == "words"
+    assert vars(again) == vars(error)
+
+
+# --- rows and sources ------------------------------------------------------------------------------------------------
+def test_variants_is_a_table():
+    rows = cudakern.variants("matmul")
+    assert rows["tiled"] is next(row for row in rows if row.name == "tiled")
+    assert all(row.name in repr(rows) for row in rows)
+    assert all(row.name in rows._repr_html_() for row in rows)
+    assert [row["name"] for row in json_of(rows.to_dict())] == [row.name for row in rows]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        rows[0].name = "other"
+    hash(rows[0])
+
+
+def test_parameters_of_a_row():
+    tile = cudakern.variants("matmul")["tiled"].parameters[0]
+    assert (tile.name, tile.default, sorted(tile.choices)) == ("tile", 16, [8, 16, 32])
+    threads = cudakern.variants("sum_of_squares")["coalesced"].parameters[0]
+    assert (threads.name, threads.default) == ("threads", 256)
+    assert threads.low <= 512 <= threads.high
+    assert tile.unit
+    assert threads.unit
+
+
+def test_source_is_the_kernels_text():
+    code = cudakern.source("matmul", "tiled")
+    assert isinstance(code, str)
+    assert code == code.path.read_text()
+    assert "__shared__" in code
+    assert "&lt;" in code._repr_html_() or "<" not in code
+
+
+def test_unknown_names_list_the_known_ones():
+    for call in (lambda: cudakern.variants("matmull"), lambda: cudakern.source("matmull", "tiled"),
+                 lambda: cudakern.ladder("matmull")):
+        with pytest.raises(ValueError, match="nearest is 'matmul'.*sum_of_squares"):
+            call()
+    for call in (lambda: cudakern.source("matmul", "tild"), lambda: cudakern.ladder("matmul", variants=["tild"]),
+                 lambda: cudakern.variants("matmul")["tild"]):
+        with pytest.raises(ValueError, match="nearest is 'tiled'"):
+            call()
+    with pytest.raises(ValueError, match="no kernel"):
+        cudakern.source("matmul", "numpy")
+
+
+# --- profile ---------------------------------------------------------------------------------------------------------
+def test_profile_of_a_kernel_that_reads_the_clock(backend):
+    p = cudakern.profile(cudakern.sum_of_squares, np.ones(5000, "int32"), variant="multi_block", blocks=7, threads=64,
+                         repeat=3, warmup=1)
+    assert (p.variant.name, p.operation, p.backend, p.repeat) == ("multi_block", "sum_of_squares", backend, 3)
+    assert p.parameters == {"threads": 64, "blocks": 7}
+    assert p.clock == ("emulated" if backend == "emulator" else "gpu")
+    assert p.emulated == (backend == "emulator")
+    assert p.kernel_ns > 0
+    assert p.to_device_ns >= 0
+    assert p.to_host_ns >= 0
+    assert p.whole_ns >= p.kernel_ns
+    assert p.flops == 10000
+    assert p.bytes >= 20000
+    assert p.gb_per_s == pytest.approx(p.bytes / p.kernel_ns)
+    assert p.gflop_per_s == pytest.approx(p.flops / p.kernel_ns)
+    assert (p.grid[0], p.block[0]) == (7, 64)
+    assert len(p.cycles) == 7
+    assert min(p.cycles) >= 0
+    assert p.blocks_ns >= 0
+    assert emulated_note(repr(p)) == p.emulated
+    assert emulated_note(p._repr_html_()) == p.emulated
+    assert "multi_block" in repr(p)
+    assert json_of(p.to_dict())["clock"] == p.clock
+
+
+def test_profile_of_a_kernel_that_does_not(backend):
+    a = np.ones((40, 40), "float32")
+    p = cudakern.profile(cudakern.matmul, a, a, variant="naive", repeat=1)
+    assert p.cycles == ()
+    assert p.blocks_ns is None
+    assert "cycles" not in repr(p)
+    assert p.flops == 2 * 40**3
+
+
+def test_an_emulated_time_is_never_a_share_of_a_limit():
+    a = np.ones((40, 40), "float32")
+    with cudakern.use_backend("emulator"):
+        p = cudakern.profile(cudakern.matmul, a, a, variant="tiled", repeat=1)
+    assert p.share is None
+    assert p.limit is None
+    assert "share" not in repr(p)
+    assert "%" not in repr(p)
+
+
+@pytest.mark.parametrize("name", [n for n in BACKENDS if n == "cuda"])
+def test_a_gpu_reaches_a_share_of_its_limit(name):
+    a = np.ones((500, 500), "float32")
+    with cudakern.use_backend(name):
+        p = cudakern.profile(cudakern.matmul, a, a, variant="tiled", repeat=3)
+    assert 0 < p.share <= 1.05
+    assert p.limit
+    assert "share of the limit" in repr(p)
+
+
+def test_profile_of_numpys_row(backend):
+    p = cudakern.profile(cudakern.matmul, np.ones((30, 30)), np.ones((30, 30)), variant="numpy", repeat=2)
+    assert (p.clock, p.backend, p.share, p.cycles) == ("host", "host", None, ())
+    assert p.to_device_ns == p.to_host_ns == 0
+    assert p.flops == 2 * 30**3
+    assert not emulated_note(repr(p))
+
+
+def test_profile_gives_the_errors_of_the_call(backend):
+    a = np.ones((3, 3), "float32")
+    with pytest.raises(TypeError, match="cudakern"):
+        cudakern.profile(np.matmul, a, a)
+    with pytest.raises(ValueError, match="tild"):
+        cudakern.profile(cudakern.matmul, a, a, variant="tild")
+    for wrong in ({"repeat": 0}, {"warmup": -1}):
+        with pytest.raises(ValueError, match="repeat must be 1 or more"):
+            cudakern.profile(cudakern.matmul, a, a, **wrong)
+
+
+def test_an_ordinary_call_after_profile_is_not_measured(backend):
+    cudakern.profile(cudakern.sum_of_squares, np.ones(10, "float32"), variant="coalesced", repeat=1)
+    from cudakern import _dispatch
+
+    assert _dispatch.recorder.get() is None
+
+
+# --- ladder ----------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module", params=BACKENDS)
+def small_ladder(request):
+    with cudakern.use_backend(request.param):
+        return cudakern.ladder("matmul", n=48, repeat=1, progress=False)
+
+
+def test_ladder_has_every_step(small_ladder):
+    names = [row.name for row in cudakern.variants("matmul")]
+    assert [step.variant.name for step in small_ladder] == names
+    assert len(small_ladder) == len(names)
+    assert not small_ladder.failed
+    assert small_ladder["tiled"] is small_ladder[names.index("tiled")]
+    for step in small_ladder:
+        assert step.profile is not None, step.note
+        assert step.error.max < 1e-5
+        assert step.note == ""
+    first = next(step for step in small_ladder if not step.variant.on_host)
+    assert first.speedup == pytest.approx(1)
+
+
+def test_ladder_shows_itself(small_ladder):
+    emulated = small_ladder.backend.emulated
+    for text in (repr(small_ladder), small_ladder._repr_html_()):
+        assert all(step.variant.name in text for step in small_ladder)
+        assert "GFLOP/s" in text
+        assert emulated_note(text) == emulated
+    plain = json_of(small_ladder.to_dict())
+    assert plain["operation"] == "matmul"
+    assert plain["backend"]["name"] == small_ladder.backend.name
+    assert [step["variant"] for step in plain["steps"]] == [step.variant.name for step in small_ladder]
+    clocks = {step["profile"]["clock"] for step in plain["steps"]}
+    assert clocks == {"host", "emulated" if emulated else "gpu"}
+
+
+def test_an_emulated_step_has_no_speed_up_against_the_host(small_ladder):
+    for step in small_ladder:
+        if step.variant.on_host and small_ladder.backend.emulated:
+            assert step.speedup is None
+
+
+def test_ladder_plots(small_ladder, tmp_path):
+    path = tmp_path / "ladder.png"
+    figure = small_ladder.plot(str(path))
+    assert path.read_bytes().startswith(b"\x89PNG")
+    words = [text.get_text() for axes in figure.axes for text in [axes.title, *axes.get_yticklabels()]]
+    assert "tiled" in words
+    whole = " ".join([*words, figure.get_suptitle()])
+    assert emulated_note(whole) == small_ladder.backend.emulated
+
+
+def test_ladder_of_sums(backend, capsys):
+    steps = cudakern.ladder("sum_of_squares", n=3000, dtype="float64", variants=["coalesced", "atomic", "numpy"],
+                            repeat=1, progress=True)
+    assert [step.variant.name for step in steps] == ["coalesced", "atomic", "numpy"]
+    assert steps.dtype == "float64"
+    assert steps.shapes == ((3000,),)
+    assert "GB/s" in repr(steps)
+    assert "atomic" in capsys.readouterr().err  # progress says which row runs
+    exact = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced"], repeat=1)
+    assert exact.dtype == "int32"
+    assert exact[0].error == (0, 0)
+    assert "exact" in repr(exact)
+
+
+def test_ladder_takes_shapes_and_refuses_nonsense(backend):
+    steps = cudakern.ladder("matmul", shape=(3, 4, 5), variants=["naive"], repeat=1)
+    assert steps.shapes == ((3, 4), (4, 5))
+    with pytest.raises(ValueError, match="not both"):
+        cudakern.ladder("matmul", n=3, shape=(3, 4, 5))
+    for wrong in ({"n": -1}, {"shape": (3, 4)}):
+        with pytest.raises(ValueError, match="shape"):
+            cudakern.ladder("matmul", **wrong)
+    with pytest.raises(TypeError, match="complex64"):
+        cudakern.ladder("matmul", n=3, dtype="complex64")
+
+
+def test_a_ladder_goes_on_after_a_step_that_fails(backend, fault):
+    steps = []
+    fault(backend, 1, 719)
+    steps = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced", "atomic"], repeat=1, progress=False)
+    assert steps.failed
+    assert steps[0].profile is None
+    assert "cudaErrorLaunchFailure" in steps[0].note
+    assert steps[1].profile is not None
+    assert "cudaErrorLaunchFailure" in repr(steps)
+
+
+# --- comparison and random matrices ----------------------------------------------------------------------------------
+def test_compare_is_that_of_the_documents():
+    largest, average = cudakern.compare([1.0, 2.2, 3.0, 0.5], [1.0, 2.0, 4.0, 0.0])
+    assert largest == pytest.approx(0.25)
+    assert average == pytest.approx((0 + 0.1 + 0.25) / 3)
+    assert cudakern.compare([], []) == (0, 0)
+    assert cudakern.compare([np.inf], [np.inf]) == (0, 0)
+    assert np.isnan(cudakern.compare([np.nan], [1.0]).max)
+    with pytest.raises(ValueError, match="shape"):
+        cudakern.compare([1, 2], [1, 2, 3])
+
+
+def test_compare_sees_the_last_bit():
+    one = np.float64(1)
+    assert cudakern.compare(np.nextafter(one, 2), one).max == np.finfo(np.float64).eps
+    assert cudakern.compare(np.int64(2**62 + 1), np.int64(2**62)).max == pytest.approx(2.0**-62)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_random_matrices(dtype):
+    a = cudakern.random_matrix(30, 40, dtype=dtype, seed=7)
+    assert a.shape == (30, 40)
+    assert a.dtype == dtype
+    assert a.min() >= 0
+    assert a.max() < 1
+    assert 0.4 < a.mean() < 0.6
+    assert np.array_equal(a, cudakern.random_matrix(30, 40, dtype=dtype, seed=7))
+    assert not np.array_equal(a, cudakern.random_matrix(30, 40, dtype=dtype, seed=8))
+    assert cudakern.random_matrix(3).shape == (3, 3)
+    with pytest.raises(TypeError, match="int32"):
+        cudakern.random_matrix(3, dtype="int32")

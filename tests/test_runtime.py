@@ -1,0 +1,357 @@
+"""The runtime under faults: every guarded call fails once, memory runs out, signals, threads and forks come between."""
+
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import cudakern
+import subprocesses
+from cases import BACKENDS, label, native, numbers, rows
+
+RUNS = [(operation, name, row) for operation in ("sum_of_squares", "matmul") for name, row in
+        rows(operation, host=False)]
+every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
+every_backend = pytest.mark.parametrize("name", BACKENDS)
+INVALID_VALUE, OUT_OF_MEMORY, LAUNCH_FAILURE = 1, 2, 719
+
+
+def arguments(operation):
+    if operation == "matmul":
+        return numbers((20, 30), "float32"), numbers((30, 25), "float32", 1)
+    return (numbers(1000, "float32"),)
+
+
+def call(operation, row, given):
+    return getattr(cudakern, operation)(*given, variant=row.name)
+
+
+@pytest.mark.parametrize("code", [INVALID_VALUE, OUT_OF_MEMORY, LAUNCH_FAILURE])
+@every_run
+def test_every_guarded_call_may_fail(operation, name, row, code, fault):
+    """The right exception; nothing stays allocated, nothing is overwritten, and the next call is right."""
+    given = arguments(operation)
+    before = [x.tobytes() for x in given]
+    with cudakern.use_backend(name):
+        expected = call(operation, row, given)
+        fault(name, 0, code)
+        call(operation, row, given)
+        count = native(name).fault_count()
+        assert count >= 5  # copies each way, memory, launch, waiting
+        used = native(name).pool_used(0)
+        for n in range(1, count + 1):
+            fault(name, n, code)
+            with pytest.raises(cudakern.CudaError) as caught:
+                call(operation, row, given)
+            assert caught.value.code == code
+            assert caught.value.name in str(caught.value)
+            assert caught.value.name.startswith("cudaError")
+            assert isinstance(caught.value, MemoryError) == (code == OUT_OF_MEMORY)
+            fault(name, 0, code)
+            assert native(name).pool_used(0) == used, n
+            assert [x.tobytes() for x in given] == before
+            assert np.allclose(call(operation, row, given), expected, rtol=1e-5), n
+
+
+@every_backend
+def test_a_fault_past_the_last_call_does_nothing(name, fault):
+    with cudakern.use_backend(name):
+        fault(name, 100000, OUT_OF_MEMORY)
+        assert cudakern.sum_of_squares([1, 2, 3], variant="multi_block") == 14
+    assert native(name).fault_count() < 100000
+
+
+@every_backend
+def test_faults_of_a_first_call(name):
+    """In a process that did nothing yet: pool and streams are made then, and each of those calls may fail."""
+    print(subprocesses.run("""
+        import os, sys
+        import cudakern
+        from cases import native
+        name = sys.argv[1] if len(sys.argv) > 1 else os.environ["NAME"]
+        ended_well = 0
+        for n in range(1, 200):
+            child = os.fork()
+            if child == 0:
+                module = native(name)
+                module.inject_fault(n, 2)
+                with cudakern.use_backend(name):
+                    try:
+                        result = cudakern.sum_of_squares([1, 2, 3], variant="multi_block")
+                        assert module.fault_count() < n, "the fault was swallowed"
+                        status = 10
+                    except cudakern.OutOfMemoryError:
+                        status = 0
+                    module.inject_fault(0, 2)
+                    assert cudakern.sum_of_squares([1, 2, 3], variant="multi_block") == 14
+                    assert module.pool_used(0) == 0
+                os._exit(status)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            assert status in (0, 10), (n, status)
+            if status == 10:
+                break
+        assert n > 10
+        print(n, "calls")
+    """, NAME=name))
+
+
+@every_run
+def test_nothing_is_kept(operation, name, row):
+    """No reference, no device memory and no Python object outlives a call, a failed one neither."""
+    given = arguments(operation)
+    out = np.empty((20, 25), "float32")
+    with cudakern.use_backend(name):
+        def both():
+            call(operation, row, given)
+            if operation == "matmul":
+                cudakern.matmul(*given, out=out, variant=row.name)
+            with pytest.raises(TypeError):
+                call(operation, row, tuple(x.astype("int8") for x in given))
+
+        for _ in range(3):
+            both()
+        gc.collect()
+        references = [sys.getrefcount(x) for x in (*given, out)]
+        used, blocks = native(name).pool_used(0), sys.getallocatedblocks()
+        for _ in range(30):
+            both()
+        gc.collect()
+        assert [sys.getrefcount(x) for x in (*given, out)] == references
+        assert native(name).pool_used(0) == used == 0
+        assert sys.getallocatedblocks() - blocks < 200  # 30 calls: one object a call would show as more
+
+
+@every_backend
+def test_functions_without_a_call_keep_nothing(name):
+    module = native(name)
+    shapes, types = ((4, 5), (5, 6)), ("float32", "float32")
+
+    def all_of_them():
+        module.operations()
+        module.device_properties(0)
+        module.error_depth("matmul", "tiled", (), types, shapes)
+        module.work("matmul", shapes, "float32")
+        module.choose_device(), module.current_device(), module.device_count(), module.why_not()
+        with pytest.raises(ValueError, match="nothing"):
+            module.work("nothing", shapes, "float32")
+
+    for _ in range(3):
+        all_of_them()
+    gc.collect()
+    blocks = sys.getallocatedblocks()
+    for _ in range(50):
+        all_of_them()
+    gc.collect()
+    assert sys.getallocatedblocks() - blocks < 200
+
+
+@every_backend
+def test_trim_gives_pooled_memory_back(name):
+    with cudakern.use_backend(name):
+        x = np.ones(3_000_000, "float32")
+        cudakern.sum_of_squares(x, variant="warp_shuffle")
+        native(name).trim(0)
+        free = native(name).device_properties(0)["memory_free"]
+        cudakern.sum_of_squares(x, variant="warp_shuffle")
+        native(name).trim(0)
+        if name == "emulator":  # a GPU's memory is not ours alone
+            assert native(name).device_properties(0)["memory_free"] == free
+        assert native(name).pool_used(0) == 0
+
+
+@every_backend
+def test_a_device_that_is_not_there(name):
+    x, out = np.ones(3, "float32"), np.zeros((), "float32")
+    for device in (-1, native(name).device_count(), 1000):
+        with pytest.raises((ValueError, cudakern.CudaError), match=str(device)):
+            native(name).execute("sum_of_squares", "single_thread", (), (x,), (out,), device, False)
+        with pytest.raises((ValueError, cudakern.CudaError)):
+            native(name).device_properties(device)
+
+
+@every_backend
+@pytest.mark.parametrize("bad", ["swapped", "misaligned", "two_inputs", "no_buffer", "gaps"])
+def test_buffers_that_the_c_module_does_not_take(name, bad):
+    """Python copies such arrays before; the module itself refuses, and holds nothing."""
+    x, out = np.ones(8, "float32"), np.zeros((), "float32")
+    raw = np.zeros(33, np.uint8)
+    inputs = {"swapped": (x.astype(x.dtype.newbyteorder("S")),), "misaligned": (raw[1:].view("float32"),),
+              "two_inputs": (x, x), "no_buffer": ([1.0, 2.0],), "gaps": (np.ones((4, 4), "float32")[:, ::2],)}[bad]
+    count = sys.getrefcount(inputs[0])
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        native(name).execute("sum_of_squares", "coalesced", (256,), inputs, (out,), 0, False)
+    assert sys.getrefcount(inputs[0]) == count
+
+
+# --- threads ---------------------------------------------------------------------------------------------------------
+@every_backend
+def test_many_threads_at_once(name):
+    """Each thread has its own backend, arrays and streams, and gets its own results."""
+    some = [row for operation, _, row in RUNS if operation == "sum_of_squares"][::3]
+    failures = []
+
+    def work(seed):
+        with cudakern.use_backend(name):
+            for i in range(4):
+                x = numbers(900 + 37 * seed, "int64", seed + i)
+                for row in some:
+                    with np.errstate(over="ignore"):
+                        if cudakern.sum_of_squares(x, variant=row.name) != np.dot(x, x):
+                            failures.append((seed, row.name))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert native(name).pool_used(0) == 0
+
+
+def test_use_backend_holds_for_its_own_thread_only():
+    seen = {}
+    outside = cudakern.backend().why
+
+    def other():
+        seen["other"] = cudakern.backend().why
+
+    with cudakern.use_backend("emulator"):
+        seen["inside"] = cudakern.backend().why
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert "use_backend" in seen["inside"]
+    assert seen["other"] == outside == cudakern.backend().why
+
+
+def test_other_threads_run_while_a_kernel_does():
+    a = numbers((260, 260), "float32")
+    span, ticks = [], []
+
+    def work():
+        with cudakern.use_backend("emulator"):
+            span.append(time.perf_counter())
+            cudakern.matmul(a, a, variant="kahan")
+            span.append(time.perf_counter())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        ticks.append(time.perf_counter())
+        time.sleep(0.001)
+    first, last = span
+    assert any(first + 0.1 * (last - first) < tick < last - 0.1 * (last - first) for tick in ticks)
+
+
+# --- processes and signals -------------------------------------------------------------------------------------------
+def test_fork_after_use():
+    """The emulator's threads do not exist in a child: it makes new ones, and the parent's stay."""
+    subprocesses.run("""
+        import os, cudakern
+        def compute(): return cudakern.sum_of_squares(range(5000), variant="tree_sequential", blocks=8)
+        with cudakern.use_backend("emulator"):
+            expected = compute()
+            for _ in range(3):
+                child = os.fork()
+                if child == 0:
+                    os._exit(0 if compute() == expected and compute() == expected else 3)
+                assert compute() == expected
+                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            assert compute() == expected
+    """)
+
+
+def test_ctrl_c_ends_a_long_kernel():
+    """KeyboardInterrupt comes while the kernel runs, and the library goes on working."""
+    process = subprocesses.start("""
+        import numpy as np, cudakern
+        a = np.ones((3000, 3000), "float32")
+        with cudakern.use_backend("emulator"):
+            cudakern.matmul(a[:8, :8], a[:8, :8], variant="tiled")
+            print("started", flush=True)
+            try:
+                cudakern.matmul(a, a, variant="tiled")
+            except KeyboardInterrupt:
+                print("interrupted", flush=True)
+            print(cudakern.matmul(a[:8, :8], a[:8, :8], variant="tiled")[0, 0], flush=True)
+            from cases import native
+            print(native("emulator").pool_used(0))
+    """)
+    assert process.stdout.readline().strip() == "started"
+    time.sleep(0.5)
+    os.kill(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=60)  # the whole product would take minutes
+    assert output.split() == ["interrupted", "8.0", "0"], errors
+    assert process.returncode == 0
+
+
+def test_small_memory_runs_out():
+    subprocesses.run("""
+        import numpy as np, pytest, cudakern
+        from cases import native
+        with cudakern.use_backend("emulator"):
+            assert cudakern.backend().properties["memory_bytes"] == 16 << 20
+            x = np.ones(8 << 20, "float32")
+            for _ in range(3):
+                with pytest.raises(cudakern.OutOfMemoryError) as caught:
+                    cudakern.sum_of_squares(x, variant="coalesced")
+                error = caught.value
+                assert isinstance(error, MemoryError) and isinstance(error, cudakern.CudaError)
+                assert (error.name, error.code, error.bytes) == ("cudaErrorMemoryAllocation", 2, 32 << 20)
+                assert 0 < error.bytes_free <= 16 << 20
+                assert str(error.bytes) in str(error) and str(error.bytes_free) in str(error)
+                assert native("emulator").pool_used(0) == 0
+            a = np.ones((1000, 1000), "float32")
+            b = np.ones((1000, 3000), "float32")
+            with pytest.raises(cudakern.OutOfMemoryError):  # one operand fits, all do not
+                cudakern.matmul(a, b, variant="tiled")
+            assert native("emulator").pool_used(0) == 0
+            assert cudakern.sum_of_squares(x[:3_000_000], variant="coalesced") == 3_000_000
+            # what the pool keeps from one size does not stand in the way of another
+            for n in (3_000_000, 1_000_000, 2_000_000, 3_500_000):
+                assert cudakern.sum_of_squares(x[:n], variant="warp_shuffle") == n
+    """, CUDAKERN_EMULATOR_MEMORY="16M")
+
+
+def test_several_emulated_devices():
+    subprocesses.run("""
+        import numpy as np, pytest, cudakern
+        from cases import native
+        module = native("emulator")
+        assert module.device_count() == 3
+        x = np.arange(1000, dtype="int64")
+        for device in range(3):
+            out = np.zeros((), "int64")
+            module.execute("sum_of_squares", "multi_block", (64, 8), (x,), (out,), device, False)
+            assert out == np.dot(x, x)
+            assert module.pool_used(device) == 0
+        assert module.current_device() == 0
+        assert len({module.device_properties(d)["pci_bus_id"] for d in range(3)}) == 3
+    """, CUDAKERN_EMULATOR_DEVICES="3")
+
+
+def test_no_device_at_all():
+    subprocesses.run("""
+        import pytest, cudakern
+        with pytest.raises(cudakern.CudaError, match="There is no device"):
+            with cudakern.use_backend("emulator"):
+                cudakern.sum_of_squares([1, 2], variant="coalesced")
+        assert cudakern.sum_of_squares([1, 2], variant="numpy") == 5
+    """, CUDAKERN_EMULATOR_DEVICES="0")
+
+
+def test_allocation_failures_on_request():
+    cudakern.emulator.configure(fail_allocation=1)
+    try:
+        with cudakern.use_backend("emulator"):
+            native("emulator").trim(0)
+            with pytest.raises(cudakern.OutOfMemoryError):
+                cudakern.sum_of_squares(np.ones(2_000_000, "float32"), variant="coalesced")
+            assert cudakern.sum_of_squares(np.ones(10, "float32"), variant="coalesced") == 10
+    finally:
+        cudakern.emulator.configure(fail_allocation=0)

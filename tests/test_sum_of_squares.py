@@ -1,0 +1,254 @@
+"""cudakern.sum_of_squares: every variant of the table, on every backend, with every type, against NumPy."""
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import cudakern
+from cases import (LAYOUTS, ORDERS, label, numbers, relative_error, row_types, rows, settings, smallest, snapshot,
+                   sum_reference)
+
+OPERATION = "sum_of_squares"
+SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 997, 1000, 4099)
+CASES = row_types(OPERATION)
+ALL_CASES = row_types(OPERATION, types=None)
+KERNEL_CASES = row_types(OPERATION, host=False)
+FLOAT_CASES = [case for case in CASES if np.dtype(case[2]).kind == "f"]
+ONE_TYPE = [(name, row, row.types[0]) for name, row in rows(OPERATION)]
+
+every = pytest.mark.parametrize("backend, row, dtype", CASES, ids=label, indirect=["backend"])
+every_float = pytest.mark.parametrize("backend, row, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
+every_row = pytest.mark.parametrize("backend, row, dtype", ONE_TYPE, ids=label, indirect=["backend"])
+
+
+def check(row, x, **parameters):
+    """Computes, and holds the result to NumPy's type and the row's bound; returns the relative error."""
+    before = snapshot(x)
+    result = cudakern.sum_of_squares(x, variant=row.name, **parameters)
+    assert snapshot(x) == before
+    reference, magnitude = sum_reference(x)
+    assert isinstance(result, np.generic)
+    assert result.dtype == row.signature(x.dtype)[2]
+    if x.dtype.kind in "biu":
+        assert int(result) % 2**64 == reference
+        return 0.0
+    error = float(relative_error(result, reference, magnitude))
+    assert error <= row.error_bound((x.size,), dtype=x.dtype, **parameters)
+    return error
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("backend, row, dtype", ALL_CASES, ids=label, indirect=["backend"])
+def test_sizes(backend, row, dtype, n):
+    check(row, numbers(n, dtype, seed=n))
+
+
+@every_row
+def test_large(backend, row, dtype):
+    check(row, numbers(100003, dtype))
+
+
+@every
+def test_sums_wrap_modulo_two_to_the_64(backend, row, dtype):
+    if np.dtype(dtype).kind == "f":
+        limit = np.finfo(dtype).max
+        assert np.isposinf(cudakern.sum_of_squares(np.full(3, limit, dtype), variant=row.name))
+        return
+    limits = np.iinfo(dtype)
+    for x in (np.full(1000, limits.min, dtype), np.full(1001, limits.max, dtype)):
+        check(row, x)
+
+
+@every
+def test_the_documents_input(backend, row, dtype):
+    x = np.random.default_rng(5).integers(0, 10, 4096).astype(dtype)
+    exact = int(np.sum(x.astype(np.int64) ** 2))
+    assert cudakern.sum_of_squares(x, variant=row.name) == exact  # small whole numbers are exact in every type
+
+
+PARAMETER_CASES = [(name, row, dtype, given) for name, row, dtype in CASES if dtype in ("int64", "float32")
+                   for given in settings(row) if given]
+
+
+@pytest.mark.parametrize("backend, row, dtype, parameters", PARAMETER_CASES, ids=label, indirect=["backend"])
+def test_parameters(backend, row, dtype, parameters):
+    for n in (0, 1, 1009, 5000):
+        try:
+            check(row, numbers(n, dtype, seed=n), **parameters)
+        except ValueError as error:  # a cooperative grid has a limit that is the device's, and no row can know it
+            assert row.cooperative
+            assert parameters["blocks"] > 2
+            assert f"blocks={parameters['blocks']}" in str(error)
+            assert "resident" in str(error)
+
+
+@every_float
+def test_root_mean_square_of_the_error(backend, row, dtype):
+    """A loose bound cannot hide a fault: over seeds, errors must be as small as roundings at random make them."""
+    n = 4099
+    errors = [check(row, numbers(n, dtype, seed, signed=False)) for seed in range(30)]
+    assert np.sqrt(np.mean(np.square(errors))) <= row.error_bound((n,), dtype=dtype, rms=True)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@every_row
+def test_layouts(backend, row, dtype, layout):
+    for kind in dict.fromkeys((dtype, row.types[-1])):
+        for shape in ((300,), (17, 33)):
+            check(row, LAYOUTS[layout](numbers(shape, kind)))
+
+
+@every_row
+def test_more_dimensions_and_lists(backend, row, dtype):
+    x = numbers((3, 4, 5, 6), dtype)
+    check(row, x)
+    check(row, x.transpose(2, 0, 3, 1))
+    check(row, x[:, ::2, ::-1, 1:3])
+    check(row, np.asarray(x[0, 0, 0, 0]))
+    assert cudakern.sum_of_squares([1, 2, 3], variant=row.name) == 14
+
+
+@every_float
+def test_special_values(backend, row, dtype):
+    for special in (np.nan, np.inf, -np.inf):
+        for n, at in ((1, 0), (257, 0), (257, 256), (1000, 500)):
+            x = numbers(n, dtype)
+            x[at] = special
+            expected = np.dot(x, x)
+            result = cudakern.sum_of_squares(x, variant=row.name)
+            assert (np.isnan(result) and np.isnan(expected)) or result == expected, (special, n, at)
+    both = np.array([np.inf, 1, np.nan], dtype)
+    assert np.isnan(cudakern.sum_of_squares(both, variant=row.name))
+
+
+@every_float
+def test_denormals_are_kept(backend, row, dtype):
+    tiny = smallest(dtype)
+    x = np.full(700, np.sqrt(tiny) * 8, dtype)  # each square is a denormal number
+    result = float(cudakern.sum_of_squares(x, variant=row.name))
+    reference, _ = sum_reference(x)
+    assert result > 0
+    assert abs(result - float(reference)) <= 700 * tiny
+    assert cudakern.sum_of_squares(np.zeros(33, dtype), variant=row.name) == 0
+
+
+@pytest.mark.parametrize("backend, row, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
+def test_runs_and_orders_give_the_same_bits(backend, row, dtype, order):
+    """Deterministic rows give the same bits whatever the order; the others stay within their bound."""
+    x = numbers(4099, dtype)
+    results = []
+    for name in ORDERS if backend == "emulator" else ["as it comes"] * 5:
+        if backend == "emulator":
+            order(name)
+        check(row, x)
+        results += [cudakern.sum_of_squares(x, variant=row.name).tobytes() for _ in range(2)]
+    if row.deterministic_for(dtype):
+        assert len(set(results)) == 1
+
+
+@every
+def test_every_order_is_right_for_ragged_sizes(backend, row, dtype, order):
+    for name in ORDERS[1:4]:
+        order(name)
+        for n in (33, 257, 1009):
+            check(row, numbers(n, dtype, seed=n))
+
+
+@hypothesis.given(data=st.data())
+def test_any_view_of_any_array(data):
+    """Shapes of up to three dimensions, any slices, any order of axes."""
+    name, row, dtype = data.draw(st.sampled_from(CASES), "case")
+    shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3), "shape"))
+    x = numbers(shape, dtype, seed=data.draw(st.integers(0, 9), "seed"))
+    x = x.transpose(data.draw(st.permutations(range(x.ndim)), "axes"))
+    step = st.sampled_from([1, 2, 3, -1, -2])
+    x = x[tuple(slice(None, None, data.draw(step, "step")) for _ in range(x.ndim))]
+    with cudakern.use_backend(name):
+        check(row, x)
+
+
+# --- auto ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i4", ">f8"])
+def test_auto_takes_every_real_type(backend, dtype):
+    x = np.random.default_rng(0).integers(0, 2 if dtype == "?" else 100, 300).astype(dtype)
+    result = cudakern.sum_of_squares(x)
+    kind = np.dtype(dtype)
+    expected = {"b": "i8", "i": "i8", "u": "u8", "f": "f8" if kind.itemsize == 8 else "f4"}[kind.kind]
+    assert result.dtype == np.dtype(expected)
+    assert result == np.sum(x.astype("f8") ** 2)
+
+
+def test_auto_wraps_as_numpy_does(backend):
+    x = np.full(5, 2**63 + 12345, np.uint64)
+    assert int(cudakern.sum_of_squares(x)) == 5 * (2**63 + 12345) ** 2 % 2**64
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_auto_is_as_accurate_as_numpy(backend, dtype):
+    ours, theirs = [], []
+    for seed in range(30):
+        x = numbers(20011, dtype, seed, signed=False)
+        reference, magnitude = sum_reference(x)
+        ours.append(relative_error(cudakern.sum_of_squares(x), reference, magnitude))
+        theirs.append(relative_error(np.dot(x, x), reference, magnitude))
+    assert np.sqrt(np.mean(np.square(ours))) <= np.sqrt(np.mean(np.square(theirs)))
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+def test_unknown_variant(backend):
+    with pytest.raises(ValueError, match="tree_sequental") as caught:
+        cudakern.sum_of_squares([1.0], variant="tree_sequental")
+    text = str(caught.value)
+    assert text.index("tree_sequential") < text.index("multi_block")  # the nearest comes first
+    assert all(row.name in text for row in cudakern.variants(OPERATION))
+    assert "\n" not in text
+
+
+@every_row
+def test_types_that_the_row_does_not_list(backend, row, dtype):
+    for other in ("int8", "uint64", "float16", "complex128", "bool"):
+        if other not in row.types:
+            with pytest.raises(TypeError, match=other) as caught:
+                cudakern.sum_of_squares(np.zeros(3, other), variant=row.name)
+            if other != "complex128":  # which no row takes: that is what is said
+                assert all(kind in str(caught.value) for kind in row.types)
+
+
+@every_row
+def test_parameters_that_the_row_does_not_have(backend, row, dtype):
+    with pytest.raises(TypeError, match="tiles") as caught:
+        cudakern.sum_of_squares(np.zeros(3, dtype), variant=row.name, tiles=3)
+    assert row.name in str(caught.value)
+    assert all(p.name in str(caught.value) for p in row.parameters)
+
+
+@every_row
+def test_values_that_a_parameter_does_not_take(backend, row, dtype):
+    x = np.zeros(3, dtype)
+    for p in row.parameters:
+        for wrong in {p.low - 1, -1, p.high + 1, 10**9, 2**70}:
+            with pytest.raises(ValueError, match=p.name) as caught:
+                cudakern.sum_of_squares(x, variant=row.name, **{p.name: wrong})
+            assert str(wrong) in str(caught.value)
+            assert p.allowed in str(caught.value)
+        for wrong in (1.5, "32", None):
+            with pytest.raises(TypeError, match=p.name):
+                cudakern.sum_of_squares(x, variant=row.name, **{p.name: wrong})
+
+
+@pytest.mark.parametrize("variant", ["auto", "numpy", "single_thread"])
+def test_what_is_no_real_number(backend, variant):
+    for x in (np.zeros(2, "complex64"), np.array(["a"]), np.array([object()]), np.zeros(2, "M8[s]")):
+        with pytest.raises(TypeError, match="sum_of_squares"):
+            cudakern.sum_of_squares(x, variant=variant)
+
+
+def test_auto_has_no_parameters(backend):
+    with pytest.raises(TypeError, match="threads"):
+        cudakern.sum_of_squares([1, 2], threads=32)
+
+
+def test_masked_arrays_are_refused(backend):
+    with pytest.raises(TypeError, match="mask"):
+        cudakern.sum_of_squares(np.ma.masked_array([1.0, 2.0], [0, 1]))

@@ -1,0 +1,256 @@
+"""The variant table: rows are consistent, and none lies about its kernels, parameters, types or traits."""
+
+import inspect
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import BACKENDS, label, native, numbers, rows, settings
+from cuda_api import ROOT
+
+OPERATIONS = tuple(operation["name"] for operation in native("emulator").operations())
+ROWS = [(operation, row) for operation in OPERATIONS for row in cudakern.variants(operation)]
+KERNEL_ROWS = [(operation, row) for operation, row in ROWS if not row.on_host]
+RUNS = [(operation, name, row) for operation in OPERATIONS for name, row in rows(operation, host=False)]
+
+every = pytest.mark.parametrize("operation, row", ROWS, ids=label)
+every_kernel = pytest.mark.parametrize("operation, row", KERNEL_ROWS, ids=label)
+every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
+
+
+def arrays(operation, dtype, n=40):
+    """Inputs and outputs for a direct call of the C module."""
+    if operation == "matmul":
+        return (np.ones((n, n), dtype), np.ones((n, n), dtype)), (np.zeros((n, n), dtype),)
+    out = np.zeros((), dtype if np.dtype(dtype).kind == "f" else "int64")
+    return (np.ones(n, dtype),), (out,)
+
+
+def execute(operation, name, row, dtype, values=None, measure=False):
+    inputs, outputs = arrays(operation, dtype)
+    values = row.values({}) if values is None else values
+    return native(name).execute(operation, row.name, values, inputs, outputs, 0, measure)
+
+
+def test_every_operation_is_in_the_table():
+    folders = {path.parent.name for path in (ROOT / "csrc" / "kernels").glob("*/*.cu")}
+    assert folders == set(OPERATIONS)
+    assert {"sum_of_squares", "matmul"} <= set(OPERATIONS)
+
+
+def test_both_modules_have_the_same_table():
+    tables = [native(name).operations() for name in BACKENDS]
+    assert all(table == tables[0] for table in tables)
+
+
+@pytest.mark.parametrize("operation, names", [
+    ("sum_of_squares", ["single_thread", "chunked", "chunked_global", "coalesced", "multi_block", "shared_serial",
+                        "tree_interleaved", "tree_sequential", "tree_unrolled", "warp_shuffle", "vectorized", "atomic",
+                        "cooperative", "numpy"]),
+    ("matmul", ["naive", "kahan", "shared_row", "pitched", "tiled", "tiled_padded", "naive_2d", "tiled_plain",
+                "numpy"]),
+])
+def test_the_ladders_of_the_documents(operation, names):
+    table = [row.name for row in cudakern.variants(operation)]
+    assert set(names) <= set(table)
+    steps = [name for name in table if name in names and name not in ("chunked_global", "naive_2d", "tiled_plain",
+                                                                       "atomic", "cooperative", "numpy", "vectorized",
+                                                                       "warp_shuffle")]
+    assert steps == [name for name in names if name in steps]  # the order of the documents
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_steps_form_a_ladder(operation):
+    """Each row comes after one that stands above it, and names are used once."""
+    seen = []
+    for row in cudakern.variants(operation):
+        assert row.after is None or row.after in seen, row.name
+        assert row.name not in seen
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", row.name)
+        seen.append(row.name)
+
+
+@every
+def test_rows_say_what_they_are(operation, row):
+    assert row.summary
+    assert row.lesson
+    assert row.origin
+    assert "\n" not in row.summary
+    assert len(row.summary) <= 100
+    assert row.types == tuple(dict.fromkeys(row.types))
+    assert row.backends
+    assert set(row.backends) <= {"cuda", "emulator", "host"}
+    assert row.sum_order in ("sequential", "tree", "compensated", "none")
+    assert row.compensated == (row.sum_order == "compensated")
+    assert row.finish in ("host", "kernel")
+
+
+@every_kernel
+def test_types_of_the_issue(operation, row):
+    wanted = {"sum_of_squares": {"int32", "int64", "float32", "float64"}, "matmul": {"float32", "float64"}}
+    assert wanted[operation] <= set(row.types)
+
+
+@every_kernel
+def test_kernels_are_in_the_source(operation, row):
+    text = cudakern.source(operation, row.name)
+    found = set(re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\s*\(", text))
+    found |= set(re.findall(r"(\w+)\s*\(", " ".join(re.findall(r"__global__.{0,200}", text, re.DOTALL))))
+    assert row.kernels
+    assert set(row.kernels) <= found
+    assert "__global__" in text
+    assert str(text.path).endswith(row.source)
+    assert len(text.splitlines()) <= 200
+    assert "asm" not in re.findall(r"\w+", re.sub(r"//.*|/\*.*?\*/", "", text))
+
+
+@every_kernel
+def test_rows_that_read_the_clock_do(operation, row):
+    """The trait, the source and the figures say the same."""
+    text = re.sub(r"//.*", "", cudakern.source(operation, row.name))
+    assert row.reads_clock == ("clock" in text.lower())
+
+
+@every_run
+def test_clocks_are_there_for_the_rows_that_read_them(operation, name, row):
+    report = execute(operation, name, row, "float32", measure=True)
+    assert bool(report["clocks"]) == row.reads_clock
+    for cycle_start, cycle_end, ns_start, ns_end in report["clocks"]:
+        assert cycle_start <= cycle_end
+        assert ns_start <= ns_end
+    if row.reads_clock:
+        assert len(report["clocks"]) == int(np.prod(report["grid"]))
+
+
+@every_run
+def test_finish_tells_who_adds_the_partial_sums(operation, name, row):
+    report = execute(operation, name, row, "float32", measure=True)
+    assert (report["partials"] > 0) == (row.finish == "host")
+
+
+@every_run
+def test_cooperative_rows_fit_the_device(operation, name, row):
+    if row.cooperative:
+        execute(operation, name, row, "float32")
+        assert native(name).device_properties(0)["cooperative"]
+    else:
+        assert "grid.sync" not in cudakern.source(operation, row.name)
+
+
+@every_run
+def test_types_that_are_not_listed_are_refused_by_the_c_module(operation, name, row):
+    for dtype in ("int8", "uint16", "float16", "complex64", "bool", "int32", "int64", "uint64"):
+        if dtype not in row.types:
+            with pytest.raises(TypeError, match=dtype):
+                execute(operation, name, row, dtype)
+
+
+@every_run
+def test_outputs_of_another_type_or_shape_are_refused_by_the_c_module(operation, name, row):
+    inputs, outputs = arrays(operation, "float32")
+    for wrong in (np.zeros(outputs[0].shape, "int8"), np.zeros((*outputs[0].shape, 3), "float32")):
+        with pytest.raises((TypeError, ValueError)):
+            native(name).execute(operation, row.name, row.values({}), inputs, (wrong,), 0, False)
+    frozen = outputs[0].copy()
+    frozen.flags.writeable = False
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        native(name).execute(operation, row.name, row.values({}), inputs, (frozen,), 0, False)
+
+
+@every_run
+def test_parameters_are_checked_by_the_c_module(operation, name, row):
+    defaults = row.values({})
+    for at, parameter in enumerate(row.parameters):
+        if parameter.choices:
+            wrong = {min(parameter.choices) - 1, max(parameter.choices) + 1}
+        else:
+            wrong = {parameter.low - 1, parameter.high + parameter.step}
+            if parameter.step > 1:
+                wrong.add(parameter.low + 1)
+        for value in wrong | {0, -1, 2**40}:
+            with pytest.raises(ValueError, match=parameter.name) as caught:
+                execute(operation, name, row, "float32", (*defaults[:at], value, *defaults[at + 1:]))
+            assert str(value) in str(caught.value)
+    with pytest.raises((ValueError, TypeError)):
+        execute(operation, name, row, "float32", (*defaults, 1))
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_unknown_names_are_refused_by_the_c_module(name):
+    inputs, outputs = arrays("matmul", "float32")
+    for operation, variant in (("matmull", "tiled"), ("matmul", "tyled")):
+        with pytest.raises(ValueError, match="t[yi]led|matmull"):
+            native(name).execute(operation, variant, (), inputs, outputs, 0, False)
+
+
+@every_run
+def test_a_parameter_changes_what_runs(operation, name, row):
+    """A parameter that nothing reads would be a lie: grid, block or shared memory must follow it."""
+    for parameter in row.parameters:
+        seen = set()
+        for given in settings(row):
+            if set(given) <= {parameter.name}:
+                inputs, outputs = arrays(operation, "float32", n=2500 if operation == "sum_of_squares" else 40)
+                report = native(name).execute(operation, row.name, row.values(given), inputs, outputs, 0, True)
+                seen.add((tuple(report["grid"]), tuple(report["block"]), report["shared_bytes"]))
+        assert len(seen) > 1, parameter.name
+
+
+@every_kernel
+def test_error_bounds_follow_the_order_of_summation(operation, row):
+    """Sequential sums grow with the length, trees with its logarithm and the share of a thread; compensated stay."""
+    def depth(n, **parameters):
+        shapes = ((n,),) if operation == "sum_of_squares" else ((4, n), (n, 4))
+        names = ("float32",) * len(shapes)
+        return native("emulator").error_depth(operation, row.name, row.values(parameters), names, shapes)
+
+    few, many = depth(1000), depth(1_000_000)
+    if row.compensated:
+        assert few == many == 2
+    else:
+        assert np.log2(1000) * 0.5 <= few <= 1010
+        assert few < many <= 1_000_010
+    if row.sum_order == "tree":
+        assert many < 1_000_000 / 8
+    exact = cudakern.variants(operation)[row.name]
+    if "int32" in row.types:
+        assert exact.error_bound((1000,), dtype="int32") == 0
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_work_is_the_operations(operation):
+    shapes, flops, least = {"sum_of_squares": (((1000,),), 2000, 4000),
+                            "matmul": (((10, 20), (20, 30)), 12000, 4 * (200 + 600 + 300))}[operation]
+    found = native("emulator").work(operation, shapes, "float32")
+    assert abs(found[0] - flops) <= flops * 0.05
+    assert least <= found[1] <= least + 16
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_public_functions_repeat_no_parameter(operation):
+    """Parameters come from the rows: a signature that lists them would drift."""
+    names = {p.name for row in cudakern.variants(operation) for p in row.parameters}
+    assert not names & set(inspect.signature(getattr(cudakern, operation)).parameters)
+
+
+@every_run
+def test_results_do_not_depend_on_what_memory_held_before(operation, name, row):
+    """The same call after a different one of the same size: a workspace that nobody cleared would show."""
+    inputs, outputs = arrays(operation, "float32")
+    results = []
+    for seed in (0, 1, 0):
+        given = tuple(numbers(x.shape, "float32", seed) for x in inputs)
+        native(name).execute(operation, row.name, row.values({}), given, outputs, 0, False)
+        results.append(outputs[0].copy())
+    if row.deterministic_for("float32"):
+        assert results[0].tobytes() == results[2].tobytes()
+    assert np.allclose(results[0], results[2], rtol=1e-5)
+    assert not np.array_equal(results[0], results[1])
+
+
+def test_sources_are_installed_with_the_package():
+    for operation, row in KERNEL_ROWS:
+        assert pathlib.Path(cudakern.source(operation, row.name).path).is_file()
