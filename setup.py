@@ -231,8 +231,7 @@ def run(command: list[str], label: str) -> None:
             print(done.stdout.rstrip(), flush=True)
     if done.returncode:
         raise Unavailable(
-            f"{label}: {Path(command[0]).name} failed with exit status {done.returncode}\n"
-            f"{shlex.join(command)}\n{done.stdout.strip()}"
+            f"{label}: {Path(command[0]).name} failed with exit status {done.returncode}\n{shlex.join(command)}"
         )
 
 

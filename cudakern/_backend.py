@@ -6,12 +6,13 @@ says why. Where a GPU is there and cannot be used, one warning says so too.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import json
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,12 @@ from ._native import Native
 NAMES = ("cuda", "emulator")
 ENVIRONMENT = "CUDAKERN_BACKEND"
 NO_DEVICE = "cudaErrorNoDevice"
-NO_GPU = (NO_DEVICE, "cudaErrorInsufficientDriver", "cudaErrorStubLibrary")  # what a machine without one answers
+# What cudart answers on a machine without a GPU, in plainer words than its own.
+NO_GPU = {
+    NO_DEVICE: "there is no device",
+    "cudaErrorInsufficientDriver": "there is no NVIDIA driver",
+    "cudaErrorStubLibrary": "there is no NVIDIA driver, only a stub of it",
+}
 
 _requested: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
 
@@ -116,17 +122,27 @@ def _cuda() -> tuple[Native | None, str]:
         native = cast(Native, importlib.import_module("cudakern._cuda"))
     except ImportError as error:
         built = not (isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda")
-        reason = f"its GPU module cannot be loaded ({error})" if built else "this build has no GPU module (no nvcc)"
+        reason = f"the GPU module cannot be loaded ({error})" if built else _why_not_built()
         if gpu_is_there():
             _warn(reason)
         return None, reason
     reason = native.why_not()
     if reason:
-        quiet = reason.startswith(NO_GPU) and not gpu_is_there()
-        if not quiet:
-            _warn(reason)
+        for name, plain in NO_GPU.items():
+            if reason.startswith(name) and not gpu_is_there():
+                return None, f"{plain} ({name})"
+        _warn(reason)
         return None, reason
     return native, ""
+
+
+def _why_not_built() -> str:
+    """What the build said of the GPU module that it did not make."""
+    said = ""
+    with contextlib.suppress(OSError, ValueError, LookupError):
+        report = json.loads((Path(__file__).parent / "lib" / "build.json").read_text(encoding="utf-8"))
+        said = f": {report['_cuda']['why_not']}"
+    return f"this build has no GPU module{said}"
 
 
 def gpu_is_there() -> bool:
@@ -184,7 +200,7 @@ def backend() -> Backend:
         return _make(native, "a GPU that works" if name is None else asked)
     if name == "cuda":
         raise CudaError(f"backend 'cuda' was {asked} and cannot be used: {reason}", NO_DEVICE, 100)
-    return _make(emulator(), f"no GPU can be used: {reason}")
+    return _make(emulator(), f"no GPU: {reason}")
 
 
 def _make(native: Native, why: str) -> Backend:
@@ -196,7 +212,7 @@ def _check(name: str) -> None:
         raise ValueError(unknown("backend", name, NAMES))
 
 
-@contextmanager
+@contextlib.contextmanager
 def use_backend(name: str) -> Iterator[Backend]:
     """Inside ``with``, calls of this context (this thread, this task) go to the backend of that name.
 

@@ -16,12 +16,12 @@ from dataclasses import is_dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from rich.console import Console
 
 from . import __version__, _display, _table
 from ._backend import backend, use_backend
 from ._errors import CudaError, nearest, unknown
 from ._ladder import Ladder, ladder
+from ._operations import names
 from ._source import source
 from ._verify import verify
 
@@ -130,31 +130,24 @@ def _json(value: Any) -> None:
     print(json.dumps(value, default=plain, indent=2))
 
 
-def _print(table: _display.Table) -> None:
-    console = Console()
-    if console.is_terminal:
-        console.print(table.rich())
-    else:
-        print(table.text())
-
-
 def _info(options: argparse.Namespace) -> int:
     here = backend()
-    properties = here.properties
-    versions = {
-        "cudakern": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "cuda_driver": properties.get("driver_version"),
-        "cuda_runtime": properties.get("runtime_version"),
-    }
+    versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
     if options.json:
         _json(here.to_dict() | {"versions": versions, "platform": platform.platform()})
         return 0
     rows = [["backend", here.name], ["why", here.why], ["device", f"{here.device}: {here.device_name}"]]
-    rows += [[name.replace("_", " "), str(value)] for name, value in (versions | properties).items()]
-    _print(_display.Table("", ["", " "], rows))
+    rows += [[name.replace("_", " "), _plain(name, value)] for name, value in (versions | here.properties).items()]
+    _display.Table("", ["", " "], rows).print()
     return 0
+
+
+def _plain(name: str, value: Any) -> str:
+    if name in ("driver_version", "runtime_version"):  # CUDA writes 13.0 as 13000
+        return f"{value // 1000}.{value % 1000 // 10}"
+    if name == "capability":
+        return ".".join(map(str, value))
+    return f"{value:,}" if type(value) is int else " x ".join(map(str, value)) if type(value) is tuple else str(value)
 
 
 def _ladder(options: argparse.Namespace) -> int:
@@ -165,8 +158,8 @@ def _ladder(options: argparse.Namespace) -> int:
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
     done: list[Ladder] = []
-    chosen: dict[str, list[str]] = {}
-    for name, row in _table.choose([op] if op else None, options.variants):  # each ladder takes the names that it has
+    chosen: dict[str, list[str]] = {}  # each ladder takes the names that it has
+    for name, row in _table.choose([op] if op else names(), options.variants):
         chosen.setdefault(name, []).append(row.name)
     for name, variants in chosen.items():
         done.append(
@@ -183,7 +176,8 @@ def _ladder(options: argparse.Namespace) -> int:
             )
         )
         if not options.json:
-            _print(done[-1].table())
+            print()
+            done[-1].table().print()
         if options.plot:
             stem, extension = os.path.splitext(options.plot)
             done[-1].plot(options.plot if op else f"{stem}-{name}{extension or '.png'}")
@@ -193,12 +187,13 @@ def _ladder(options: argparse.Namespace) -> int:
 
 
 def _variants(options: argparse.Namespace) -> int:
-    names = [options.op] if options.op else _table.operations()
+    ops = [options.op] if options.op else names()
     if options.json:
-        _json({name: _table.variants(name).to_dict() for name in names})
+        _json({name: _table.variants(name).to_dict() for name in ops})
     else:
-        for name in names:
-            _print(_table.variants(name).table())
+        for at, name in enumerate(ops):
+            print("\n" * (at > 0), end="")
+            _table.variants(name).table().print()
     return 0
 
 
@@ -216,5 +211,5 @@ def _verify(options: argparse.Namespace) -> int:
     if options.json:
         _json(verdict.to_dict())
     else:
-        _print(verdict.table())
+        verdict.table().print()
     return 0 if verdict.ok else 1

@@ -30,6 +30,8 @@ class Table:
             title=Text(self.title) if self.title else None,
             caption=Text(self.note) if self.note else None,
             box=box.SIMPLE_HEAD,
+            show_edge=False,
+            padding=(0, 1, 0, 0),
             title_justify="left",
             caption_justify="left",
             show_header=any(c.strip() for c in self.columns),
@@ -42,11 +44,26 @@ class Table:
         return table
 
     def text(self) -> str:
-        """Plain text, as wide as the terminal (120 characters where there is none)."""
+        """Plain text."""
         stream = io.StringIO()
-        width = max(shutil.get_terminal_size((120, 24)).columns, 80)
-        Console(file=stream, width=width, color_system=None, force_jupyter=False).print(self.rich())
+        self._print(Console(file=stream, width=1, color_system=None, force_jupyter=False))
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+    def print(self) -> None:
+        """To stdout: with a terminal's colours if it is one."""
+        console = Console()
+        if console.is_terminal:
+            self._print(console)
+        else:
+            print(self.text())
+
+    def _print(self, console: Console) -> None:
+        """As wide as the terminal (120 where there is none), or wider where names and figures would be cut."""
+        table = self.rich()
+        console.width = 1000
+        needed = console.measure(table).minimum
+        console.width = max(shutil.get_terminal_size((120, 24)).columns, needed)
+        console.print(table)
 
     def html(self) -> str:
         """For a notebook."""

@@ -85,16 +85,10 @@ class Ladder(Sequence[Step]):
 
     def table(self) -> _display.Table:
         """The table, as words."""
-        mark = " (emulated)" if self.backend.emulated else ""
-        columns = [
-            "variant",
-            "what it shows",
-            f"kernel{mark}",
-            "whole call",
-            f"{self.rate}{mark}",
-            "speed-up",
-            "max error",
-        ]
+        emulated = self.backend.emulated
+        mark = "emulated\n" if emulated else ""
+        measured = [f"{mark}{name}" for name in ("kernel", "whole", self.rate, "speed-up")]
+        columns = ["variant", "what it shows", *measured, "max\nerror"]
         rows = []
         for step in self.steps:
             p = step.profile
@@ -102,22 +96,26 @@ class Ladder(Sequence[Step]):
                 rows.append([step.variant.name, f"{step.variant.summary} [{step.note}]", *["-"] * 5])
                 continue
             rate = p.gb_per_s if self.rate == "GB/s" else p.gflop_per_s
-            host = " (host)" if p.clock == "host" and self.backend.emulated else ""
+            host = " (host)" if p.clock == "host" and emulated else ""
             rows.append(
                 [
-                    step.variant.name,
+                    step.variant.name + host,
                     step.variant.summary,
-                    _display.duration(p.kernel_ns) + host,
+                    _display.duration(p.kernel_ns),
                     _display.duration(p.whole_ns),
-                    _display.figure(rate) + host,
+                    _display.figure(rate),
                     f"{_display.figure(step.speedup)}x" if step.speedup else "-",
                     "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-",
                 ]
             )
-        note = "Errors are relative, against NumPy in double; the speed-up is that of the kernel over the first step."
-        if self.backend.emulated:
+        note = (
+            "whole: the call with its copies. speed-up: of the kernel, over the first step. "
+            "Errors are relative, against NumPy in double."
+        )
+        if emulated:
             note += (
-                f" Emulated: the kernels ran on the CPU, and their times say nothing about a GPU ({self.backend.why})."
+                " Emulated: the kernels ran on the CPU, and their times say nothing about a GPU; "
+                "(host): NumPy's own time on this CPU."
             )
         return _display.Table(self.title, columns, rows, note, right=columns[2:])
 
@@ -241,10 +239,10 @@ def _step(
     repeat: int | None,
     warmup: int | None,
 ) -> Step:
-    reason = row.why_not(here)
-    if reason:
-        return Step(row, None, None, None, f"not here: {reason}")
     try:
+        reason = row.why_not(here)
+        if reason:
+            return Step(row, None, None, None, f"not here: {reason}")
         profile, result = measure(what.call, inputs, {"variant": row.name}, repeat, warmup)
     except (TypeError, ValueError, NotImplementedError) as error:
         return Step(row, None, None, None, f"not for this input: {error}")

@@ -112,13 +112,9 @@ class Profile:
             rows.append(["share of the limit", f"{self.share:.1%} of {self.limit}"])
         if self.grid:
             by = " x ".join
-            rows.append(
-                [
-                    "launch",
-                    f"{by(map(str, self.grid))} blocks of {by(map(str, self.block))} threads, "
-                    f"{self.shared_bytes:,} B of dynamic shared memory",
-                ]
-            )
+            memory = f", {self.shared_bytes:,} B of dynamic shared memory" if self.shared_bytes else ""
+            launch = f"{by(map(str, self.grid))} blocks of {by(map(str, self.block))} threads{memory}"
+            rows.append(["launch", launch])
         parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
         shapes = " and ".join(str(s) for s in self.shapes)
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."

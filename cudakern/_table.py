@@ -286,9 +286,9 @@ def find(op: str, name: str) -> Variant:
     raise ValueError(unknown("variant", name, [AUTO, *(r.name for r in variants(op))], of=op))
 
 
-def choose(ops: Sequence[str] | None, names: Sequence[str] | None) -> list[tuple[str, Variant]]:
-    """The rows of those names in those operations (None: all); ValueError for a name that none of them has."""
-    rows = [(op, row) for op in ops or operations() for row in variants(op)]
+def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, Variant]]:
+    """The rows of those names (None: all) in those operations; ValueError for a name that none of them has."""
+    rows = [(op, row) for op in ops for row in variants(op)]
     for name in names or ():
         if all(row.name != name for _, row in rows):
             raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _display, _table
 from ._backend import Backend, backend
-from ._operations import Operation, operation
+from ._operations import Operation, names, operation
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = No
     """Check the variants of the named operations (default: all of all) on this context's backend."""
     here = backend()
     checks = []
-    for what, row in [(operation(op), row) for op, row in _table.choose(ops, variants)]:
+    for what, row in [(operation(op), row) for op, row in _table.choose(ops or names(), variants)]:
         reason = row.why_not(here)
         for dtype in row.types:
             checks.append(

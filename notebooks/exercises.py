@@ -196,7 +196,7 @@ EXERCISES = {
     "threads of a 32 x 32 tile": Exercise(
         1024,
         "A thread an element of the tile.",
-        "The document's card allowed 512, so it could not even run. Today 1024 is the limit: it runs, and one block "
-        "is all that the limit allows in one go, so all 32 warps wait at each barrier together.",
+        "The document's card allowed 512, so it could not even run. Today 1024 is the limit. It runs, but all 32 warps of the "
+        "block wait at each barrier together, and a multiprocessor holds two such blocks at most to fill the gaps.",
     ),
 }

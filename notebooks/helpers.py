@@ -19,19 +19,21 @@ def show(op: str, variant: str) -> Code:
 
 
 def beside(steps: ck.Ladder, figures_ms: Mapping[str, float], whole: bool = False) -> Markdown:
-    """The documents' milliseconds beside today's kernel times (whole=True: times of the whole call), step by step."""
-    mark = ", **emulated**" if steps.backend.emulated else ""
+    """The documents' milliseconds beside today's kernel times (whole=True: times of the whole call), step by step.
+
+    Where the times are emulated, a step's gain is left out: it would be the emulator's, not the idea's.
+    """
+    emulated = steps.backend.emulated
     lines = [
-        f"| variant | GeForce 8800GT | over the step before | here{mark} | over the step before |",
+        f"| variant | GeForce 8800GT | gain | here{', **emulated**' if emulated else ''} | gain |",
         "|---|--:|--:|--:|--:|",
     ]
     then_before = now_before = None
     for name, then in figures_ms.items():
         profile = steps[name].profile
         now = (profile.whole_ns if whole else profile.kernel_ns) / 1e6 if profile else None
-        lines.append(
-            f"| `{name}` | {_ms(then)} | {_ratio(then_before, then)} | {_ms(now)} | {_ratio(now_before, now)} |"
-        )
+        gain = "" if emulated else _ratio(now_before, now)
+        lines.append(f"| `{name}` | {_ms(then)} | {_ratio(then_before, then)} | {_ms(now)} | {gain} |")
         then_before, now_before = then, now
     return Markdown("\n".join(lines))
 
@@ -54,7 +56,7 @@ def recorded(op: str) -> Markdown:
 def _recorded_line(step: dict) -> str:
     profile, error = step["profile"], step["error"]
     return (
-        f"| `{step['variant']}` | {_ms(profile['kernel_ns'] / 1e6)} | {_ms(profile['whole_ns'] / 1e6)} "
+        f"| `{step['variant']}`{' (CPU)' if profile['clock'] == 'host' else ''} | {_ms(profile['kernel_ns'] / 1e6)} | {_ms(profile['whole_ns'] / 1e6)} "
         f"| {profile['gb_per_s']:,.1f} | {profile['gflop_per_s']:,.1f} | {error['max']:.1e} |"
     )
 

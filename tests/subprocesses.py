@@ -16,8 +16,14 @@ def environment(**settings):
 
 def start(code, **settings):
     """Starts the code; the caller waits."""
-    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], env=environment(**settings), text=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env=environment(**settings),
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def run(code, **settings):

@@ -13,8 +13,13 @@ from cases import BACKENDS
 
 def cli(*arguments, status=0, **settings):
     """Runs `python -m cudakern`; returns what it printed (what it printed as an error, if it should fail)."""
-    run = subprocess.run([sys.executable, "-m", "cudakern", *map(str, arguments)], capture_output=True, text=True,
-                         env=subprocesses.environment(**settings), timeout=250)
+    run = subprocess.run(
+        [sys.executable, "-m", "cudakern", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=subprocesses.environment(**settings),
+        timeout=250,
+    )
     assert run.returncode == status, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
     return run.stderr if status else run.stdout
 
@@ -44,8 +49,21 @@ def test_ladder(backend):
     words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
     assert all(row.name in words for row in cudakern.variants("matmul"))
     assert ("emulated" in words) == (backend == "emulator")
-    steps = cli_json("ladder", "--op", "sum_of_squares", "--shape", "500", "--repeat", 1, "--dtype", "float32",
-                     "--variants", "coalesced,atomic", "--backend", backend)
+    steps = cli_json(
+        "ladder",
+        "--op",
+        "sum_of_squares",
+        "--shape",
+        "500",
+        "--repeat",
+        1,
+        "--dtype",
+        "float32",
+        "--variants",
+        "coalesced,atomic",
+        "--backend",
+        backend,
+    )
     assert [step["variant"] for step in steps[0]["steps"]] == ["coalesced", "atomic"]
     assert steps[0]["dtype"] == "float32"
     assert all(step["profile"]["emulated"] == (backend == "emulator") for step in steps[0]["steps"])
@@ -108,12 +126,22 @@ def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
     assert {check["variant"] for check in found["checks"] if check["verdict"] == "FAILED"} == {"kahan"}
 
 
-@pytest.mark.parametrize("arguments, nearest", [
-    (["latter"], "ladder"), (["variants", "matmull"], "matmul"), (["source", "matmul", "tild"], "tiled"),
-    (["source", "sum_of_square", "atomic"], "sum_of_squares"), (["ladder", "matmull"], "matmul"),
-    (["ladder", "matmul", "--variants", "naiv"], "naive"), (["info", "--backend", "emulater"], "emulator"),
-    (["verify", "--op", "mathmul"], "matmul"), (["verify", "--variants", "kahn"], "kahan"),
-    (["info", "--jsn"], "--json"), (["ladder", "--repeats", "3"], "--repeat")])
+@pytest.mark.parametrize(
+    "arguments, nearest",
+    [
+        (["latter"], "ladder"),
+        (["variants", "matmull"], "matmul"),
+        (["source", "matmul", "tild"], "tiled"),
+        (["source", "sum_of_square", "atomic"], "sum_of_squares"),
+        (["ladder", "matmull"], "matmul"),
+        (["ladder", "matmul", "--variants", "naiv"], "naive"),
+        (["info", "--backend", "emulater"], "emulator"),
+        (["verify", "--op", "mathmul"], "matmul"),
+        (["verify", "--variants", "kahn"], "kahan"),
+        (["info", "--jsn"], "--json"),
+        (["ladder", "--repeats", "3"], "--repeat"),
+    ],
+)
 def test_a_wrong_name_is_one_line_with_the_nearest(arguments, nearest):
     said = cli(*arguments, status=2)
     assert said.count("\n") == 1
@@ -121,9 +149,18 @@ def test_a_wrong_name_is_one_line_with_the_nearest(arguments, nearest):
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("arguments", [["ladder", "matmul", "--n", "-3"], ["ladder", "matmul", "--dtype", "int99"],
-                                       ["ladder", "matmul", "--n", "many"], ["ladder", "matmul", "--shape", "3,4"],
-                                       ["source", "matmul", "numpy"], ["source"], []])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ladder", "matmul", "--n", "-3"],
+        ["ladder", "matmul", "--dtype", "int99"],
+        ["ladder", "matmul", "--n", "many"],
+        ["ladder", "matmul", "--shape", "3,4"],
+        ["source", "matmul", "numpy"],
+        ["source"],
+        [],
+    ],
+)
 def test_wrong_values_are_one_line(arguments):
     said = cli(*arguments, status=2)
     assert said.count("\n") == 1

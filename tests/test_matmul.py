@@ -6,18 +6,47 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import (BACKENDS, LAYOUTS, ORDERS, label, numbers, product_reference, relative_error, row_types, rows,
-                   settings, smallest, snapshot)
+from cases import (
+    BACKENDS,
+    LAYOUTS,
+    ORDERS,
+    label,
+    numbers,
+    product_reference,
+    relative_error,
+    row_types,
+    rows,
+    settings,
+    smallest,
+    snapshot,
+)
 
 OPERATION = "matmul"
-SHAPES = ((0, 0, 0), (0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (1, 97, 1), (97, 1, 97), (1, 33, 70), (70, 33, 1),
-          (16, 16, 16), (31, 32, 33), (17, 33, 65), (64, 64, 64), (5, 257, 3), (40, 7, 129))
+SHAPES = (
+    (0, 0, 0),
+    (0, 3, 2),
+    (3, 0, 2),
+    (3, 2, 0),
+    (1, 1, 1),
+    (1, 97, 1),
+    (97, 1, 97),
+    (1, 33, 70),
+    (70, 33, 1),
+    (16, 16, 16),
+    (31, 32, 33),
+    (17, 33, 65),
+    (64, 64, 64),
+    (5, 257, 3),
+    (40, 7, 129),
+)
 CASES = row_types(OPERATION)
+FLOAT_CASES = [case for case in CASES if np.dtype(case[2]).kind == "f"]
 KERNEL_CASES = row_types(OPERATION, host=False)
-ONE_TYPE = [(name, row, row.types[0]) for name, row in rows(OPERATION)]
+ONE_TYPE = [(name, row, "float32") for name, row in rows(OPERATION)]
 ROWS = list(rows(OPERATION, host=False))
 
 every = pytest.mark.parametrize("backend, row, dtype", CASES, ids=label, indirect=["backend"])
+every_float = pytest.mark.parametrize("backend, row, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
 every_row = pytest.mark.parametrize("backend, row, dtype", ONE_TYPE, ids=label, indirect=["backend"])
 
 
@@ -40,6 +69,8 @@ def check(row, a, b, **keywords):
 
 
 def errors_of(result, a, b):
+    if a.dtype.kind == "i":  # exact, and wrapped as NumPy does
+        return (result != np.matmul(a, b)).astype(float)
     reference, magnitude = product_reference(a, b)
     assert result.shape == reference.shape
     return relative_error(result, reference, magnitude)
@@ -71,7 +102,7 @@ def test_parameters(backend, row, dtype, parameters):
         check(row, *operands(shape, dtype), **parameters)
 
 
-@every
+@every_float
 def test_root_mean_square_of_the_error(backend, row, dtype):
     """A loose bound cannot hide a fault: over seeds, errors must be as small as roundings at random make them."""
     shape = (24, 517, 20)
@@ -84,7 +115,7 @@ def test_root_mean_square_of_the_error(backend, row, dtype):
 @every_row
 def test_layouts(backend, row, dtype, layout):
     view = LAYOUTS[layout]
-    for kind in dict.fromkeys((dtype, row.types[-1])):
+    for kind in ("float32", "float64"):
         a, b = view(numbers((34, 21), kind)), view(numbers((21, 34), kind, 1))
         plain = numbers((a.shape[1], 19), kind, 2)
         check(row, a, plain)
@@ -102,7 +133,7 @@ def test_a_matrix_with_itself(backend, row, dtype):
     assert cudakern.matmul(np.eye(3, dtype=dtype).tolist(), np.ones((3, 1)), variant=row.name).shape == (3, 1)
 
 
-@every
+@every_float
 def test_special_values(backend, row, dtype):
     """NaN and infinity reach the same elements as in NumPy's product."""
     for special in (np.nan, np.inf, -np.inf):
@@ -118,7 +149,7 @@ def test_special_values(backend, row, dtype):
     assert same_specials(cudakern.matmul(a, np.eye(3, dtype=dtype), variant=row.name), a, np.eye(3, dtype=dtype))
 
 
-@every
+@every_float
 def test_overflow_gives_infinity(backend, row, dtype):
     big = np.full((2, 2), np.finfo(dtype).max, dtype)
     with np.errstate(over="ignore"):
@@ -132,7 +163,7 @@ def same_specials(result, a, b):
     return np.array_equal(result[odd], expected[odd], equal_nan=True) and np.isfinite(result[~odd]).all()
 
 
-@every
+@every_float
 def test_denormals_are_kept(backend, row, dtype):
     tiny = smallest(dtype)
     root = np.sqrt(tiny) * 4
@@ -162,7 +193,7 @@ def test_any_views_of_any_matrices(data):
     """Any small shape, any slices and transposes."""
     name, row, dtype = data.draw(st.sampled_from(CASES), "case")
     m, k, n = (data.draw(st.integers(0, 40), which) for which in "mkn")
-    a, b = (data.draw(st.booleans()) and x.T.copy().T or x for x in operands((m, k, n), dtype))
+    a, b = (x.T.copy().T if data.draw(st.booleans(), "transposed") else x for x in operands((m, k, n), dtype))
     step = st.sampled_from([1, 2, -1, -3])
     inner = data.draw(step, "inner step")
     a = a[:: data.draw(step, "rows"), ::inner]
@@ -175,8 +206,15 @@ def test_any_views_of_any_matrices(data):
 def test_any_parameters(data):
     """Any value that a row allows computes any small shape."""
     name, row = data.draw(st.sampled_from([r for r in ROWS if r[1].parameters] or ROWS), "row")
-    given = {p.name: data.draw(st.sampled_from(p.choices) if p.choices else st.integers(p.low, min(p.high, 512)).map(
-        lambda v, p=p: v - (v - p.low) % max(p.step, 1)), p.name) for p in row.parameters}
+    given = {
+        p.name: data.draw(
+            st.sampled_from(p.choices)
+            if p.choices
+            else st.integers(p.low, min(p.high, 512)).map(lambda v, p=p: v - (v - p.low) % max(p.step, 1)),
+            p.name,
+        )
+        for p in row.parameters
+    }
     shape = tuple(data.draw(st.integers(0, 24), which) for which in "mkn")
     with cudakern.use_backend(name):
         check(row, *operands(shape, "float32"), **given)
@@ -218,12 +256,12 @@ def test_out_takes_any_layout(backend, row, dtype, form):
 def test_out_may_overlap_the_operands(backend, row, dtype):
     a, b = operands((24, 24, 24), dtype)
     expected = cudakern.matmul(a, b, variant=row.name)
-    for first, second, out in ((0, None, 0), (None, 0, 0), (0, 0, 0)):
-        x = (a.copy() if first is not None else b.copy())
-        left, right = (x if first is not None else a), (x if second is not None else b)
+    for left, right in ((a.copy(), b), (a, b.copy()), (a.copy(), None)):
+        out = left if right is b or right is None else right
+        right = left if right is None else right
         want = cudakern.matmul(left.copy(), right.copy(), variant=row.name)
-        assert cudakern.matmul(left, right, out=x, variant=row.name) is x
-        assert np.array_equal(x, want)
+        assert cudakern.matmul(left, right, out=out, variant=row.name) is out
+        assert np.array_equal(out, want)
     big = np.zeros((25, 24), dtype)
     big[:24] = a
     cudakern.matmul(big[:24], b, out=big[1:], variant=row.name)
@@ -243,9 +281,15 @@ def test_out_that_does_not_fit(name, variant):
     a, b = operands((3, 4, 5), "float32")
     read_only = np.empty((3, 5), "float32")
     read_only.flags.writeable = False
-    wrong = [(np.empty((5, 3), "float32"), ValueError), (np.empty(15, "float32"), ValueError),
-             (np.empty((3, 6), "float32"), ValueError), (np.empty((3, 5), "int32"), TypeError),
-             (read_only, ValueError), ([[0] * 5] * 3, TypeError), ("out", TypeError)]
+    wrong = [
+        (np.empty((5, 3), "float32"), ValueError),
+        (np.empty(15, "float32"), ValueError),
+        (np.empty((3, 6), "float32"), ValueError),
+        (np.empty((3, 5), "int32"), TypeError),
+        (read_only, ValueError),
+        ([[0] * 5] * 3, TypeError),
+        ("out", TypeError),
+    ]
     with cudakern.use_backend(name):
         for out, error in wrong:
             with pytest.raises(error):
@@ -256,8 +300,15 @@ def test_out_that_does_not_fit(name, variant):
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", ">f4", "O"])
 def test_auto_takes_what_numpy_takes(backend, dtype):
     draw = np.random.default_rng(3)
-    for left, right in (((3, 4), (4, 5)), ((4,), (4,)), ((4,), (4, 2)), ((2, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)),
-                        ((0, 4), (4, 3)), ((3, 0), (0, 2))):
+    for left, right in (
+        ((3, 4), (4, 5)),
+        ((4,), (4,)),
+        ((4,), (4, 2)),
+        ((2, 4), (4,)),
+        ((2, 1, 3, 4), (5, 4, 2)),
+        ((0, 4), (4, 3)),
+        ((3, 0), (0, 2)),
+    ):
         a, b = (draw.integers(0, 3, shape).astype(dtype) for shape in (left, right))
         expected, result = np.matmul(a, b), cudakern.matmul(a, b)
         assert np.array_equal(result, expected)

@@ -13,8 +13,12 @@ extern "C" {
 
 enum { BACKEND_INTERRUPTED = -4 };
 
-static inline const char *backend_name(void) { return "cuda"; }
-static inline int backend_is_emulated(void) { return 0; }
+static inline const char *backend_name(void) {
+    return "cuda";
+}
+static inline int backend_is_emulated(void) {
+    return 0;
+}
 
 // Waits until everything queued on the stream is done. A kernel on a GPU cannot be cancelled, so nobody is asked.
 static inline int backend_wait(cudaStream_t stream, int (*interrupted)(void *), void *arg) {

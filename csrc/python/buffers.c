@@ -5,10 +5,13 @@
 
 #include "python.h"
 
-static const struct { char kind; int size, dtype; } formats[] = {
-    {'?', 1, CK_BOOL},    {'i', 1, CK_INT8},    {'u', 1, CK_UINT8},    {'i', 2, CK_INT16},
-    {'u', 2, CK_UINT16},  {'i', 4, CK_INT32},   {'u', 4, CK_UINT32},   {'i', 8, CK_INT64},
-    {'u', 8, CK_UINT64},  {'f', 2, CK_FLOAT16}, {'f', 4, CK_FLOAT32},  {'f', 8, CK_FLOAT64},
+static const struct {
+    char kind;
+    int size, dtype;
+} formats[] = {
+    {'?', 1, CK_BOOL},      {'i', 1, CK_INT8},        {'u', 1, CK_UINT8},   {'i', 2, CK_INT16},
+    {'u', 2, CK_UINT16},    {'i', 4, CK_INT32},       {'u', 4, CK_UINT32},  {'i', 8, CK_INT64},
+    {'u', 8, CK_UINT64},    {'f', 2, CK_FLOAT16},     {'f', 4, CK_FLOAT32}, {'f', 8, CK_FLOAT64},
     {'c', 8, CK_COMPLEX64}, {'c', 16, CK_COMPLEX128},
 };
 
@@ -61,7 +64,8 @@ static int describe(const Py_buffer *buffer, const char *role, int number, int w
     }
     // Copies take any address; what the host writes itself, the sum of partial results, it writes as an element.
     if (writable && (uintptr_t)view->data % (size_t)(buffer->itemsize > 8 ? 8 : buffer->itemsize) != 0) {
-        PyErr_Format(PyExc_ValueError, "%s %d is not aligned. Make it so: np.require(x, requirements='A')", role, number);
+        PyErr_Format(PyExc_ValueError, "%s %d is not aligned. Make it so: np.require(x, requirements='A')", role,
+                     number);
         return -1;
     }
     return 0;
@@ -72,7 +76,8 @@ static int take_one(buffers *buffers, PyObject *array, const char *role, int num
     if (PyObject_GetBuffer(array, buffer, writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO) < 0) {
         if (!PyObject_CheckBuffer(array)) {
             PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(array), "__name__");
-            PyErr_Format(PyExc_TypeError, "%s %d is a %V, not an array: take numpy.asarray(x)", role, number, type, "?");
+            PyErr_Format(PyExc_TypeError, "%s %d is a %V, not an array: take numpy.asarray(x)", role, number, type,
+                         "?");
             Py_XDECREF(type);
             return -1;
         }

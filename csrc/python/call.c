@@ -126,14 +126,14 @@ static PyObject *make_clocks(const ck_measure *measure) {
 static PyObject *make_report(const ck_measure *measure) {
     const ck_plan *plan = &measure->plan;
     PyObject *report = Py_BuildValue(
-        "{s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:n,s:n,s:(III),s:(III)}",
-        "kernel_ns", (long long)measure->kernel_ns, "to_device_ns", (long long)measure->to_device_ns, "to_host_ns",
+        "{s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:n,s:n,s:(III),s:(III)}", "kernel_ns",
+        (long long)measure->kernel_ns, "to_device_ns", (long long)measure->to_device_ns, "to_host_ns",
         (long long)measure->to_host_ns, "whole_ns", (long long)measure->whole_ns, "finish_ns",
         (long long)measure->finish_ns, "flops", measure->work.flops, "bytes", measure->work.bytes, "bytes_to_device",
         (long long)measure->bytes_to_device, "bytes_to_host", (long long)measure->bytes_to_host, "partials",
         (long long)plan->partials, "shared_bytes", (Py_ssize_t)plan->shared_bytes, "workspace_bytes",
-        (Py_ssize_t)plan->workspace_bytes, "grid", plan->grid[0], plan->grid[1], plan->grid[2], "block", plan->block[0],
-        plan->block[1], plan->block[2]);
+        (Py_ssize_t)plan->workspace_bytes, "grid", plan->grid[0], plan->grid[1], plan->grid[2], "block",
+        plan->block[0], plan->block[1], plan->block[2]);
     if (report != NULL && set_item(report, "clocks", make_clocks(measure)) < 0) Py_CLEAR(report);
     return report;
 }
@@ -185,8 +185,8 @@ PyObject *call_execute(PyObject *module, PyObject *const *arguments, Py_ssize_t 
         const int inputs = buffers.count;
         if (buffers_take(&buffers, arguments[4], "output", 1) == 0) {
             if (inputs != request.operation->inputs) {
-                PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", operation, request.operation->inputs,
-                             inputs);
+                PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", operation,
+                             request.operation->inputs, inputs);
             } else {
                 request.views = buffers.views;
                 request.view_count = buffers.count;
@@ -217,7 +217,8 @@ PyObject *call_error_depth(PyObject *module, PyObject *const *arguments, Py_ssiz
     if (parameters < 0) return NULL;
     const int shapes = read_shapes(arguments[4], views);
     if (shapes < 0) return NULL;
-    if (!PyTuple_Check(arguments[3]) || PyTuple_Size(arguments[3]) < operation->inputs || shapes < operation->inputs) {
+    if (!PyTuple_Check(arguments[3]) || PyTuple_Size(arguments[3]) < operation->inputs ||
+        shapes < operation->inputs) {
         PyErr_Format(PyExc_TypeError, "error_depth of %s needs the dtypes and the shapes of its %d inputs, as tuples",
                      name, operation->inputs);
         return NULL;
@@ -259,7 +260,7 @@ PyObject *call_work(PyObject *module, PyObject *const *arguments, Py_ssize_t cou
     ck_device_nominal_limits(&limits);
     ck_call call = {.views = views, .view_count = shapes, .parameters = parameters, .limits = &limits};
     call.types = (ck_types){dtype, dtype, dtype};
-    for (int i = operation->variant_count - 1; i >= 0; i--) {  // the result's type, as the first row has it
+    for (int i = operation->variant_count - 1; i >= 0; i--) { // the result's type, as the first row has it
         const ck_types *types = operation->variants[i].types;
         for (int k = 0; k < CK_MAX_TYPES && types[k].input >= 0; k++)
             if (types[k].input == dtype) call.types = types[k];

@@ -31,13 +31,14 @@ static void raise_cuda(module_state *state, const ck_error *error) {
     }
     char message[sizeof error->message + 160];
     if (error->bytes > 0)
-        PyOS_snprintf(message, sizeof message, "The device is short of memory: %zu bytes were asked for, %zu are free. %s",
-                      error->bytes, error->bytes_free, error->message);
+        PyOS_snprintf(message, sizeof message,
+                      "The device is short of memory: %zu bytes were asked for, %zu are free. %s", error->bytes,
+                      error->bytes_free, error->message);
     else
         PyOS_snprintf(message, sizeof message, "%s", error->message);
     raise_with(state->out_of_memory, message,
-               Py_BuildValue("{s:s,s:i,s:n,s:n}", "name", name, "code", error->code, "bytes", (Py_ssize_t)error->bytes,
-                             "bytes_free", (Py_ssize_t)error->bytes_free));
+               Py_BuildValue("{s:s,s:i,s:n,s:n}", "name", name, "code", error->code, "bytes",
+                             (Py_ssize_t)error->bytes, "bytes_free", (Py_ssize_t)error->bytes_free));
 }
 
 PyObject *errors_raise(module_state *state, const ck_error *error) {
@@ -47,7 +48,7 @@ PyObject *errors_raise(module_state *state, const ck_error *error) {
     case CK_BAD_VALUE: PyErr_SetString(PyExc_ValueError, error->message); break;
     case CK_NO_HOST_MEMORY: PyErr_SetString(PyExc_MemoryError, error->message); break;
     case CK_NOT_SUPPORTED: PyErr_SetString(PyExc_NotImplementedError, error->message); break;
-    case CK_INTERRUPTED:  // the signal's handler raised what it wanted
+    case CK_INTERRUPTED: // the signal's handler raised what it wanted
         if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         break;
     default:

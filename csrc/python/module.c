@@ -52,11 +52,11 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
     backend_error_detail(detail, sizeof detail);
     (void)cudaGetLastError();
     if (code == cudaErrorNotSupported)
-        ck_fail(&error, CK_NOT_SUPPORTED, "configure", "The backend %s has nothing to configure: it is the emulator's %s",
-                backend_name(), key);
+        ck_fail(&error, CK_NOT_SUPPORTED, "configure",
+                "The backend %s has nothing to configure: it is the emulator's %s", backend_name(), key);
     else if (code == cudaErrorInvalidValue)
-        ck_fail(&error, CK_BAD_VALUE, "configure", "%.60s=%.100s is not possible%s%s", key, value, *detail ? ": " : "",
-                detail);
+        ck_fail(&error, CK_BAD_VALUE, "configure", "%.60s=%.100s is not possible%s%s", key, value,
+                *detail ? ": " : "", detail);
     else
         ck_fail(&error, (int)code, "configure", "%s: %.60s=%.100s is not possible%s%s", cudaGetErrorName(code), key,
                 value, *detail ? ": " : "", detail);
@@ -68,20 +68,16 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
 static PyObject *device_count(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     int count;
-    Py_BEGIN_ALLOW_THREADS
-    count = ck_device_count();
-    Py_END_ALLOW_THREADS
-    return PyLong_FromLong(count);
+    Py_BEGIN_ALLOW_THREADS count = ck_device_count();
+    Py_END_ALLOW_THREADS return PyLong_FromLong(count);
 }
 
 static PyObject *why_not(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     ck_error error = {0};
     int device, status;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_choose(&device, &error);
-    Py_END_ALLOW_THREADS
-    if (status == CK_OK) return PyUnicode_FromString("");
+    Py_BEGIN_ALLOW_THREADS status = ck_device_choose(&device, &error);
+    Py_END_ALLOW_THREADS if (status == CK_OK) return PyUnicode_FromString("");
     const char *name = cudaGetErrorName((cudaError_t)error.code);
     if (strncmp(error.message, name, strlen(name)) == 0) return PyUnicode_FromString(error.message);
     return PyUnicode_FromFormat("%s: %s", name, error.message);
@@ -91,20 +87,16 @@ static PyObject *choose_device(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_error error = {0};
     int device = 0, status;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_choose(&device, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS status = ck_device_choose(&device, &error);
+    Py_END_ALLOW_THREADS return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
 }
 
 static PyObject *current_device(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_error error = {0};
     int device = 0, status;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_current(&device, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS status = ck_device_current(&device, &error);
+    Py_END_ALLOW_THREADS return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
 }
 
 static int is_flag(const char *name) {
@@ -128,9 +120,10 @@ static PyObject *make_properties(const ck_properties *properties) {
         PyObject *item;
         if (dot == NULL) {
             item = is_flag(name) ? PyBool_FromLong(*value) : PyLong_FromLong(*value);
-        } else {  // "a.0", "a.1", ... side by side make the tuple "a"
+        } else { // "a.0", "a.1", ... side by side make the tuple "a"
             PyOS_snprintf(tuple, sizeof tuple, "%.*s", (int)(dot - name), name);
-            while (i + used < CK_PROPERTY_COUNT && strncmp(ck_property_names[i + used], name, dot - name + 1) == 0) used++;
+            while (i + used < CK_PROPERTY_COUNT && strncmp(ck_property_names[i + used], name, dot - name + 1) == 0)
+                used++;
             item = used == 2 ? Py_BuildValue("(ii)", value[0], value[1])
                              : Py_BuildValue("(iii)", value[0], value[1], value[2]);
             name = tuple;
@@ -146,10 +139,9 @@ static PyObject *device_properties(PyObject *module, PyObject *argument) {
     ck_properties properties;
     int device, status;
     if (read_int(argument, "device", &device) < 0) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_properties(device, &properties, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? make_properties(&properties) : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS status = ck_device_properties(device, &properties, &error);
+    Py_END_ALLOW_THREADS return status == CK_OK ? make_properties(&properties)
+                                                : errors_raise(state_of(module), &error);
 }
 
 static PyObject *trim(PyObject *module, PyObject *argument) {
@@ -157,10 +149,8 @@ static PyObject *trim(PyObject *module, PyObject *argument) {
     int device, status;
     if (read_int(argument, "device", &device) < 0) return NULL;
     ck_runtime *runtime = state_of(module)->runtime;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_pool_trim(runtime, device, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? none() : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS status = ck_pool_trim(runtime, device, &error);
+    Py_END_ALLOW_THREADS return status == CK_OK ? none() : errors_raise(state_of(module), &error);
 }
 
 static PyObject *pool_used(PyObject *module, PyObject *argument) {
@@ -177,8 +167,8 @@ static PyObject *inject_fault(PyObject *module, PyObject *const *arguments, Py_s
         read_int(arguments[1], "code", &code) < 0)
         return NULL;
     if (n < 0 || code <= 0) {
-        PyErr_Format(PyExc_ValueError, "inject_fault(%d, %d): n counts from 1 (0: none), and a code is that of an error",
-                     n, code);
+        PyErr_Format(PyExc_ValueError,
+                     "inject_fault(%d, %d): n counts from 1 (0: none), and a code is that of an error", n, code);
         return NULL;
     }
     ck_fault_set(n, code);
@@ -306,7 +296,7 @@ static void free_module(void *module) {
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, (void *)exec_module},
-#ifdef Py_mod_gil  // 3.13: lists and counters have their locks and atomics
+#ifdef Py_mod_gil // 3.13: lists and counters have their locks and atomics
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
     {0, NULL},
@@ -324,4 +314,6 @@ static struct PyModuleDef definition = {
     .m_free = free_module,
 };
 
-PyMODINIT_FUNC PASTE(PyInit_, CK_MODULE)(void) { return PyModuleDef_Init(&definition); }
+PyMODINIT_FUNC PASTE(PyInit_, CK_MODULE)(void) {
+    return PyModuleDef_Init(&definition);
+}

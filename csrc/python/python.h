@@ -21,14 +21,16 @@
 
 typedef struct module_state {
     ck_runtime *runtime;
-    PyObject *cuda_error, *out_of_memory;  // cudakern._errors': both modules raise the same classes
+    PyObject *cuda_error, *out_of_memory; // cudakern._errors': both modules raise the same classes
 } module_state;
 
-static inline module_state *state_of(PyObject *module) { return (module_state *)PyModule_GetState(module); }
+static inline module_state *state_of(PyObject *module) {
+    return (module_state *)PyModule_GetState(module);
+}
 
 // --- errors.c ----------------------------------------------------------------------------------------------------
-int errors_import(module_state *state);                               // -1: an exception is set
-PyObject *errors_raise(module_state *state, const ck_error *error);  // sets it, returns NULL
+int errors_import(module_state *state);                             // -1: an exception is set
+PyObject *errors_raise(module_state *state, const ck_error *error); // sets it, returns NULL
 
 // --- buffers.c ---------------------------------------------------------------------------------------------------
 // The arrays of a call. A buffer held keeps its array's memory where it is, until buffers_release.

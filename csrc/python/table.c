@@ -50,9 +50,9 @@ static PyObject *make_parameter(const void *source, Py_ssize_t i) {
     const ck_parameter *parameter = &((const ck_variant *)source)->parameters[i];
     return Py_BuildValue("{s:s,s:L,s:N,s:L,s:L,s:L,s:s}", "name", parameter->name, "default",
                          (long long)parameter->fallback, "choices",
-                         make_tuple(parameter->choice_count, make_choice, parameter), "low", (long long)parameter->low,
-                         "high", (long long)parameter->high, "step", (long long)parameter->step, "unit",
-                         parameter->unit ? parameter->unit : "");
+                         make_tuple(parameter->choice_count, make_choice, parameter), "low",
+                         (long long)parameter->low, "high", (long long)parameter->high, "step",
+                         (long long)parameter->step, "unit", parameter->unit ? parameter->unit : "");
 }
 
 static PyObject *make_types(const void *source, Py_ssize_t i) {
@@ -66,7 +66,7 @@ static PyObject *make_kernel(const void *source, Py_ssize_t i) {
 }
 
 static PyObject *make_backends(unsigned backends) {
-    static const char *const names[] = {"cuda", "emulator", "host"};  // in the order of the bits
+    static const char *const names[] = {"cuda", "emulator", "host"}; // in the order of the bits
     PyObject *list = PyList_New(0);
     for (int i = 0; list != NULL && i < 3; i++) {
         if (!(backends & 1u << i)) continue;
@@ -79,7 +79,9 @@ static PyObject *make_backends(unsigned backends) {
     return tuple;
 }
 
-static const char *text(const char *maybe) { return maybe ? maybe : ""; }
+static const char *text(const char *maybe) {
+    return maybe ? maybe : "";
+}
 
 static PyObject *make_row(const void *source, Py_ssize_t index) {
     static const char *const orders[] = {"sequential", "tree", "compensated", "none"};
@@ -89,10 +91,10 @@ static PyObject *make_row(const void *source, Py_ssize_t index) {
     while (types < CK_MAX_TYPES && row->types[types].input >= 0) types++;
     while (kernels < CK_MAX_KERNELS && row->kernels[kernels] != NULL) kernels++;
 #define TRAIT(name) PyBool_FromLong((row->traits & (name)) != 0)
-    PyObject *made = Py_BuildValue(
-        "{s:s,s:z,s:s,s:s,s:s,s:s,s:s,s:i}", "name", row->name, "after", row->after, "summary", text(row->summary),
-        "lesson", text(row->lesson), "origin", text(row->origin), "sum_order", orders[row->sum_order], "finish",
-        row->traits & CK_HOST_FINISH ? "host" : "kernel", "capability", row->capability);
+    PyObject *made = Py_BuildValue("{s:s,s:z,s:s,s:s,s:s,s:s,s:s,s:i}", "name", row->name, "after", row->after,
+                                   "summary", text(row->summary), "lesson", text(row->lesson), "origin",
+                                   text(row->origin), "sum_order", orders[row->sum_order], "finish",
+                                   row->traits & CK_HOST_FINISH ? "host" : "kernel", "capability", row->capability);
     if (made == NULL || set_item(made, "parameters", make_tuple(parameters, make_parameter, row)) < 0 ||
         set_item(made, "types", make_tuple(types, make_types, row)) < 0 ||
         set_item(made, "kernels", make_tuple(kernels, make_kernel, row)) < 0 ||
@@ -116,4 +118,6 @@ static PyObject *make_operation(const void *source, Py_ssize_t i) {
                          make_tuple(operation->variant_count, make_row, operation));
 }
 
-PyObject *table_operations(void) { return make_tuple(OPERATION_COUNT, make_operation, all_operations); }
+PyObject *table_operations(void) {
+    return make_tuple(OPERATION_COUNT, make_operation, all_operations);
+}

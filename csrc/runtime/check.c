@@ -17,7 +17,8 @@ const ck_variant *ck_find_variant(const ck_operation *operation, const char *nam
         if (strcmp(operation->variants[i].name, name) == 0) return &operation->variants[i];
         add(known, sizeof known, ", ", operation->variants[i].name);
     }
-    ck_fail(error, CK_BAD_VALUE, operation->name, "%s has no variant '%.64s'. It has %s", operation->name, name, known);
+    ck_fail(error, CK_BAD_VALUE, operation->name, "%s has no variant '%.64s'. It has %s", operation->name, name,
+            known);
     return NULL;
 }
 
@@ -57,11 +58,12 @@ int ck_check_parameters(const ck_operation *operation, const ck_variant *variant
         say_allowed(parameter, allowed, sizeof allowed);
         return ck_fail(error, CK_BAD_VALUE, operation->name, "%s=%lld does not fit %s '%s'. Allowed: %s%s%s%s",
                        parameter->name, (long long)filled[known], operation->name, variant->name, allowed,
-                       parameter->unit ? " (" : "", parameter->unit ? parameter->unit : "", parameter->unit ? ")" : "");
+                       parameter->unit ? " (" : "", parameter->unit ? parameter->unit : "",
+                       parameter->unit ? ")" : "");
     }
     if (count > known)
-        return ck_fail(error, CK_BAD_VALUE, operation->name, "%s '%s' has %d parameters, %d were given", operation->name,
-                       variant->name, known, count);
+        return ck_fail(error, CK_BAD_VALUE, operation->name, "%s '%s' has %d parameters, %d were given",
+                       operation->name, variant->name, known, count);
     return CK_OK;
 }
 
@@ -102,8 +104,9 @@ int ck_check_device(const ck_operation *operation, const ck_variant *variant, co
         if (variant->backends & CK_ON_CUDA) add(others, sizeof others, ", ", "cuda");
         if (variant->backends & CK_ON_EMULATOR) add(others, sizeof others, ", ", "emulator");
         if (variant->backends & CK_ON_HOST) add(others, sizeof others, ", ", "host");
-        return ck_fail(error, CK_NOT_SUPPORTED, operation->name, "%s '%s' does not run on the backend %s, only on: %s",
-                       operation->name, variant->name, backend_name(), others);
+        return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
+                       "%s '%s' does not run on the backend %s, only on: %s", operation->name, variant->name,
+                       backend_name(), others);
     }
     const int wrong = variant->capability_exact ? limits->capability != variant->capability
                                                 : limits->capability < variant->capability;

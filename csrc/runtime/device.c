@@ -44,7 +44,9 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     free(runtime);
 }
 
-void ck_runtime_before_fork(ck_runtime *runtime) { pthread_mutex_lock(&runtime->lock); }
+void ck_runtime_before_fork(ck_runtime *runtime) {
+    pthread_mutex_lock(&runtime->lock);
+}
 
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
     if (!in_child) {
@@ -121,8 +123,10 @@ static int is_suitable(int device, char *reason, size_t size) {
     int mode = 0, major = 0, minor = 0;
     cudaError_t code;
     if (CK_CUDA_CODE(code, cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device)) != cudaSuccess ||
-        CK_CUDA_CODE(code, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)) != cudaSuccess ||
-        CK_CUDA_CODE(code, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device)) != cudaSuccess) {
+        CK_CUDA_CODE(code, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)) !=
+            cudaSuccess ||
+        CK_CUDA_CODE(code, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device)) !=
+            cudaSuccess) {
         snprintf(reason, size, "device %d does not answer: %s", device, cudaGetErrorName(code));
         (void)cudaGetLastError();
         return 0;
@@ -141,14 +145,25 @@ static int is_suitable(int device, char *reason, size_t size) {
     return 1;
 }
 
+// "cudaErrorNoDevice (100): why. ..." becomes "There is no device: why. ...".
+static void say_there_is_none(ck_error *error) {
+    char why[sizeof error->message];
+    const char *colon = strchr(error->message, ':');
+    snprintf(why, sizeof why, "%s", colon ? colon : "");
+    snprintf(error->message, sizeof error->message, "There is no device%.900s", why);
+}
+
 int ck_device_choose(int *device, ck_error *error) {
     int count = 0, current = 0;
-    CK_TRY(count_devices(&count, error));
-    if (count == 0) return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device: CUDA counts none");
+    int status = count_devices(&count, error);
+    if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) say_there_is_none(error);
+    if (status != CK_OK) return status;
+    if (count == 0)
+        return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device: CUDA counts none");
     CK_TRY(ck_device_current(&current, error));
     char reasons[700] = "";
     size_t used = 0;
-    for (int i = -1; i < count; i++) {  // the current one first
+    for (int i = -1; i < count; i++) { // the current one first
         int candidate = i < 0 ? current : i;
         char reason[200];
         if (i == current || candidate >= count) continue;
@@ -159,7 +174,8 @@ int ck_device_choose(int *device, ck_error *error) {
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s", used ? "; " : "", reason);
     }
-    return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device that can be used: %s", reasons);
+    return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device that can be used: %s",
+                   reasons);
 }
 
 // --- what a device is --------------------------------------------------------------------------------------------
@@ -202,41 +218,41 @@ void ck_device_nominal_limits(ck_limits *limits) {
 }
 
 // One list: expanded to names and to attributes.
-#define PROPERTIES(ITEM)                                                                                              \
-    ITEM("capability.0", cudaDevAttrComputeCapabilityMajor)                                                           \
-    ITEM("capability.1", cudaDevAttrComputeCapabilityMinor)                                                           \
-    ITEM("multiprocessors", cudaDevAttrMultiProcessorCount)                                                           \
-    ITEM("clock_khz", cudaDevAttrClockRate)                                                                           \
-    ITEM("memory_clock_khz", cudaDevAttrMemoryClockRate)                                                              \
-    ITEM("memory_bus_bits", cudaDevAttrGlobalMemoryBusWidth)                                                          \
-    ITEM("l2_bytes", cudaDevAttrL2CacheSize)                                                                          \
-    ITEM("shared_per_block", cudaDevAttrMaxSharedMemoryPerBlock)                                                      \
-    ITEM("shared_per_block_optin", cudaDevAttrMaxSharedMemoryPerBlockOptin)                                           \
-    ITEM("shared_per_multiprocessor", cudaDevAttrMaxSharedMemoryPerMultiprocessor)                                    \
-    ITEM("registers_per_block", cudaDevAttrMaxRegistersPerBlock)                                                      \
-    ITEM("registers_per_multiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor)                                    \
-    ITEM("warp_size", cudaDevAttrWarpSize)                                                                            \
-    ITEM("max_threads_per_block", cudaDevAttrMaxThreadsPerBlock)                                                      \
-    ITEM("max_threads_per_multiprocessor", cudaDevAttrMaxThreadsPerMultiProcessor)                                    \
-    ITEM("max_blocks_per_multiprocessor", cudaDevAttrMaxBlocksPerMultiprocessor)                                      \
-    ITEM("max_block_dims.0", cudaDevAttrMaxBlockDimX)                                                                 \
-    ITEM("max_block_dims.1", cudaDevAttrMaxBlockDimY)                                                                 \
-    ITEM("max_block_dims.2", cudaDevAttrMaxBlockDimZ)                                                                 \
-    ITEM("max_grid.0", cudaDevAttrMaxGridDimX)                                                                        \
-    ITEM("max_grid.1", cudaDevAttrMaxGridDimY)                                                                        \
-    ITEM("max_grid.2", cudaDevAttrMaxGridDimZ)                                                                        \
-    ITEM("cooperative", cudaDevAttrCooperativeLaunch)                                                                 \
-    ITEM("concurrent_kernels", cudaDevAttrConcurrentKernels)                                                          \
-    ITEM("async_engines", cudaDevAttrAsyncEngineCount)                                                                \
-    ITEM("unified_addressing", cudaDevAttrUnifiedAddressing)                                                          \
-    ITEM("ecc", cudaDevAttrEccEnabled)                                                                                \
-    ITEM("total_constant", cudaDevAttrTotalConstantMemory)                                                            \
-    ITEM("memory_pools", cudaDevAttrMemoryPoolsSupported)                                                             \
-    ITEM("compute_mode", cudaDevAttrComputeMode)                                                                      \
-    ITEM("integrated", cudaDevAttrIntegrated)                                                                         \
-    ITEM("managed_memory", cudaDevAttrManagedMemory)                                                                  \
-    ITEM("pci.0", cudaDevAttrPciDomainId)                                                                             \
-    ITEM("pci.1", cudaDevAttrPciBusId)                                                                                \
+#define PROPERTIES(ITEM)                                                                                             \
+    ITEM("capability.0", cudaDevAttrComputeCapabilityMajor)                                                          \
+    ITEM("capability.1", cudaDevAttrComputeCapabilityMinor)                                                          \
+    ITEM("multiprocessors", cudaDevAttrMultiProcessorCount)                                                          \
+    ITEM("clock_khz", cudaDevAttrClockRate)                                                                          \
+    ITEM("memory_clock_khz", cudaDevAttrMemoryClockRate)                                                             \
+    ITEM("memory_bus_bits", cudaDevAttrGlobalMemoryBusWidth)                                                         \
+    ITEM("l2_bytes", cudaDevAttrL2CacheSize)                                                                         \
+    ITEM("shared_per_block", cudaDevAttrMaxSharedMemoryPerBlock)                                                     \
+    ITEM("shared_per_block_optin", cudaDevAttrMaxSharedMemoryPerBlockOptin)                                          \
+    ITEM("shared_per_multiprocessor", cudaDevAttrMaxSharedMemoryPerMultiprocessor)                                   \
+    ITEM("registers_per_block", cudaDevAttrMaxRegistersPerBlock)                                                     \
+    ITEM("registers_per_multiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor)                                   \
+    ITEM("warp_size", cudaDevAttrWarpSize)                                                                           \
+    ITEM("max_threads_per_block", cudaDevAttrMaxThreadsPerBlock)                                                     \
+    ITEM("max_threads_per_multiprocessor", cudaDevAttrMaxThreadsPerMultiProcessor)                                   \
+    ITEM("max_blocks_per_multiprocessor", cudaDevAttrMaxBlocksPerMultiprocessor)                                     \
+    ITEM("max_block_dims.0", cudaDevAttrMaxBlockDimX)                                                                \
+    ITEM("max_block_dims.1", cudaDevAttrMaxBlockDimY)                                                                \
+    ITEM("max_block_dims.2", cudaDevAttrMaxBlockDimZ)                                                                \
+    ITEM("max_grid.0", cudaDevAttrMaxGridDimX)                                                                       \
+    ITEM("max_grid.1", cudaDevAttrMaxGridDimY)                                                                       \
+    ITEM("max_grid.2", cudaDevAttrMaxGridDimZ)                                                                       \
+    ITEM("cooperative", cudaDevAttrCooperativeLaunch)                                                                \
+    ITEM("concurrent_kernels", cudaDevAttrConcurrentKernels)                                                         \
+    ITEM("async_engines", cudaDevAttrAsyncEngineCount)                                                               \
+    ITEM("unified_addressing", cudaDevAttrUnifiedAddressing)                                                         \
+    ITEM("ecc", cudaDevAttrEccEnabled)                                                                               \
+    ITEM("total_constant", cudaDevAttrTotalConstantMemory)                                                           \
+    ITEM("memory_pools", cudaDevAttrMemoryPoolsSupported)                                                            \
+    ITEM("compute_mode", cudaDevAttrComputeMode)                                                                     \
+    ITEM("integrated", cudaDevAttrIntegrated)                                                                        \
+    ITEM("managed_memory", cudaDevAttrManagedMemory)                                                                 \
+    ITEM("pci.0", cudaDevAttrPciDomainId)                                                                            \
+    ITEM("pci.1", cudaDevAttrPciBusId)                                                                               \
     ITEM("pci.2", cudaDevAttrPciDeviceId)
 
 #define NAME(name, attribute) name,
@@ -252,9 +268,10 @@ int ck_device_properties(int device, ck_properties *properties, ck_error *error)
     int count = 0, previous = 0;
     CK_TRY(count_devices(&count, error));
     if (device < 0 || device >= count)
-        return ck_fail(error, CK_BAD_VALUE, "device_properties", "There is no device %d: CUDA counts %d, from 0", device,
-                       count);
-    for (int i = 0; i < CK_PROPERTY_COUNT; i++) CK_TRY(attribute(device, attributes[i], &properties->values[i], error));
+        return ck_fail(error, CK_BAD_VALUE, "device_properties", "There is no device %d: CUDA counts %d, from 0",
+                       device, count);
+    for (int i = 0; i < CK_PROPERTY_COUNT; i++)
+        CK_TRY(attribute(device, attributes[i], &properties->values[i], error));
     struct cudaDeviceProp described;
     CK_CUDA(error, cudaGetDeviceProperties(&described, device));
     memcpy(properties->name, described.name, sizeof properties->name - 1);

@@ -11,7 +11,7 @@
 #include "runtime.h"
 
 // Events of a measured call.
-enum { BEGIN, COPIED_IN, BEGIN_RUN, RAN, BEGIN_OUT, COPIED_OUT };
+enum { BEGIN, COPIED_IN, RAN, BEGIN_OUT, COPIED_OUT };
 
 typedef struct job {
     ck_runtime *runtime;
@@ -23,11 +23,10 @@ typedef struct job {
     ck_context context;
     int64_t parameters[CK_MAX_PARAMETERS];
     ck_operand operands[CK_MAX_VIEWS];
-    ck_view views[CK_MAX_VIEWS];  // of the operands on the device, side by side as ck_call wants them
+    ck_view views[CK_MAX_VIEWS]; // of the operands on the device, side by side as ck_call wants them
     ck_device *device;
     ck_stream *stream;
     ck_block workspace, partials, clocks;
-    ck_hold hold;
     void *host_partials;
 } job;
 
@@ -52,8 +51,9 @@ static int check_and_plan(job *job) {
     const int count = operation->inputs + operation->outputs;
     int inputs[CK_MAX_VIEWS];
     if (request->view_count != count || count > CK_MAX_VIEWS)
-        return ck_fail(error, CK_BAD_VALUE, operation->name, "%s takes %d inputs and %d outputs, %d arrays were given",
-                       operation->name, operation->inputs, operation->outputs, request->view_count);
+        return ck_fail(error, CK_BAD_VALUE, operation->name,
+                       "%s takes %d inputs and %d outputs, %d arrays were given", operation->name, operation->inputs,
+                       operation->outputs, request->view_count);
     CK_TRY(ck_device_limits(request->device, &job->limits, error));
     CK_TRY(ck_check_device(operation, variant, &job->limits, error));
     for (int i = 0; i < operation->inputs; i++) inputs[i] = request->views[i].dtype;
@@ -72,8 +72,9 @@ static int check_and_plan(job *job) {
     job->call.limits = &job->limits;
     CK_TRY(worded(job, variant->plan(&job->call, &job->plan, error), "the plan"));
     if (job->plan.partials > 0 && operation->finish_host == NULL)
-        return ck_fail(error, CK_NOT_SUPPORTED, operation->name, "%s '%s' leaves partial results, which %s cannot add",
-                       operation->name, variant->name, operation->name);
+        return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
+                       "%s '%s' leaves partial results, which %s cannot add", operation->name, variant->name,
+                       operation->name);
     for (int i = 0; i < count; i++) {
         CK_TRY(ck_operand_layout(&request->views[i], i, job->plan.layout[i].row_multiple,
                                  job->plan.layout[i].column_multiple, job->plan.layout[i].pitched, &job->operands[i],
@@ -92,7 +93,8 @@ static int allocate(job *job) {
     if (job->plan.workspace_bytes > 0)
         CK_TRY(ck_pool_allocate(job->device, job->plan.workspace_bytes, stream, &job->workspace, job->error));
     if (job->plan.partials > 0)
-        CK_TRY(ck_pool_allocate(job->device, (size_t)job->plan.partials * partial, stream, &job->partials, job->error));
+        CK_TRY(
+            ck_pool_allocate(job->device, (size_t)job->plan.partials * partial, stream, &job->partials, job->error));
     if (job->plan.clock_blocks > 0)
         CK_TRY(ck_pool_allocate(job->device, (size_t)job->plan.clock_blocks * sizeof(ck_clock), stream, &job->clocks,
                                 job->error));
@@ -125,11 +127,8 @@ static int run(job *job) {
     for (int i = 0; i < request->operation->inputs; i++)
         CK_TRY(ck_operand_copy_in(&job->operands[i], job->stream->stream, job->error));
     CK_TRY(mark(job, COPIED_IN));
-    if (request->measure) CK_TRY(ck_timing_hold(job->stream, &job->hold, job->error));
-    CK_TRY(mark(job, BEGIN_RUN));
     CK_TRY(worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
     CK_TRY(mark(job, RAN));
-    ck_timing_let_go(&job->hold);
     // Before the copies back: they would hold this thread where no signal is looked at.
     return wait(job);
 }
@@ -152,7 +151,7 @@ static int copy_back(job *job) {
             CK_TRY(ck_operand_copy_out(&job->operands[i], stream, error));
     }
     CK_TRY(mark(job, COPIED_OUT));
-    if (measure && job->plan.clock_blocks > 0) {  // what is only for the report is not part of the time
+    if (measure && job->plan.clock_blocks > 0) { // what is only for the report is not part of the time
         measure->clocks = malloc(job->clocks.bytes);
         if (measure->clocks == NULL)
             return ck_fail(error, CK_NO_HOST_MEMORY, "malloc", "no host memory for the clocks of %lld blocks",
@@ -167,8 +166,7 @@ static int report(job *job, int64_t finish_ns) {
     const ck_request *request = job->request;
     ck_measure *measure = request->measure;
     CK_TRY(ck_timing_between(job->stream, BEGIN, COPIED_IN, &measure->to_device_ns, job->error));
-    CK_TRY(ck_timing_between(job->stream, COPIED_IN, BEGIN_RUN, &measure->held_ns, job->error));
-    CK_TRY(ck_timing_between(job->stream, BEGIN_RUN, RAN, &measure->kernel_ns, job->error));
+    CK_TRY(ck_timing_between(job->stream, COPIED_IN, RAN, &measure->kernel_ns, job->error));
     CK_TRY(ck_timing_between(job->stream, BEGIN_OUT, COPIED_OUT, &measure->to_host_ns, job->error));
     measure->finish_ns = finish_ns;
     measure->plan = job->plan;
@@ -201,7 +199,6 @@ static int stages(job *job) {
 }
 
 static void give_back(job *job) {
-    ck_timing_let_go(&job->hold);
     if (job->stream != NULL) {
         ck_error *error = job->error;
         // A copy may still be on its way into the caller's array: nobody goes home before the stream is empty.
@@ -229,7 +226,7 @@ int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error) 
     }
     atomic_fetch_sub(&runtime->calls, 1);
     if (request->measure != NULL) {
-        request->measure->whole_ns = ck_now_ns() - start - request->measure->held_ns;
+        request->measure->whole_ns = ck_now_ns() - start;
         if (error->code != CK_OK) ck_measure_clear(request->measure);
     }
     return error->code;

@@ -41,7 +41,8 @@ int ck_operand_layout(const ck_view *host, int number, int row_multiple, int col
     operand->padded_rows = matrix ? round_up(rows, row_multiple) : 1;
     const int64_t padded_columns = padded ? round_up(columns, column_multiple) : columns;
     if (__builtin_mul_overflow(padded_columns, item, &bytes) || bytes > INT64_MAX - CK_PITCH ||
-        __builtin_mul_overflow(pitched && matrix ? round_up(bytes, CK_PITCH) : bytes, operand->padded_rows, &elements))
+        __builtin_mul_overflow(pitched && matrix ? round_up(bytes, CK_PITCH) : bytes, operand->padded_rows,
+                               &elements))
         return ck_fail(error, CK_BAD_VALUE, "layout", "operand %d has more bytes than an address can count", number);
     operand->rows = empty ? 0 : rows;
     operand->row_bytes = (size_t)(columns * item);
@@ -78,7 +79,9 @@ int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t str
     return CK_OK;
 }
 
-int64_t ck_operand_bytes(const ck_operand *operand) { return operand->rows * (int64_t)operand->row_bytes; }
+int64_t ck_operand_bytes(const ck_operand *operand) {
+    return operand->rows * (int64_t)operand->row_bytes;
+}
 
 static int copy(const ck_operand *operand, int inwards, cudaStream_t stream, ck_error *error) {
     const size_t rows = (size_t)operand->rows, width = operand->row_bytes;
@@ -93,9 +96,11 @@ static int copy(const ck_operand *operand, int inwards, cudaStream_t stream, ck_
     }
     const size_t host_pitch = operand->host_pitch, pitch = operand->device_pitch;
     if (inwards)
-        CK_CUDA(error, cudaMemcpy2DAsync(device, pitch, host, host_pitch, width, rows, cudaMemcpyHostToDevice, stream));
+        CK_CUDA(error,
+                cudaMemcpy2DAsync(device, pitch, host, host_pitch, width, rows, cudaMemcpyHostToDevice, stream));
     else
-        CK_CUDA(error, cudaMemcpy2DAsync(host, host_pitch, device, pitch, width, rows, cudaMemcpyDeviceToHost, stream));
+        CK_CUDA(error,
+                cudaMemcpy2DAsync(host, host_pitch, device, pitch, width, rows, cudaMemcpyDeviceToHost, stream));
     return CK_OK;
 }
 

@@ -13,7 +13,7 @@ int ck_pool_create(ck_device *device, ck_error *error) {
     if (!supported) return CK_OK;
     struct cudaMemPoolProps properties;
     memset(&properties, 0, sizeof properties);
-    properties.allocType = cudaMemAllocationTypePinned;  // CUDA's word for plain device memory
+    properties.allocType = cudaMemAllocationTypePinned; // CUDA's word for plain device memory
     properties.handleTypes = cudaMemHandleTypeNone;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device->index;
@@ -46,28 +46,36 @@ static cudaError_t give_back(ck_device *device) {
     return code;
 }
 
+// The device said that it is short of memory. If that is true, what freed blocks of other sizes occupy in the pool
+// may do, and a failed attempt leaves there what it had gathered, all the same: give it back, and try once more if
+// that made room. Returns cudaSuccess with `data`, else `room` is what is free.
+static cudaError_t take_again(ck_device *device, size_t bytes, cudaStream_t stream, void **data, size_t *room) {
+    size_t total = 0;
+    *room = 0;
+    cudaError_t code = cudaMemGetInfo(room, &total);
+    if (code == cudaSuccess && *room >= bytes)
+        code = cudaErrorMemoryAllocation; // a fault on request
+    else if (code == cudaSuccess && (code = give_back(device)) == cudaSuccess) {
+        code = cudaMemGetInfo(room, &total);
+        if (code == cudaSuccess) code = *room < bytes ? cudaErrorMemoryAllocation : take(device, bytes, stream, data);
+        if (code != cudaSuccess) (void)give_back(device);
+    }
+    (void)cudaGetLastError();
+    return code;
+}
+
 int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_block *block, ck_error *error) {
-    size_t asked = bytes > 0 ? bytes : 1, unused = 0, total = 0;
+    const size_t asked = bytes > 0 ? bytes : 1;
     void *data = NULL;
     cudaError_t code;
-    CK_CUDA_CODE(code, take(device, asked, stream, &data));
-    if (code != cudaSuccess) {
-        const int short_of_memory = code == cudaErrorMemoryAllocation;
-        ck_fail_cuda(error, code, device->pool ? "cudaMallocFromPoolAsync(&data, bytes, pool, stream)"
-                                               : "cudaMalloc(&data, bytes)");
-        if (!short_of_memory) return error->code;
-        // Is it true that there is no room? Then the room that blocks of other sizes left in the pool may do.
-        if (cudaMemGetInfo(&unused, &total) != cudaSuccess) unused = total = 0;
-        if (total > 0 && unused < asked && give_back(device) == cudaSuccess &&
-            take(device, asked, stream, &data) == cudaSuccess) {
-            memset(error, 0, sizeof *error);
-        } else {
-            (void)cudaGetLastError();
-            if (total > 0) cudaMemGetInfo(&unused, &total);
-            error->bytes = asked;
-            error->bytes_free = unused;
-            return error->code;
-        }
+    if (CK_CUDA_CODE(code, take(device, asked, stream, &data)) != cudaSuccess) {
+        ck_fail_cuda(error, code,
+                     device->pool ? "cudaMallocFromPoolAsync(&data, bytes, pool, stream)"
+                                  : "cudaMalloc(&data, bytes)");
+        if (code != cudaErrorMemoryAllocation) return error->code;
+        error->bytes = asked;
+        if (take_again(device, asked, stream, &data, &error->bytes_free) != cudaSuccess) return error->code;
+        memset(error, 0, sizeof *error);
     }
     block->data = data;
     block->bytes = asked;

@@ -23,19 +23,19 @@
 #define CK_CUDA_CODE(code, call) (((code) = ck_injected_fault(#call)) == cudaSuccess ? ((code) = (call)) : (code))
 
 // For a call that gives something back: it is made even when a test lets it fail, else the test would be the leak.
-#define CK_RELEASE(error, call)                                                                                       \
-    do {                                                                                                              \
-        cudaError_t ck_asked_ = ck_injected_fault(#call);                                                             \
-        cudaError_t ck_code_ = (call);                                                                                \
-        if (ck_asked_ != cudaSuccess) ck_code_ = ck_asked_;                                                           \
-        if (ck_code_ != cudaSuccess) ck_fail_cuda((error), ck_code_, #call);                                          \
+#define CK_RELEASE(error, call)                                                                                      \
+    do {                                                                                                             \
+        cudaError_t ck_asked_ = ck_injected_fault(#call);                                                            \
+        cudaError_t ck_code_ = (call);                                                                               \
+        if (ck_asked_ != cudaSuccess) ck_code_ = ck_asked_;                                                          \
+        if (ck_code_ != cudaSuccess) ck_fail_cuda((error), ck_code_, #call);                                         \
     } while (0)
 
-void ck_fault_set(int64_t n, int code);  // the n-th guarded call from now fails with code; 0: none. Resets the count
-int64_t ck_fault_count(void);            // guarded calls since then
+void ck_fault_set(int64_t n, int code); // the n-th guarded call from now fails with code; 0: none. Resets the count
+int64_t ck_fault_count(void);           // guarded calls since then
 
 // --- state -------------------------------------------------------------------------------------------------------
-enum { CK_EVENTS = 6 };
+enum { CK_EVENTS = 5 };
 
 // A non-blocking stream with the events that time a call on it. One call at a time owns it.
 typedef struct ck_stream {
@@ -46,19 +46,19 @@ typedef struct ck_stream {
 
 typedef struct ck_device {
     int index;
-    cudaMemPool_t pool;  // NULL: the device has no pools, memory comes from cudaMalloc
-    atomic_size_t live;  // bytes in allocations of ours
-    ck_stream *idle;     // guarded by ck_runtime.lock
+    cudaMemPool_t pool; // NULL: the device has no pools, memory comes from cudaMalloc
+    atomic_size_t live; // bytes in allocations of ours
+    ck_stream *idle;    // guarded by ck_runtime.lock
     struct ck_device *next;
 } ck_device;
 
 typedef struct ck_runtime {
-    pthread_mutex_t lock;  // the list of devices and their free streams
-    ck_device *devices;    // made at a device's first use, kept to the end
-    atomic_int calls;      // running now: a runtime in use is never destroyed
+    pthread_mutex_t lock; // the list of devices and their free streams
+    ck_device *devices;   // made at a device's first use, kept to the end
+    atomic_int calls;     // running now: a runtime in use is never destroyed
 } ck_runtime;
 
-ck_runtime *ck_runtime_create(void);  // touches no device; NULL: no memory
+ck_runtime *ck_runtime_create(void); // touches no device; NULL: no memory
 void ck_runtime_destroy(ck_runtime *runtime);
 // Around fork(): the lock is held across it, and the child forgets streams and pools, which are its parent's.
 void ck_runtime_before_fork(ck_runtime *runtime);
@@ -67,11 +67,11 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child);
 int ck_runtime_device(ck_runtime *runtime, int index, ck_device **device, ck_error *error);
 
 // --- device.c ----------------------------------------------------------------------------------------------------
-int ck_device_count(void);                       // 0 without a driver
+int ck_device_count(void); // 0 without a driver
 int ck_device_current(int *device, ck_error *error);
-int ck_device_choose(int *device, ck_error *error);  // the current one if it is suitable, else the first that is
+int ck_device_choose(int *device, ck_error *error); // the current one if it is suitable, else the first that is
 int ck_device_limits(int device, ck_limits *limits, ck_error *error);
-void ck_device_nominal_limits(ck_limits *limits);  // of no device: for questions asked without one
+void ck_device_nominal_limits(ck_limits *limits); // of no device: for questions asked without one
 // Makes `device` the thread's current one; `previous` is for ck_device_leave.
 int ck_device_enter(int device, int *previous, ck_error *error);
 void ck_device_leave(int device, int previous, ck_error *error);
@@ -81,9 +81,9 @@ typedef struct ck_properties {
     char name[256], pci_bus_id[32];
     size_t memory_bytes, memory_free;
     int driver_version, runtime_version;
-    int values[CK_PROPERTY_COUNT];  // in the order of ck_property_names
+    int values[CK_PROPERTY_COUNT]; // in the order of ck_property_names
 } ck_properties;
-extern const char *const ck_property_names[CK_PROPERTY_COUNT];  // "a.0" is the first item of a tuple "a"
+extern const char *const ck_property_names[CK_PROPERTY_COUNT]; // "a.0" is the first item of a tuple "a"
 int ck_device_properties(int device, ck_properties *properties, ck_error *error);
 
 // --- pool.c ------------------------------------------------------------------------------------------------------
@@ -109,16 +109,9 @@ void ck_stream_release(ck_runtime *runtime, ck_device *device, ck_stream *stream
 void ck_stream_destroy(ck_stream *stream);
 
 // --- timing.c ----------------------------------------------------------------------------------------------------
-int64_t ck_now_ns(void);  // of the host
+int64_t ck_now_ns(void); // of the host
 int ck_timing_mark(ck_stream *stream, int event, ck_error *error);
-int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error);  // both have happened
-
-// Between two events lies also what the host needed to queue the work, if the device was faster: with small kernels
-// most of it. So a measured call stops its stream, queues events and kernels behind the stop, and lets go. The stop
-// ends by itself after a few milliseconds, since queueing may itself wait for the device (loading a kernel does).
-typedef struct ck_hold { atomic_int open; } ck_hold;  // must live until the stream is empty
-int ck_timing_hold(ck_stream *stream, ck_hold *hold, ck_error *error);
-void ck_timing_let_go(ck_hold *hold);
+int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error); // both have happened
 
 // --- check.c -----------------------------------------------------------------------------------------------------
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error);
@@ -137,9 +130,9 @@ typedef struct ck_operand {
     ck_view host;
     ck_view device;
     ck_block memory;
-    int64_t rows;             // as the copy sees it: rows of `row_bytes` bytes
+    int64_t rows; // as the copy sees it: rows of `row_bytes` bytes
     size_t row_bytes, host_pitch, device_pitch;
-    size_t padded_row_bytes;  // up to here a row is filled
+    size_t padded_row_bytes; // up to here a row is filled
     int64_t padded_rows;
 } ck_operand;
 
@@ -147,31 +140,30 @@ typedef struct ck_operand {
 int ck_operand_layout(const ck_view *host, int number, int row_multiple, int column_multiple, int pitched,
                       ck_operand *operand, ck_error *error);
 int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
-int ck_operand_copy_in(const ck_operand *operand, cudaStream_t stream, ck_error *error);  // with zeros around it
+int ck_operand_copy_in(const ck_operand *operand, cudaStream_t stream, ck_error *error); // with zeros around it
 int ck_operand_copy_out(const ck_operand *operand, cudaStream_t stream, ck_error *error);
-int64_t ck_operand_bytes(const ck_operand *operand);  // that a copy moves
+int64_t ck_operand_bytes(const ck_operand *operand); // that a copy moves
 
 // --- execute.c ---------------------------------------------------------------------------------------------------
 typedef struct ck_measure {
     int64_t kernel_ns, to_device_ns, to_host_ns, whole_ns, finish_ns;
-    int64_t held_ns;  // that timing stopped the stream; whole_ns is without it
     int64_t bytes_to_device, bytes_to_host;
     ck_work work;
     ck_plan plan;
-    ck_clock *clocks;  // plan.clock_blocks records; ck_measure_clear frees them
+    ck_clock *clocks; // plan.clock_blocks records; ck_measure_clear frees them
 } ck_measure;
 void ck_measure_clear(ck_measure *measure);
 
 typedef struct ck_request {
     const ck_operation *operation;
     const ck_variant *variant;
-    const int64_t *parameters;  // in the row's order; those left out at the end have their defaults
+    const int64_t *parameters; // in the row's order; those left out at the end have their defaults
     int parameter_count;
-    const ck_view *views;  // host memory; inputs, then outputs
+    const ck_view *views; // host memory; inputs, then outputs
     int view_count;
     int device;
-    ck_measure *measure;  // NULL: nothing is timed
-    int (*interrupted)(void *);  // asked while waiting; nonzero: stop
+    ck_measure *measure;        // NULL: nothing is timed
+    int (*interrupted)(void *); // asked while waiting; nonzero: stop
     void *interrupted_arg;
 } ck_request;
 

@@ -9,10 +9,10 @@
 #include "backend.h"
 #include "runtime.h"
 
-static atomic_llong fault_after;       // > 0: guarded calls until the one that fails
+static atomic_llong fault_after; // > 0: guarded calls until the one that fails
 static atomic_int fault_code;
 static atomic_llong guarded_calls;
-static _Thread_local int fault_given;  // this thread's last fault was made here: CUDA knows nothing of it
+static _Thread_local int fault_given; // this thread's last fault was made here: CUDA knows nothing of it
 
 void ck_fault_set(int64_t n, int code) {
     atomic_store(&fault_code, code);
@@ -20,7 +20,9 @@ void ck_fault_set(int64_t n, int code) {
     atomic_store(&fault_after, n);
 }
 
-int64_t ck_fault_count(void) { return atomic_load(&guarded_calls); }
+int64_t ck_fault_count(void) {
+    return atomic_load(&guarded_calls);
+}
 
 cudaError_t ck_injected_fault(const char *call) {
     (void)call;

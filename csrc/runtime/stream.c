@@ -40,7 +40,7 @@ void ck_stream_release(ck_runtime *runtime, ck_device *device, ck_stream *stream
 }
 
 void ck_stream_destroy(ck_stream *stream) {
-    ck_error ignored = {0};  // after a fault of the device these fail too; there is nothing left to do about it
+    ck_error ignored = {0}; // after a fault of the device these fail too; there is nothing left to do about it
     for (int i = 0; i < CK_EVENTS; i++)
         if (stream->events[i] != NULL) CK_RELEASE(&ignored, cudaEventDestroy(stream->events[i]));
     if (stream->stream != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(stream->stream));

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _table
 from .._errors import unknown
 
 Array = npt.NDArray[Any]
@@ -41,11 +42,21 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
 
 
-def operation(name: str) -> Operation:
-    """The operation of that name; ValueError lists the known ones, the nearest first."""
+def registry() -> dict[str, Operation]:
+    """All operations, in the documents' order."""
     from . import matmul, sum_of_squares
 
-    known = {o.name: o for o in (sum_of_squares.OPERATION, matmul.OPERATION)}
+    return {o.name: o for o in (sum_of_squares.OPERATION, matmul.OPERATION)}
+
+
+def names() -> tuple[str, ...]:
+    """All operations of the table, in the documents' order; what has no Python face yet would come last, and fail."""
+    return tuple(dict.fromkeys([*registry(), *_table.operations()]))
+
+
+def operation(name: str) -> Operation:
+    """The operation of that name; ValueError lists the known ones, the nearest first."""
+    known = registry()
     if name not in known:
         raise ValueError(unknown("operation", name, known))
     return known[name]

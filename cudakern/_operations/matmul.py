@@ -88,7 +88,7 @@ def matmul(
         if row.on_host:  # the arguments as they came: NumPy has its own rules for subclasses
             return _dispatch.on_host(NAME, (first, second), lambda: _numpy(a, b, out))
     for name, operand, given in (("a", first, a), ("b", second, b)):
-        if operand.dtype != first.dtype:
+        if operand.dtype.name != first.dtype.name:  # their byte orders may differ
             raise TypeError(
                 f"matmul: variant {row.name!r} takes two matrices of one type, not "
                 f"{first.dtype.name} and {second.dtype.name}"

@@ -1,9 +1,9 @@
 // Atomics: one cell in global memory, or in shared memory, that every thread works on; what each got is kept too.
 #include "kernels.h"
 
-#define OPERATION(name, call)                                                                                          \
-    struct name {                                                                                                      \
-        template <typename T> __device__ T operator()(T *cell, T value) const { return call; }                         \
+#define OPERATION(name, call)                                                                                        \
+    struct name {                                                                                                    \
+        template <typename T> __device__ T operator()(T *cell, T value) const { return call; }                       \
     };
 OPERATION(Add, atomicAdd(cell, value))
 OPERATION(Sub, atomicSub(cell, value))
@@ -45,13 +45,13 @@ template <typename Operation, typename T> __global__ void in_shared(T *cell, con
     if (threadIdx.x == 0) *cell = shared;
 }
 
-#define ATOMIC(operation, T, name)                                                                                     \
-    ENTRY run_##operation##_##name(const Shape *shape, int shared, T *cell, const T *in, T *got, int n) {              \
-        return launch(shape, shared ? in_shared<operation, T> : in_global<operation, T>, cell, in, got, n);            \
+#define ATOMIC(operation, T, name)                                                                                   \
+    ENTRY run_##operation##_##name(const Shape *shape, int shared, T *cell, const T *in, T *got, int n) {            \
+        return launch(shape, shared ? in_shared<operation, T> : in_global<operation, T>, cell, in, got, n);          \
     }
-#define INTEGER_TYPES(operation)                                                                                       \
-    ATOMIC(operation, int, int32)                                                                                      \
-    ATOMIC(operation, unsigned, uint32)                                                                                \
+#define INTEGER_TYPES(operation)                                                                                     \
+    ATOMIC(operation, int, int32)                                                                                    \
+    ATOMIC(operation, unsigned, uint32)                                                                              \
     ATOMIC(operation, unsigned long long, uint64)
 
 INTEGER_TYPES(Add)

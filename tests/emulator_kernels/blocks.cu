@@ -1,4 +1,5 @@
-// Threads of a block: indices, barriers, early returns, static and dynamic shared memory, local state across barriers.
+// Threads of a block: indices, barriers, early returns, static and dynamic shared memory, local state across
+// barriers.
 #include "kernels.h"
 
 constexpr int MOST = 1024;
@@ -12,7 +13,9 @@ __global__ void indices(int *out) {
     mine[3] = blockIdx.x, mine[4] = blockIdx.y, mine[5] = blockIdx.z;
     mine[6] = warpSize;
 }
-ENTRY run_indices(const Shape *shape, int *out) { return launch(shape, indices, out); }
+ENTRY run_indices(const Shape *shape, int *out) {
+    return launch(shape, indices, out);
+}
 
 // Every `leave`-th thread returns before the barrier (0: none): a barrier counts the living only.
 __global__ void reverse(int *out, int leave) {
@@ -23,7 +26,9 @@ __global__ void reverse(int *out, int leave) {
     __syncthreads();
     out[blockIdx.x * n + t] = leave && other % leave == 0 ? -2 : tile[other];
 }
-ENTRY run_reverse(const Shape *shape, int *out, int leave) { return launch(shape, reverse, out, leave); }
+ENTRY run_reverse(const Shape *shape, int *out, int leave) {
+    return launch(shape, reverse, out, leave);
+}
 
 // One thread leaves after each barrier: the last one passes them all alone.
 __global__ void leave_one_by_one(int *out) {
@@ -34,7 +39,9 @@ __global__ void leave_one_by_one(int *out) {
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = passed;
 }
-ENTRY run_leave_one_by_one(const Shape *shape, int *out) { return launch(shape, leave_one_by_one, out); }
+ENTRY run_leave_one_by_one(const Shape *shape, int *out) {
+    return launch(shape, leave_one_by_one, out);
+}
 
 __global__ void barrier_votes(const int *in, int *out) {
     int t = threadIdx.x;
@@ -43,7 +50,9 @@ __global__ void barrier_votes(const int *in, int *out) {
     int any = __syncthreads_or(in[t]);
     out[3 * t] = count, out[3 * t + 1] = all != 0, out[3 * t + 2] = any != 0;
 }
-ENTRY run_barrier_votes(const Shape *shape, const int *in, int *out) { return launch(shape, barrier_votes, in, out); }
+ENTRY run_barrier_votes(const Shape *shape, const int *in, int *out) {
+    return launch(shape, barrier_votes, in, out);
+}
 
 // Prefix sum of a block: locals (one an array, so that it lives on the stack) survive every barrier.
 template <typename T> __global__ void scan_dynamic(const T *in, T *out) {
@@ -63,7 +72,9 @@ template <typename T> __global__ void scan_dynamic(const T *in, T *out) {
     for (int i = 0; i < round; ++i) again += history[i];
     out[blockIdx.x * n + t] = again;
 }
-ENTRY run_scan_int(const Shape *shape, const int *in, int *out) { return launch(shape, scan_dynamic<int>, in, out); }
+ENTRY run_scan_int(const Shape *shape, const int *in, int *out) {
+    return launch(shape, scan_dynamic<int>, in, out);
+}
 ENTRY run_scan_double(const Shape *shape, const double *in, double *out) {
     return launch(shape, scan_dynamic<double>, in, out);
 }
@@ -93,13 +104,17 @@ __global__ void missing_barrier(int *out) {
     tile[t] = t;
     out[t] = t ? tile[t - 1] : 0;
 }
-ENTRY run_missing_barrier(const Shape *shape, int *out) { return launch(shape, missing_barrier, out); }
+ENTRY run_missing_barrier(const Shape *shape, int *out) {
+    return launch(shape, missing_barrier, out);
+}
 
 // In which order blocks began: a ticket each. With one worker it is the configured order.
 __global__ void tickets(unsigned *counter, int *out) {
     out[blockIdx.x] = (int)atomicAdd(counter, 1u);
 }
-ENTRY run_tickets(const Shape *shape, unsigned *counter, int *out) { return launch(shape, tickets, counter, out); }
+ENTRY run_tickets(const Shape *shape, unsigned *counter, int *out) {
+    return launch(shape, tickets, counter, out);
+}
 
 // Blocks that wait for each other's arrival: it ends early only if at least two of them run at once. The wait is
 // bounded by time, so that a device with a single core answers too.
@@ -128,4 +143,6 @@ __global__ void clocks(long long *out) {
     mine[3] = (long long)global_timer_ns();
     mine[4] = sink;
 }
-ENTRY run_clocks(const Shape *shape, long long *out) { return launch(shape, clocks, out); }
+ENTRY run_clocks(const Shape *shape, long long *out) {
+    return launch(shape, clocks, out);
+}

@@ -4,8 +4,10 @@
 
 #include <cooperative_groups.h>
 
-#define BROKEN(name)                                                                                                   \
-    ENTRY run_##name(const Shape *shape, int *out) { return launch(shape, name, out); }
+#define BROKEN(name)                                                                                                 \
+    ENTRY run_##name(const Shape *shape, int *out) {                                                                 \
+        return launch(shape, name, out);                                                                             \
+    }
 
 // Lane 5 is named in the mask, lives on, and never comes.
 __global__ void missing_lane(int *out) {

@@ -5,8 +5,8 @@
 
 namespace cg = cooperative_groups;
 
-// Columns: rank and size of the block, rank and size of the tile, which tile, sum over the tile by shfl_down from lane
-// 0, xor butterfly sum, up-neighbour, ballot, any, all.
+// Columns: rank and size of the block, rank and size of the tile, which tile, sum over the tile by shfl_down from
+// lane 0, xor butterfly sum, up-neighbour, ballot, any, all.
 enum { TILE_COLUMNS = 11 };
 template <int TILE> __global__ void tiles(const int *in, int *out) {
     cg::thread_block block = cg::this_thread_block();
@@ -27,9 +27,15 @@ template <int TILE> __global__ void tiles(const int *in, int *out) {
     tile.sync();
     block.sync();
 }
-ENTRY run_tiles_32(const Shape *shape, const int *in, int *out) { return launch(shape, tiles<32>, in, out); }
-ENTRY run_tiles_16(const Shape *shape, const int *in, int *out) { return launch(shape, tiles<16>, in, out); }
-ENTRY run_tiles_4(const Shape *shape, const int *in, int *out) { return launch(shape, tiles<4>, in, out); }
+ENTRY run_tiles_32(const Shape *shape, const int *in, int *out) {
+    return launch(shape, tiles<32>, in, out);
+}
+ENTRY run_tiles_16(const Shape *shape, const int *in, int *out) {
+    return launch(shape, tiles<16>, in, out);
+}
+ENTRY run_tiles_4(const Shape *shape, const int *in, int *out) {
+    return launch(shape, tiles<4>, in, out);
+}
 
 // Columns: rank and size of the group of odd or even lanes, the value of its first lane.
 __global__ void coalesced(int *out) {
@@ -43,7 +49,9 @@ __global__ void coalesced(int *out) {
         out[3 * t] = group.thread_rank(), out[3 * t + 1] = group.size(), out[3 * t + 2] = group.shfl(t, 0);
     }
 }
-ENTRY run_coalesced(const Shape *shape, int *out) { return launch(shape, coalesced, out); }
+ENTRY run_coalesced(const Shape *shape, int *out) {
+    return launch(shape, coalesced, out);
+}
 
 // The grid as one group: in each round a block adds up what all blocks wrote in the round before.
 __global__ void grid_rounds(long long *cells, long long *out, int rounds) {

@@ -1,5 +1,5 @@
-// What every file of test kernels starts with: the runtime's functions under plain C names for ctypes, and a launch in
-// one line. Python (tests/cuda_api.py) holds the memory; a file here holds kernels and one entry for each.
+// What every file of test kernels starts with: the runtime's functions under plain C names for ctypes, and a launch
+// in one line. Python (tests/cuda_api.py) holds the memory; a file here holds kernels and one entry for each.
 //
 // The same file is built for the emulator as a user's would be (installed headers, a plain C++ compiler) and, where
 // there is a GPU, by nvcc: nothing here may know which.
@@ -38,16 +38,29 @@ int launch(const Shape *shape, void (*kernel)(Parameters...), Arguments... argum
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-// --- the runtime, by name ---------------------------------------------------------------------------------------------
-ENTRY api_device_count(int *count) { return cudaGetDeviceCount(count); }
-ENTRY api_get_device(int *device) { return cudaGetDevice(device); }
-ENTRY api_set_device(int device) { return cudaSetDevice(device); }
+// --- the runtime, by name
+// ---------------------------------------------------------------------------------------------
+ENTRY api_device_count(int *count) {
+    return cudaGetDeviceCount(count);
+}
+ENTRY api_get_device(int *device) {
+    return cudaGetDevice(device);
+}
+ENTRY api_set_device(int device) {
+    return cudaSetDevice(device);
+}
 ENTRY api_attribute(int *value, int attribute, int device) {
     return cudaDeviceGetAttribute(value, (cudaDeviceAttr)attribute, device);
 }
-ENTRY api_synchronize() { return cudaDeviceSynchronize(); }
-ENTRY api_last_error() { return cudaGetLastError(); }
-ENTRY api_peek_error() { return cudaPeekAtLastError(); }
+ENTRY api_synchronize() {
+    return cudaDeviceSynchronize();
+}
+ENTRY api_last_error() {
+    return cudaGetLastError();
+}
+ENTRY api_peek_error() {
+    return cudaPeekAtLastError();
+}
 extern "C" __attribute__((visibility("default"))) const char *api_error_name(int code) {
     return cudaGetErrorName((cudaError_t)code);
 }
@@ -58,19 +71,31 @@ ENTRY api_versions(int *driver, int *runtime) {
     int code = cudaDriverGetVersion(driver);
     return code ? code : cudaRuntimeGetVersion(runtime);
 }
-ENTRY api_memory_info(size_t *available, size_t *total) { return cudaMemGetInfo(available, total); }
+ENTRY api_memory_info(size_t *available, size_t *total) {
+    return cudaMemGetInfo(available, total);
+}
 
-ENTRY api_malloc(void **pointer, size_t bytes) { return cudaMalloc(pointer, bytes); }
-ENTRY api_free(void *pointer) { return cudaFree(pointer); }
+ENTRY api_malloc(void **pointer, size_t bytes) {
+    return cudaMalloc(pointer, bytes);
+}
+ENTRY api_free(void *pointer) {
+    return cudaFree(pointer);
+}
 ENTRY api_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     return cudaMallocPitch(pointer, pitch, width, height);
 }
-ENTRY api_malloc_host(void **pointer, size_t bytes) { return cudaMallocHost(pointer, bytes); }
-ENTRY api_free_host(void *pointer) { return cudaFreeHost(pointer); }
+ENTRY api_malloc_host(void **pointer, size_t bytes) {
+    return cudaMallocHost(pointer, bytes);
+}
+ENTRY api_free_host(void *pointer) {
+    return cudaFreeHost(pointer);
+}
 ENTRY api_malloc_async(void **pointer, size_t bytes, cudaStream_t stream) {
     return cudaMallocAsync(pointer, bytes, stream);
 }
-ENTRY api_free_async(void *pointer, cudaStream_t stream) { return cudaFreeAsync(pointer, stream); }
+ENTRY api_free_async(void *pointer, cudaStream_t stream) {
+    return cudaFreeAsync(pointer, stream);
+}
 ENTRY api_copy(void *to, const void *from, size_t bytes, int kind) {
     return cudaMemcpy(to, from, bytes, (cudaMemcpyKind)kind);
 }
@@ -85,7 +110,9 @@ ENTRY api_copy_2d_async(void *to, size_t to_pitch, const void *from, size_t from
                         int kind, cudaStream_t stream) {
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, (cudaMemcpyKind)kind, stream);
 }
-ENTRY api_set(void *pointer, int value, size_t bytes) { return cudaMemset(pointer, value, bytes); }
+ENTRY api_set(void *pointer, int value, size_t bytes) {
+    return cudaMemset(pointer, value, bytes);
+}
 ENTRY api_set_async(void *pointer, int value, size_t bytes, cudaStream_t stream) {
     return cudaMemsetAsync(pointer, value, bytes, stream);
 }
@@ -99,25 +126,54 @@ ENTRY api_pointer(const void *pointer, int *type, int *device) {
     return code;
 }
 
-ENTRY api_stream(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking); }
-ENTRY api_stream_destroy(cudaStream_t stream) { return cudaStreamDestroy(stream); }
-ENTRY api_stream_synchronize(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
-ENTRY api_stream_query(cudaStream_t stream) { return cudaStreamQuery(stream); }
-ENTRY api_stream_wait(cudaStream_t stream, cudaEvent_t event) { return cudaStreamWaitEvent(stream, event, 0); }
-ENTRY api_event(cudaEvent_t *event, unsigned flags) { return cudaEventCreateWithFlags(event, flags); }
-ENTRY api_event_destroy(cudaEvent_t event) { return cudaEventDestroy(event); }
-ENTRY api_event_record(cudaEvent_t event, cudaStream_t stream) { return cudaEventRecord(event, stream); }
-ENTRY api_event_synchronize(cudaEvent_t event) { return cudaEventSynchronize(event); }
-ENTRY api_event_query(cudaEvent_t event) { return cudaEventQuery(event); }
+ENTRY api_stream(cudaStream_t *stream) {
+    return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+ENTRY api_stream_destroy(cudaStream_t stream) {
+    return cudaStreamDestroy(stream);
+}
+ENTRY api_stream_synchronize(cudaStream_t stream) {
+    return cudaStreamSynchronize(stream);
+}
+ENTRY api_stream_query(cudaStream_t stream) {
+    return cudaStreamQuery(stream);
+}
+ENTRY api_stream_wait(cudaStream_t stream, cudaEvent_t event) {
+    return cudaStreamWaitEvent(stream, event, 0);
+}
+ENTRY api_event(cudaEvent_t *event, unsigned flags) {
+    return cudaEventCreateWithFlags(event, flags);
+}
+ENTRY api_event_destroy(cudaEvent_t event) {
+    return cudaEventDestroy(event);
+}
+ENTRY api_event_record(cudaEvent_t event, cudaStream_t stream) {
+    return cudaEventRecord(event, stream);
+}
+ENTRY api_event_synchronize(cudaEvent_t event) {
+    return cudaEventSynchronize(event);
+}
+ENTRY api_event_query(cudaEvent_t event) {
+    return cudaEventQuery(event);
+}
 ENTRY api_event_elapsed(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
     return cudaEventElapsedTime(milliseconds, from, to);
 }
 
-// --- beyond CUDA's names: backend.h ---------------------------------------------------------------------------------
-extern "C" __attribute__((visibility("default"))) const char *seam_name() { return backend_name(); }
-ENTRY seam_emulated() { return backend_is_emulated(); }
+// --- beyond CUDA's names: backend.h
+// ---------------------------------------------------------------------------------
+extern "C" __attribute__((visibility("default"))) const char *seam_name() {
+    return backend_name();
+}
+ENTRY seam_emulated() {
+    return backend_is_emulated();
+}
 ENTRY seam_wait(cudaStream_t stream, int (*interrupted)(void *), void *argument) {
     return backend_wait(stream, interrupted, argument);
 }
-ENTRY seam_detail(char *buffer, size_t size) { return (int)backend_error_detail(buffer, size); }
-ENTRY seam_configure(const char *key, const char *value) { return backend_configure(key, value); }
+ENTRY seam_detail(char *buffer, size_t size) {
+    return (int)backend_error_detail(buffer, size);
+}
+ENTRY seam_configure(const char *key, const char *value) {
+    return backend_configure(key, value);
+}

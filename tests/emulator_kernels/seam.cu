@@ -69,11 +69,13 @@ __global__ void shared_bytes(int bytes, int *out) {
         out[1] = (int)((size_t)raw % 16);
     }
 }
-ENTRY run_shared_bytes(const Shape *shape, int bytes, int *out) { return launch(shape, shared_bytes, bytes, out); }
+ENTRY run_shared_bytes(const Shape *shape, int bytes, int *out) {
+    return launch(shape, shared_bytes, bytes, out);
+}
 ENTRY allow_shared_bytes(int bytes) {
     return cudaFuncSetAttribute(shared_bytes, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
-ENTRY shared_bytes_occupancy(int threads, size_t shared, int *blocks) {
+ENTRY shared_bytes_occupancy(int *blocks, int threads, size_t shared) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, shared_bytes, threads, shared);
 }
 
@@ -83,7 +85,9 @@ __global__ void __launch_bounds__(256) static_tile(int *out) {
     __syncthreads();
     out[threadIdx.x] = tile[(threadIdx.x + 1) % blockDim.x];
 }
-ENTRY run_static_tile(const Shape *shape, int *out) { return launch(shape, static_tile, out); }
+ENTRY run_static_tile(const Shape *shape, int *out) {
+    return launch(shape, static_tile, out);
+}
 ENTRY static_tile_attributes(size_t *shared, int *threads, int *registers) {
     cudaFuncAttributes attributes;
     int code = cudaFuncGetAttributes(&attributes, static_tile);
@@ -91,7 +95,9 @@ ENTRY static_tile_attributes(size_t *shared, int *threads, int *registers) {
     *shared = attributes.sharedSizeBytes, *threads = attributes.maxThreadsPerBlock, *registers = attributes.numRegs;
     return code;
 }
-ENTRY static_tile_name(const char **name) { return cudaFuncGetName(name, static_tile); }
+ENTRY static_tile_name(const char **name) {
+    return cudaFuncGetName(name, static_tile);
+}
 
 // Arguments of several sizes arrive as they were given.
 struct Packed {
@@ -112,7 +118,8 @@ ENTRY properties(int device, int *numbers, size_t *bytes) {
     int code = cudaGetDeviceProperties(&value, device);
     if (code != cudaSuccess) return code;
     numbers[0] = value.major, numbers[1] = value.minor, numbers[2] = value.multiProcessorCount;
-    numbers[3] = value.warpSize, numbers[4] = value.maxThreadsPerBlock, numbers[5] = value.maxThreadsPerMultiProcessor;
+    numbers[3] = value.warpSize, numbers[4] = value.maxThreadsPerBlock,
+    numbers[5] = value.maxThreadsPerMultiProcessor;
     for (int i = 0; i < 3; ++i) numbers[6 + i] = value.maxThreadsDim[i], numbers[9 + i] = value.maxGridSize[i];
     bytes[0] = value.totalGlobalMem, bytes[1] = value.sharedMemPerBlock, bytes[2] = value.sharedMemPerBlockOptin;
     return code;

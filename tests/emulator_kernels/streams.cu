@@ -16,11 +16,17 @@ __global__ void set_flag(volatile int *flag, int value) {
     *flag = value;
     __threadfence_system();
 }
-ENTRY run_set_flag(const Shape *shape, int *flag, int value) { return launch(shape, set_flag, flag, value); }
+ENTRY run_set_flag(const Shape *shape, int *flag, int value) {
+    return launch(shape, set_flag, flag, value);
+}
 
 // out = 3 * in + 1, so that the order of a chain of calls shows in the result.
-__global__ void step(const int *in, int *out) { *out = 3 * *in + 1; }
-ENTRY run_step(const Shape *shape, const int *in, int *out) { return launch(shape, step, in, out); }
+__global__ void step(const int *in, int *out) {
+    *out = 3 * *in + 1;
+}
+ENTRY run_step(const Shape *shape, const int *in, int *out) {
+    return launch(shape, step, in, out);
+}
 
 // Never ends by itself: passes barriers for ever.
 __global__ void endless(int *out) {
@@ -29,13 +35,16 @@ __global__ void endless(int *out) {
         if (threadIdx.x == 0) *(volatile int *)out = (int)i;
     }
 }
-ENTRY run_endless(const Shape *shape, int *out) { return launch(shape, endless, out); }
+ENTRY run_endless(const Shape *shape, int *out) {
+    return launch(shape, endless, out);
+}
 
 // Ends, but only after a very long time: many short blocks.
 __global__ void long_grid(int *out) {
     unsigned long long start = global_timer_ns();
-    while (global_timer_ns() - start < 20000000ull) {
-    }
+    while (global_timer_ns() - start < 20000000ull) {}
     if (threadIdx.x == 0) out[0] = (int)blockIdx.x;
 }
-ENTRY run_long_grid(const Shape *shape, int *out) { return launch(shape, long_grid, out); }
+ENTRY run_long_grid(const Shape *shape, int *out) {
+    return launch(shape, long_grid, out);
+}

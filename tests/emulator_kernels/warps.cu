@@ -4,8 +4,8 @@
 
 enum { SHUFFLE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };
 
-template <typename T> __global__ void shuffle(int kind, const unsigned *masks, const T *in, const int *lanes, int width,
-                                              T *out) {
+template <typename T>
+__global__ void shuffle(int kind, const unsigned *masks, const T *in, const int *lanes, int width, T *out) {
     int t = threadIdx.x, at = blockIdx.x * blockDim.x + t;
     unsigned mask = masks[at];
     if (mask == 0) return;
@@ -16,10 +16,10 @@ template <typename T> __global__ void shuffle(int kind, const unsigned *masks, c
     if (kind == SHUFFLE_XOR) got = __shfl_xor_sync(mask, value, lanes[at], width);
     out[at] = got;
 }
-#define SHUFFLE_ENTRY(name, T)                                                                                         \
-    ENTRY run_shuffle_##name(const Shape *shape, int kind, const unsigned *masks, const T *in, const int *lanes,       \
-                             int width, T *out) {                                                                      \
-        return launch(shape, shuffle<T>, kind, masks, in, lanes, width, out);                                          \
+#define SHUFFLE_ENTRY(name, T)                                                                                       \
+    ENTRY run_shuffle_##name(const Shape *shape, int kind, const unsigned *masks, const T *in, const int *lanes,     \
+                             int width, T *out) {                                                                    \
+        return launch(shape, shuffle<T>, kind, masks, in, lanes, width, out);                                        \
     }
 SHUFFLE_ENTRY(int, int)
 SHUFFLE_ENTRY(unsigned, unsigned)
@@ -72,14 +72,18 @@ __global__ void warp_barrier(int *out, int rounds) {
     }
     out[t] = tile[t];
 }
-ENTRY run_warp_barrier(const Shape *shape, int *out, int rounds) { return launch(shape, warp_barrier, out, rounds); }
+ENTRY run_warp_barrier(const Shape *shape, int *out, int rounds) {
+    return launch(shape, warp_barrier, out, rounds);
+}
 
 // The lanes of the last warp of a block whose size is no multiple of 32 are all there is of it.
 __global__ void active(unsigned *out) {
     __syncwarp(__activemask());
     out[threadIdx.x] = __activemask();
 }
-ENTRY run_active(const Shape *shape, unsigned *out) { return launch(shape, active, out); }
+ENTRY run_active(const Shape *shape, unsigned *out) {
+    return launch(shape, active, out);
+}
 
 // A loop that lanes leave one after another, with a vote among those still in it.
 __global__ void shrinking_votes(unsigned *out) {
@@ -91,4 +95,6 @@ __global__ void shrinking_votes(unsigned *out) {
     }
     out[lane] = votes;
 }
-ENTRY run_shrinking_votes(const Shape *shape, unsigned *out) { return launch(shape, shrinking_votes, out); }
+ENTRY run_shrinking_votes(const Shape *shape, unsigned *out) {
+    return launch(shape, shrinking_votes, out);
+}

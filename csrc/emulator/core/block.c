@@ -8,8 +8,8 @@
 // where it waited, or begins on an idle fiber. A kernel that never waits therefore never switches. When the last live
 // thread arrives at a barrier, all are ready again, in order.
 //
-// Invariants: the barrier opens when arrived == live, checked at arrival and at exit. A thread resets its own state
-// when it goes on, so a ready thread may still look as if it waited; states are read only when nothing is ready.
+// Invariants: the barrier opens when arrived == live, checked at arrival and at exit. A live thread that is neither
+// running nor ready nor in a warp operation waits at the barrier, which is the same for all (site_file, site_line).
 #include "block.h"
 
 #include <sched.h>
@@ -24,27 +24,27 @@ EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS, emu
                                         emu_gridDim STATIC_TLS = {1, 1, 1};
 __thread emu_block *emu_current;
 
-static const char *const barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",
+const char *const emu_barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",
                                             "__syncthreads_or()", "the grid's sync()"};
 
 // --- Which thread runs next ---------------------------------------------------------------------------------------
 
-// The first ready thread in slot `from` or after it, going round; it is not ready any more but about to run.
-static inline __attribute__((always_inline)) emu_thread *take_ready(emu_block *block, unsigned from) {
+emu_thread *emu_block_search(emu_block *block, unsigned from) {
     unsigned w = from >> 6, words = (unsigned)block->words;
-    uint64_t word = w < words ? block->ready[w] & (~(uint64_t)0 << (from & 63)) : 0;
-    for (unsigned i = 0; EMU_UNLIKELY(!word); ++i) {
-        if (i == words) return NULL;
+    uint64_t word = block->ready[w] & (~(uint64_t)0 << (from & 63));
+    for (unsigned i = 0; !word; ++i) {
+        if (i > words) return NULL;
         w = w + 1 < words ? w + 1 : 0;
         word = block->ready[w];
     }
     block->ready[w] &= ~(word & -word);
-    return &block->threads[block->order[w * 64 + (unsigned)__builtin_ctzll(word)]];
+    block->slot = w * 64 + (unsigned)__builtin_ctzll(word);
+    return block->order[block->slot];
 }
 
 static void fiber_main(void);
 
-static __attribute__((noinline)) emu_fiber *idle_fiber(emu_block *block) {
+static emu_fiber *idle_fiber(emu_block *block) {
     if (!block->idle_count) {
         int first = block->stacks.count;
         if (first == EMU_MAX_FIBERS || emu_stacks_grow(&block->stacks, block->grid->stack_bytes, fiber_main)) return NULL;
@@ -53,27 +53,16 @@ static __attribute__((noinline)) emu_fiber *idle_fiber(emu_block *block) {
     return block->idle[--block->idle_count];
 }
 
-static inline __attribute__((always_inline)) void resume(emu_block *block, emu_fiber *from, emu_thread *next) {
-    emu_fiber *to = next->fiber;
-    if (EMU_UNLIKELY(!to)) {
-        to = next->fiber = idle_fiber(block);
-        if (!to) emu_block_fail(NULL, 0, "the system has no memory for the stacks of the block's threads");
-    }
-    block->current = next;
-    emu_threadIdx = next->index;
-    emu_fiber_go(from, to, 0);
+emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
+    thread->fiber = idle_fiber(block);
+    if (!thread->fiber) emu_block_fail(NULL, 0, "the system has no memory for the stacks of the block's threads");
+    return thread->fiber;
 }
 
 // Nothing is ready. Lanes at __activemask are answered now, when it is known who is there; else it is a deadlock.
-static __attribute__((noinline)) emu_thread *nothing_ready(emu_block *block, unsigned from) {
-    if (block->asking && emu_warp_answer_asking(block)) return take_ready(block, from);
+emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from) {
+    if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
     emu_warp_report_deadlock(block);
-}
-
-void emu_block_switch(emu_block *block, unsigned from) {
-    emu_thread *self = block->current, *next = take_ready(block, from);
-    if (!next) next = nothing_ready(block, from);
-    if (next != self) resume(block, self->fiber, next);
 }
 
 // --- The order of threads -----------------------------------------------------------------------------------------
@@ -92,22 +81,22 @@ static void fill_slots(emu_block *block, int count) {
     }
 }
 
-static void put(emu_block *block, int slot, unsigned id) {
-    block->order[slot] = (uint16_t)id;
-    block->threads[id].slot = (uint16_t)slot;
+static void put(emu_block *block, int slot, emu_thread *thread) {
+    block->order[slot] = thread;
+    thread->slot = (uint16_t)slot;
 }
 
 // A new permutation of the live threads. The same seed, block and phase give the same one.
 static void shuffle_threads(emu_block *block) {
     int count = 0;
     for (int id = 0; id < block->thread_count; ++id)
-        if (block->threads[id].state != EMU_EXITED) block->order[count++] = (uint16_t)id;
+        if (block->threads[id].state != EMU_EXITED) block->order[count++] = &block->threads[id];
     uint64_t random = mix(block->grid->seed ^ mix(block->number ^ mix(block->phase)));
     for (int i = count - 1; i > 0; --i) {
         random = mix(random);
         int j = (int)(random % (unsigned)(i + 1));
-        uint16_t id = block->order[i];
-        block->order[i] = block->order[j], block->order[j] = id;
+        emu_thread *thread = block->order[i];
+        block->order[i] = block->order[j], block->order[j] = thread;
     }
     for (int i = 0; i < count; ++i) put(block, i, block->order[i]);
     fill_slots(block, count);
@@ -133,41 +122,43 @@ static __attribute__((noinline)) void check_site(emu_block *block, int kind, con
     emu_block_fail(file, line,
                    "all threads of a block must wait at the same barrier; this one came to %s, while %d of %d threads "
                    "wait at %s, %s:%d. Move the barrier out of the branch or loop that not all threads take",
-                   barrier_names[kind], block->arrived, block->live, barrier_names[block->barrier], block->site_file,
+                   emu_barrier_names[kind], block->arrived, block->live, emu_barrier_names[block->barrier], block->site_file,
                    block->site_line);
 }
 
-static inline __attribute__((always_inline)) emu_thread *arrive(emu_block *block, emu_barrier kind, const char *file,
-                                                                int line) {
-    emu_thread *self = block->current;
-    if (block->arrived == 0) {
-        block->site_file = file, block->site_line = line, block->barrier = kind;
-    } else if (EMU_UNLIKELY(line != block->site_line || file != block->site_file || (int)kind != block->barrier)) {
-        check_site(block, kind, file, line);
-    }
-    self->state = EMU_AT_BARRIER;
-    self->kind = kind;
-    self->line = line;
-    self->file = file;
-    ++block->arrived;
-    return self;
-}
-
-static inline __attribute__((always_inline)) void wait_at_barrier(emu_block *block, emu_thread *self) {
-    unsigned from = self->slot + 1u;
-    if (EMU_UNLIKELY(block->arrived == block->live)) {
+static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barrier kind, const char *file, int line) {
+    if (block->arrived == 0) block->site_file = file, block->site_line = line, block->barrier = kind;
+    else check_site(block, kind, file, line);
+    unsigned from = block->slot + 1;
+    if (++block->arrived == block->live) {
         open_barrier(block);
         from = 0;
     }
-    emu_thread *next = take_ready(block, from);
-    if (EMU_UNLIKELY(!next)) next = nothing_ready(block, from);
-    if (EMU_LIKELY(next != self)) resume(block, self->fiber, next);
-    self->state = EMU_CAN_RUN;
+    emu_block_switch(block, from);
 }
 
+// The usual case, where most of the emulator's time goes: not the first to arrive, not the last, and the thread in the
+// next slot can go on. Nothing is left to do after the switch, so that it is a jump, and this function saves nothing.
 void emu_sync_block(const char *file, int line) {
     emu_block *block = emu_current;
-    wait_at_barrier(block, arrive(block, EMU_SYNC, file, line));
+    int arrived = block->arrived + 1;
+    unsigned slot = block->slot + 1;
+    uint64_t *word = &block->ready[slot >> 6], bit = (uint64_t)1 << (slot & 63);
+    if (EMU_LIKELY(arrived > 1 && arrived < block->live && line == block->site_line && file == block->site_file &&
+                   block->barrier == EMU_SYNC && (*word & bit))) {
+        emu_thread *next = block->order[slot];
+        emu_fiber *from = block->current->fiber, *to = next->fiber;
+        if (EMU_LIKELY(to != NULL)) {
+            block->arrived = arrived;
+            block->slot = slot;
+            *word &= ~bit;
+            block->current = next;
+            emu_threadIdx = next->index;
+            emu_fiber_go(from, to, next->result, 0);
+            return;
+        }
+    }
+    wait_at_barrier(block, EMU_SYNC, file, line);
 }
 
 int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int line) {
@@ -175,10 +166,9 @@ int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int l
     if (kind == EMU_SYNC_GRID && !block->grid->launch->cooperative)
         emu_block_fail(file, line, "only a cooperative launch can wait for the whole grid; launch this kernel with "
                                    "cudaLaunchAttributeCooperative");
-    emu_thread *self = arrive(block, kind, file, line);
     ++block->sum;
     block->sum_not_zero += predicate != 0;
-    wait_at_barrier(block, self);
+    wait_at_barrier(block, kind, file, line);
     return block->result;
 }
 
@@ -192,6 +182,7 @@ static void fiber_main(void) {
         emu_thread *self = block->current;
         emu_fiber *fiber = self->fiber;
         if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
+        self->state = EMU_LIVE;
         const emu_launch *launch = block->grid->launch;
         launch->trampoline(launch->function, launch->arguments);
 
@@ -210,14 +201,14 @@ static void fiber_main(void) {
             open_barrier(block);
             from = 0;
         }
-        emu_thread *next = take_ready(block, from);
+        emu_thread *next = emu_block_take(block, from);
         if (EMU_UNLIKELY(!next)) {
             if (!block->live) {
                 block->idle[block->idle_count++] = fiber;
-                emu_fiber_go(fiber, &block->main, 0);
+                emu_fiber_go(fiber, &block->main, 0, 0);
                 continue; // here in the next block that takes this fiber
             }
-            next = nothing_ready(block, from);
+            next = emu_block_nothing_ready(block, from);
         }
         if (!next->fiber) {
             next->fiber = fiber;
@@ -226,7 +217,7 @@ static void fiber_main(void) {
         } else {
             block->idle[block->idle_count++] = fiber;
             block->idle_mixed = 1;
-            resume(block, fiber, next);
+            emu_block_resume(block, fiber, next);
         }
     }
 }
@@ -260,7 +251,7 @@ int emu_block_attach(emu_block *block, emu_grid *grid) {
     emu_gridDim = launch->grid;
     if (memcmp(&block->shape, &launch->block, sizeof block->shape)) fill_in_threads(block, launch->block);
     for (int id = 0; id < block->thread_count; ++id)
-        put(block, grid->order == EMU_ORDER_REVERSED ? block->thread_count - 1 - id : id, (unsigned)id);
+        put(block, grid->order == EMU_ORDER_REVERSED ? block->thread_count - 1 - id : id, &block->threads[id]);
     block->shuffled = grid->order != EMU_ORDER_FIXED;
     if (block->stacks.count && block->stacks.stack_bytes < grid->stack_bytes) { // the setting was raised
         emu_stacks_free(&block->stacks);
@@ -292,7 +283,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     if (grid->order != EMU_ORDER_FIXED && grid->launch->dynamic_shared)
         memset(block->shared, 0xff, grid->launch->dynamic_shared); // NaN, -1: what nobody wrote should show
     if (grid->order == EMU_ORDER_SEEDED) {
-        for (int id = 0; id < block->thread_count; ++id) block->threads[id].state = EMU_CAN_RUN;
+        for (int id = 0; id < block->thread_count; ++id) block->threads[id].state = EMU_LIVE;
         shuffle_threads(block);
     } else {
         fill_slots(block, block->thread_count);
@@ -300,7 +291,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     for (int w = 0; w < block->words; ++w) block->ready[w] = block->live_slots[w];
     if (block->idle_mixed) sort_idle(block);
 
-    emu_thread *first = take_ready(block, 0);
+    emu_thread *first = emu_block_take(block, 0);
     first->fiber = idle_fiber(block);
     if (!first->fiber) {
         emu_grid_fail(grid, 2, "the system has no memory for the stacks of a block's threads");
@@ -308,7 +299,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     }
     block->current = first;
     emu_threadIdx = first->index;
-    emu_fiber_go(&block->main, first->fiber, 0);
+    emu_fiber_go(&block->main, first->fiber, 0, 0);
     block->current = NULL;
     if (EMU_LIKELY(!block->abandoned)) return;
 
@@ -331,7 +322,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
 
 void emu_block_abandon(emu_block *block) {
     block->abandoned = 1;
-    emu_fiber_go(&block->nowhere, &block->main, 1);
+    emu_fiber_go(&block->nowhere, &block->main, 0, 1);
     abort(); // nobody resumes a dropped thread
 }
 
@@ -364,8 +355,8 @@ void emu_yield(void) {
     if (emu_block_stopped(block)) emu_block_abandon(block);
     if (block->asking) emu_warp_answer_asking(block);
     emu_block_make_ready(block, self);
-    emu_thread *next = take_ready(block, self->slot + 1u);
-    if (next != self) resume(block, self->fiber, next);
+    emu_thread *next = emu_block_take(block, self->slot + 1u);
+    if (next != self) emu_block_resume(block, self->fiber, next);
     else sched_yield();
 }
 

@@ -47,16 +47,17 @@ typedef struct emu_grid {
     char *message;
 } emu_grid;
 
-typedef enum emu_state { EMU_CAN_RUN, EMU_AT_BARRIER, EMU_AT_WARP, EMU_EXITED } emu_state;
+typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_EXITED } emu_state;
 
 typedef struct emu_thread {
     emu_fiber *fiber;  // NULL: not begun
     emu_dim3 index;
     uint16_t id, slot;
-    uint8_t state, kind;  // of what it waits at: emu_barrier or emu_warp_kind
+    uint8_t state, kind;  // what follows is of the warp operation: emu_warp_kind,
+    unsigned mask;
     int line;
     const char *file;
-    unsigned mask;
+    uint64_t result;      // what the call that it waits in will return
 } __attribute__((aligned(64))) emu_thread;
 
 typedef struct emu_meeting {  // lanes of one warp, one operation, one mask
@@ -69,26 +70,27 @@ typedef struct emu_warp_state {
     unsigned asking;  // lanes at __activemask
     int meetings;
     emu_meeting meeting[EMU_WARP];
-    uint64_t value[EMU_WARP], result[EMU_WARP];
+    uint64_t value[EMU_WARP];
     int argument[EMU_WARP];
     uint8_t width[EMU_WARP];
 } emu_warp_state;
 
 typedef struct emu_block {
     emu_thread *current;
+    unsigned slot;          // of the current thread
     emu_grid *grid;
     int live, arrived;
     const char *site_file;  // of the first thread at the barrier
     int site_line, barrier;
-    int sum, sum_not_zero;  // predicates at this barrier: how many threads, how many true
+    int sum, sum_not_zero;  // predicates at this barrier: how many came, how many are true
     int result;             // of the barrier passed last
     int words;              // of the bitmaps in use
     int asking;             // threads at __activemask
     int shuffled;           // slots differ from ids
     unsigned spins;
-    uint64_t ready[EMU_MAX_THREADS / 64];
+    uint64_t ready[EMU_MAX_THREADS / 64 + 1];  // the last word stays 0
     uint64_t live_slots[EMU_MAX_THREADS / 64];
-    uint16_t order[EMU_MAX_THREADS];
+    emu_thread *order[EMU_MAX_THREADS];
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp_state warps[EMU_MAX_WARPS];
     int thread_count, warp_count;
@@ -113,21 +115,56 @@ typedef struct emu_block {
 extern __thread emu_block *emu_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // --- block.c
+extern const char *const emu_barrier_names[];
 emu_block *emu_block_here(void);                 // this OS thread's, made on first use; NULL: no memory
 int emu_block_attach(emu_block *block, emu_grid *grid);  // before blocks of this grid; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
-void emu_block_switch(emu_block *block, unsigned from);  // the current thread waits; others run, from slot `from` on
+emu_thread *emu_block_search(emu_block *block, unsigned from);
+emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from);
+emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread);
 _Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void emu_block_abandon(emu_block *block);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
-    thread->state = EMU_CAN_RUN;
+    thread->state = EMU_LIVE;
     block->ready[thread->slot >> 6] |= (uint64_t)1 << (thread->slot & 63);
 }
 static inline int emu_block_stopped(const emu_block *block) {
     const emu_grid *grid = block->grid;
     return atomic_load_explicit(&grid->stop, memory_order_relaxed) ||
            (grid->cancel && atomic_load_explicit(grid->cancel, memory_order_relaxed));
+}
+
+extern __thread emu_dim3 emu_threadIdx __attribute__((tls_model("initial-exec"), visibility("default")));
+
+// The first ready thread in slot `from` or after it, going round; it is not ready any more but about to run.
+//
+// The thread in slot `from` itself is the usual answer, and it is guessed rather than searched: the processor then
+// need not finish the search before it goes on, and works at several emulated threads at once.
+static inline __attribute__((always_inline)) emu_thread *emu_block_take(emu_block *block, unsigned from) {
+    uint64_t *word = &block->ready[from >> 6], bit = (uint64_t)1 << (from & 63);
+    if (EMU_UNLIKELY(!(*word & bit))) return emu_block_search(block, from);
+    *word &= ~bit;
+    block->slot = from;
+    return block->order[from];
+}
+
+// Leaves `from` and goes on with `next`. Returns when the thread left behind goes on: its result.
+static inline __attribute__((always_inline)) uint64_t emu_block_resume(emu_block *block, emu_fiber *from,
+                                                                       emu_thread *next) {
+    emu_fiber *to = next->fiber;
+    if (EMU_UNLIKELY(!to)) to = emu_block_first_fiber(block, next);
+    block->current = next;
+    emu_threadIdx = next->index;
+    return emu_fiber_go(from, to, next->result, 0);
+}
+
+// The current thread waits; others run, from slot `from` on.
+static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block *block, unsigned from) {
+    emu_thread *self = block->current, *next = emu_block_take(block, from);
+    if (EMU_UNLIKELY(!next)) next = emu_block_nothing_ready(block, from);
+    if (EMU_UNLIKELY(next == self)) return self->result;
+    return emu_block_resume(block, self->fiber, next);
 }
 
 // --- warp.c

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "host.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,8 +369,13 @@ int emu_function_name(const char **name, const void *function) {
     int code = check_function(function, "cudaFuncGetName");
     if (code) return code;
     if (!name) return emu_error(cudaErrorInvalidValue, "cudaFuncGetName: no place for the result");
+    // CUDA gives the linker's name, mangled; our own messages give the source's.
     char text[1024];
-    emu_kernel_name(function, text, sizeof text);
+    Dl_info info;
+    if (dladdr(function, &info) && info.dli_sname)
+        snprintf(text, sizeof text, "%s", info.dli_sname);
+    else
+        emu_kernel_name(function, text, sizeof text);
     pthread_mutex_lock(&lock);
     struct opted *found = entry(function, 1);
     if (found && !found->name) found->name = strdup(text); // callers keep the pointer: it lives as long as we do
@@ -396,9 +402,9 @@ static long cooperative_limit(int threads, size_t dynamic_shared) {
     return chip < computer ? chip : computer;
 }
 
-// Programs size a cooperative grid as this answer times the multiprocessors; so where the computer holds fewer
-// blocks at once than the chip, the answer is lowered accordingly. It is at least 1 where a block fits at all: then
-// the launch says what the limit is.
+// Programs size a cooperative grid as this answer times the multiprocessors. Where the computer holds that many
+// multiprocessors' blocks at once, but fewer blocks than the chip, the answer is lowered so that such a grid runs;
+// where it does not even hold one a multiprocessor, the answer is the chip's, and the launch says what the limit is.
 int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared) {
     int device, code = emu_enter(&device);
     if (!code) code = check_function(function, "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
@@ -409,8 +415,7 @@ int emu_occupancy(int *blocks, const void *function, int block_size, size_t dyna
                          block_size);
     int chip = chip_occupancy(block_size, dynamic_shared);
     int computer = emu_grid_cooperative_limit() / emu_chip_now()->multiprocessors;
-    if (computer < 1) computer = 1;
-    *blocks = chip < computer ? chip : computer;
+    *blocks = computer < 1 || chip < computer ? chip : computer;
     return cudaSuccess;
 }
 

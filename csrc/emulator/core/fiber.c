@@ -25,8 +25,10 @@ enum { CANARY_WORDS = 8 };
 static const uint64_t CANARY = 0xc0ffee5eedfacade;
 
 #if defined(__x86_64__) && !defined(EMU_FIBER_UCONTEXT)
-// It returns with `ret`, not with a jump: threads of a block wait at the same place, so the processor's guess of the
-// return address, made from the fiber left behind, is right for the fiber that comes.
+// It ends with a jump, not with `ret`. For `ret` the processor guesses the caller of the fiber left behind: wrong
+// whenever that one came to a barrier and the next goes on from the barrier before. A jump's guess learns from history.
+// For the same reason callers should jump here (as the last thing they do, a call becomes a jump): every `ret` after the
+// switch would be guessed wrong.
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl emu_fiber_switch\n"
@@ -47,12 +49,15 @@ __asm__(".text\n"
         "    popq %r12\n"
         "    popq %rbx\n"
         "    popq %rbp\n"
-        "    ret\n"
+        "    popq %rcx\n"
+        "    movq %rdx, %rax\n"
+        "    notrack jmpq *%rcx\n"
         ".size emu_fiber_switch, .-emu_fiber_switch\n");
 // Six registers, the address to return to, and the return address that entry() finds: none. Its stack is then
 // aligned as after a call.
 enum { FRAME_WORDS = 8, FRAME_ENTRY = 6 };
 #elif defined(__aarch64__) && !defined(EMU_FIBER_UCONTEXT)
+// Here it must be `ret`: where branch targets are checked, a jump may not go to the instruction after a call.
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl emu_fiber_switch\n"
@@ -73,6 +78,7 @@ __asm__(".text\n"
         "    str x9, [x0]\n"
         "    ldr x9, [x1]\n"
         "    mov sp, x9\n"
+        "    mov x0, x2\n"
         "    ldp x19, x20, [sp, #16]\n"
         "    ldp x21, x22, [sp, #32]\n"
         "    ldp x23, x24, [sp, #48]\n"

@@ -1,7 +1,8 @@
 // Fibers: a stack each, and a switch between them that needs no system call.
 //
-//   emu_fiber_switch(from, to):   push callee-saved registers | from->sp = sp | sp = to->sp | pop | return
+//   emu_fiber_switch(from, to, value):   push registers | from->sp = sp | sp = to->sp | pop | return value
 //
+// It returns on `to`'s side, from the call that `to` left with, with the value that the one who left now passes.
 // A slab holds the stacks of one OS thread. Each stack, from low to high addresses:
 //
 //   [guard page] [canary] [ ... free ... <- sp | frames ] [colour: unused, differs from stack to stack]
@@ -39,6 +40,7 @@ typedef struct emu_fiber {
     int guarded;
 #ifdef EMU_FIBER_UCONTEXT
     ucontext_t context;
+    uint64_t value;
 #endif
 #if EMU_ASAN
     void *fake_stack;
@@ -69,20 +71,26 @@ int emu_fiber_overflowed(const emu_fiber *fiber);
 void emu_fiber_adopt(emu_fiber *fiber);
 
 #ifdef EMU_FIBER_UCONTEXT
-static inline void emu_fiber_switch(emu_fiber *from, emu_fiber *to) { swapcontext(&from->context, &to->context); }
+static inline uint64_t emu_fiber_switch(emu_fiber *from, emu_fiber *to, uint64_t value) {
+    to->value = value;
+    swapcontext(&from->context, &to->context);
+    return from->value;
+}
 #else
-void emu_fiber_switch(emu_fiber *from, emu_fiber *to);
+uint64_t emu_fiber_switch(emu_fiber *from, emu_fiber *to, uint64_t value);
 #endif
 
 // `forever`: the stack left behind is never used again as it is now.
-static inline __attribute__((always_inline)) void emu_fiber_go(emu_fiber *from, emu_fiber *to, int forever) {
+static inline __attribute__((always_inline)) uint64_t emu_fiber_go(emu_fiber *from, emu_fiber *to, uint64_t value,
+                                                                   int forever) {
 #if EMU_ASAN
     __sanitizer_start_switch_fiber(forever ? NULL : &from->fake_stack, to->low, to->size);
-    emu_fiber_switch(from, to);
+    value = emu_fiber_switch(from, to, value);
     __sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
+    return value;
 #else
     (void)forever;
-    emu_fiber_switch(from, to);
+    return emu_fiber_switch(from, to, value);
 #endif
 }
 static inline void emu_fiber_begun(void) {

@@ -9,12 +9,30 @@
 // Device memory is host memory with CUDA's rules around it. It is never zero when new, since a GPU's is not either:
 // all bytes are 0xFF, a NaN in every floating-point format and -1 in every integer one, so that a read of memory
 // that nobody wrote shows in the result. Beyond FILL bytes only the first and the last FILL / 2 are filled.
+//
+// Freed blocks of some size are kept as spares for the next of the same size, because fresh pages cost more than a
+// kernel's run on small arrays. Spares belong to no device and count as free; sanitizer builds keep none, so that
+// they see a use after a free.
 #define _GNU_SOURCE
 #include "host.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEP_SPARES 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEP_SPARES 0
+#endif
+#endif
+#ifndef KEEP_SPARES
+#define KEEP_SPARES 1
+#endif
+
+enum { SPARES = 16, SPARE_LEAST = 64 << 10 };
+static const size_t SPARE_TOTAL = (size_t)128 << 20;
 
 enum { PITCH = 512, SMALL_COPY = 64 << 10, POOL_MAGIC = 0x504f4f4c };
 static const size_t FILL = (size_t)32 << 20;
@@ -43,6 +61,11 @@ static size_t block_count, block_room;
 static size_t used[EMU_MAX_DEVICES];
 static pool default_pools[EMU_MAX_DEVICES];
 static pool *pools;
+static struct {
+    void *memory;
+    size_t bytes;
+} spares[SPARES]; // oldest first
+static size_t spare_count, spare_bytes;
 
 void emu_memory_fork(emu_fork stage) {
     if (stage == EMU_FORK_PREPARE)
@@ -129,6 +152,35 @@ static void fill_new(char *memory, size_t bytes) {
     }
 }
 
+// --- spares (lock held) ------------------------------------------------------------------------------------------
+static void *remove_spare(size_t i) {
+    void *memory = spares[i].memory;
+    spare_bytes -= spares[i].bytes;
+    memmove(&spares[i], &spares[i + 1], (--spare_count - i) * sizeof *spares);
+    return memory;
+}
+
+static void *take_spare(size_t bytes) {
+    for (size_t i = spare_count; i-- > 0;)
+        if (spares[i].bytes == bytes) return remove_spare(i);
+    return NULL;
+}
+
+static void keep_spare(void *memory, size_t bytes) {
+    if (!KEEP_SPARES || bytes < SPARE_LEAST || bytes > SPARE_TOTAL / 2) {
+        free(memory);
+        return;
+    }
+    while (spare_count == SPARES || spare_bytes + bytes > SPARE_TOTAL) free(remove_spare(0));
+    spares[spare_count].memory = memory;
+    spares[spare_count++].bytes = bytes;
+    spare_bytes += bytes;
+}
+
+static void drop_spares(void) {
+    while (spare_count) free(remove_spare(spare_count - 1));
+}
+
 static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
     *pointer = NULL;
@@ -151,8 +203,16 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (!fits)
         return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu are free", call,
                          bytes, device, taken < limit ? limit - taken : 0, limit);
-    void *memory = NULL;
-    int failed = posix_memalign(&memory, EMU_GRAIN, bytes);
+    pthread_mutex_lock(&lock);
+    void *memory = take_spare(bytes);
+    pthread_mutex_unlock(&lock);
+    int failed = !memory && posix_memalign(&memory, EMU_GRAIN, bytes);
+    if (failed) { // the computer's memory is short: spares are a luxury
+        pthread_mutex_lock(&lock);
+        drop_spares();
+        pthread_mutex_unlock(&lock);
+        failed = posix_memalign(&memory, EMU_GRAIN, bytes);
+    }
     if (!failed) {
         fill_new(memory, bytes);
         fresh.base = (uintptr_t)memory;
@@ -162,7 +222,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (failed) account(&fresh, -1);
     pthread_mutex_unlock(&lock);
     if (failed) {
-        free(memory);
+        if (fresh.base) free(memory);
         return emu_error(cudaErrorMemoryAllocation,
                          "%s: %zu bytes; device %d has them free, but this computer's own memory is short", call,
                          bytes, device);
@@ -192,9 +252,15 @@ static void release(void *data) { // a block marked as dying
     void *memory = *(void **)data;
     pthread_mutex_lock(&lock);
     block *found = holding(memory);
-    if (found) drop(found);
+    if (found) {
+        block old = *found;
+        drop(found);
+        if (old.kind == DEVICE)
+            keep_spare(memory, old.bytes);
+        else
+            free(memory);
+    }
     pthread_mutex_unlock(&lock);
-    if (found) free(memory);
 }
 
 // Marks the block that begins there as dying, or says what is wrong.
@@ -263,6 +329,7 @@ void emu_release_device(int device) {
         drop(&blocks[i]);
         free(memory);
     }
+    drop_spares();
     pthread_mutex_unlock(&lock);
 }
 
@@ -320,6 +387,7 @@ int emu_pool_trim(void *handle, size_t keep) {
     (void)keep;
     pthread_mutex_lock(&lock);
     int ok = check_pool(handle);
+    if (ok) drop_spares();
     pthread_mutex_unlock(&lock);
     return ok ? cudaSuccess : bad_pool(handle);
 }

@@ -27,7 +27,7 @@ static emu_thread *thread_of(emu_block *block, const emu_warp_state *warp, unsig
     return &block->threads[(warp - block->warps) * EMU_WARP + lane];
 }
 
-// --- The operations: from value[] and argument[] of the lanes that came to result[] ---------------------------------
+// --- The operations: from value[] and argument[] of the lanes to each one's result ---
 
 // The lane that `lane` reads from. A lane outside the segment of `width` lanes gives the reader its own value, except
 // that xor may reach back into an earlier segment; only the low five bits of the argument count. All of this is what
@@ -55,7 +55,7 @@ static void shuffle(emu_block *block, emu_warp_state *warp, const emu_meeting *m
                            emu_warp_names[meeting->kind], meeting->mask, lane, source,
                            warp->exited >> source & 1 ? "has ended or does not exist" : "the mask does not name");
         }
-        warp->result[lane] = warp->value[source];
+        thread_of(block, warp, lane)->result = warp->value[source];
     }
 }
 
@@ -90,7 +90,7 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
         FOR_LANES(lane, lanes) {
             unsigned same = 0;
             FOR_LANES(other, lanes) same |= (unsigned)(warp->value[other] == warp->value[lane]) << other;
-            warp->result[lane] = same;
+            thread_of(block, warp, lane)->result = same;
         }
         return;
     case EMU_MATCH_ALL:
@@ -105,7 +105,7 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
         break;
     default: common = reduce(warp, meeting->kind, lanes);
     }
-    FOR_LANES(lane, lanes) warp->result[lane] = common;
+    FOR_LANES(lane, lanes) thread_of(block, warp, lane)->result = common;
 }
 
 // --- Meeting --------------------------------------------------------------------------------------------------------
@@ -116,18 +116,16 @@ static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meetin
     operate(block, warp, meeting);
     unsigned others = meeting->arrived & ~(self >= 0 ? 1u << self : 0);
     *meeting = warp->meeting[--warp->meetings];
-    if (!block->shuffled) { // slots are ids
-        unsigned w = (unsigned)(warp - block->warps);
-        block->ready[w / 2] |= (uint64_t)others << (w % 2 * EMU_WARP);
-    } else {
-        FOR_LANES(lane, others) emu_block_make_ready(block, thread_of(block, warp, lane));
-    }
+    FOR_LANES(lane, others) emu_block_make_ready(block, thread_of(block, warp, lane));
 }
 
 // The next to run after a wait in a warp operation: a lane of the same warp if one can, for it is what others wait
 // for and its data is near. (Slots of a warp are neighbours unless the order is drawn from a seed.)
-static unsigned where_next(const emu_block *block, const emu_thread *self) {
-    return (uint32_t)(block->ready[self->slot >> 6] >> (self->slot & 32)) ? self->slot & ~31u : self->slot + 1u;
+static inline unsigned where_next(const emu_block *block) {
+    unsigned slot = block->slot;
+    uint64_t ready = block->ready[slot >> 6];
+    if (ready >> (slot & 63) & 2 || !(uint32_t)(ready >> (slot & 32))) return slot + 1;
+    return slot & ~31u;
 }
 
 static __attribute__((noinline)) void check_call(emu_warp_kind kind, unsigned mask, unsigned lane, int width,
@@ -162,14 +160,12 @@ uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int argumen
     meeting->arrived |= 1u << lane;
     if (!(mask & ~(meeting->arrived | warp->exited))) {
         complete(block, warp, meeting, (int)lane);
-    } else {
-        self->state = EMU_AT_WARP;
-        self->kind = (uint8_t)kind;
-        self->mask = mask;
-        emu_block_switch(block, where_next(block, self));
-        self->state = EMU_CAN_RUN;
+        return self->result;
     }
-    return warp->result[lane];
+    self->state = EMU_AT_WARP;
+    self->kind = (uint8_t)kind;
+    self->mask = mask;
+    return emu_block_switch(block, where_next(block)); // nothing may follow: see emu_fiber_switch
 }
 
 void emu_warp_lane_exits(emu_block *block, emu_thread *thread) {
@@ -192,9 +188,7 @@ unsigned emu_activemask(const char *file, int line) {
     self->kind = EMU_ACTIVEMASK;
     warp->asking |= 1u << lane;
     ++block->asking;
-    emu_block_switch(block, where_next(block, self));
-    self->state = EMU_CAN_RUN;
-    return (unsigned)warp->result[lane];
+    return (unsigned)emu_block_switch(block, where_next(block));
 }
 
 int emu_warp_answer_asking(emu_block *block) {
@@ -208,7 +202,7 @@ int emu_warp_answer_asking(emu_block *block) {
                 emu_thread *another = thread_of(block, warp, other);
                 together |= (unsigned)(another->line == thread->line && !strcmp(another->file, thread->file)) << other;
             }
-            warp->result[lane] = together;
+            thread->result = together;
             emu_block_make_ready(block, thread);
         }
         warp->asking = 0;
@@ -246,8 +240,8 @@ static void add_lanes(text *to, unsigned lanes) { // "lanes 3, 5-7"
 }
 
 static int same_place(const emu_thread *a, const emu_thread *b) {
-    return a->state == b->state && a->kind == b->kind && a->line == b->line && !strcmp(a->file, b->file) &&
-           (a->state != EMU_AT_WARP || a->mask == b->mask);
+    return a->state == b->state && (a->state != EMU_AT_WARP || (a->kind == b->kind && a->mask == b->mask &&
+                                                                a->line == b->line && !strcmp(a->file, b->file)));
 }
 
 // Live threads wait, and none of them at a barrier that could open: so at least one warp operation lacks lanes.
@@ -267,10 +261,9 @@ void emu_warp_report_deadlock(emu_block *block) {
             FOR_LANES(lane, missing) together |= (unsigned)same_place(one, thread_of(block, warp, lane)) << lane;
             add_lanes(&to, together);
             add(&to, together & (together - 1) ? " wait at " : " waits at ");
-            if (one->state == EMU_AT_BARRIER)
-                add(&to, one->kind == EMU_SYNC_GRID ? "the grid's sync()" : "__syncthreads()");
-            else add(&to, "%s with mask 0x%08x", emu_warp_names[one->kind], one->mask);
-            add(&to, ", %s:%d; ", one->file, one->line);
+            if (one->state == EMU_AT_WARP)
+                add(&to, "%s with mask 0x%08x, %s:%d; ", emu_warp_names[one->kind], one->mask, one->file, one->line);
+            else add(&to, "%s, %s:%d; ", emu_barrier_names[block->barrier], block->site_file, block->site_line);
             missing &= ~together;
         }
         add(&to, "name only lanes that come, or let all come");

@@ -19,9 +19,9 @@
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 
-// __noinline__ is a macro under g++ (clang knows the word), and the C++ library writes __attribute__((__noinline__)):
-// the headers of the library that do so must come first.
-#ifndef __clang__
+// __noinline__ is a macro under g++ (clang knows the word from 15 on), and the C++ library writes
+// __attribute__((__noinline__)): the headers of the library that do so must come first.
+#if !defined(__clang__) || __clang_major__ < 15
 #ifdef __cplusplus
 #include <memory>
 #endif

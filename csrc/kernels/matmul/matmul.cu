@@ -77,6 +77,10 @@ template <typename T> int64_t leading(const ck_view &view) {
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t grid_x, int64_t grid_y, int block_x,
               int block_y) {
     *plan = ck_plan{};
+    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
+    if (a.ndim != 2 || b.ndim != 2 || c.ndim != 2 || a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] ||
+        c.shape[1] != b.shape[1])
+        return ck_fail(error, CK_BAD_VALUE, "matmul", "the shapes do not fit: (m, k) by (k, n) gives (m, n)");
     if (empty(call)) grid_x = grid_y = 1;
     if (grid_x > call->limits->max_grid[0])
         return ck_fail(error, CK_BAD_VALUE, "matmul",

@@ -66,6 +66,9 @@ int64_t divide_up(int64_t n, int64_t by) {
 
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
     *plan = ck_plan{};
+    if (length_of(call->views[1]) != 1)
+        return ck_fail(error, CK_BAD_VALUE, "sum_of_squares", "the result is one element, and the output has %lld",
+                       static_cast<long long>(length_of(call->views[1])));
     if (threads < 1 || threads > call->limits->max_threads_per_block)
         return ck_fail(error, CK_BAD_VALUE, "sum_of_squares",
                        "threads=%lld: a block on this device has 1 to %d threads", static_cast<long long>(threads),
@@ -254,16 +257,21 @@ double share(const ck_call *call, int64_t threads) {
     return static_cast<double>(divide_up(length(call), threads));
 }
 
+// Of that many partial sums, those that an element goes into: adding the zeros of the others rounds nothing.
+double used(const ck_call *call, int64_t partials) {
+    return static_cast<double>(length(call) < partials ? length(call) : partials);
+}
+
 double depth_in_a_row(const ck_call *call) {
     return share(call, 1);
 }
 double depth_one_block(const ck_call *call) {
     const int64_t threads = call->parameters[0];
-    return share(call, threads) + static_cast<double>(threads);
+    return share(call, threads) + used(call, threads);
 }
 double depth_multi_block(const ck_call *call) {
     const int64_t all = call->parameters[0] * call->parameters[1];
-    return share(call, all) + static_cast<double>(all);
+    return share(call, all) + used(call, all);
 }
 double depth_shared_serial(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
@@ -284,10 +292,11 @@ double depth_warp_shuffle(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
     return share(call, threads * blocks) + depth_shuffle(threads) + static_cast<double>(blocks);
 }
-// A place of a pack, one element more from the head and one from the tail, the places together, the block.
+// A place of a pack, a share of head and tail, the places together, the block.
 double depth_packed(const ck_call *call, int64_t blocks) {
-    const int64_t threads = call->parameters[0], width = pack_width(call);
-    return share(call, threads * blocks * width) + 2 + static_cast<double>(width - 1) + depth_shuffle(threads);
+    const int64_t threads = call->parameters[0], width = pack_width(call), most = width - 1;
+    const int64_t edges = 2 * divide_up(most, threads * blocks);
+    return share(call, threads * blocks * width) + static_cast<double>(edges + most) + depth_shuffle(threads);
 }
 double depth_vectorized(const ck_call *call) {
     const int64_t blocks = chosen_blocks(call);

@@ -6,8 +6,8 @@
 //         a load of 16 bytes is one instruction and one request instead of four.
 // Claim   load requests: a quarter of before for 4-byte elements; read speed: the memory's own
 // Price   registers: 16 for the packs
-// Edges   elements before the first 16-byte boundary (`head`) and after the last whole pack go one by one; x need
-//         only be aligned to an element. For floats the bits can thus depend on the array's address modulo 16.
+// Edges   elements before the first 16-byte boundary (`head`) and after the last whole pack (`tail`) go one by one; x
+//         need only be aligned to an element. For floats the bits can thus depend on the array's address modulo 16.
 // Map     pack p of the aligned middle: thread p % grid_threads()
 // Limit   the memory. What is left is who adds the last sums: "atomic", "cooperative"
 #ifndef CK_SUM_VECTORIZED_CUH
@@ -45,8 +45,8 @@ template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(c
         const pack<In> loaded = middle[p];
         for (int w = 0; w < WIDTH; ++w) sums[w] += square<Acc>(loaded.values[w]);
     }
-    if (me < head) sums[0] += square<Acc>(x[me]);
-    if (me < n - tail) sums[0] += square<Acc>(x[tail + me]);
+    for (int64_t i = me; i < head; i += stride) sums[0] += square<Acc>(x[i]);
+    for (int64_t i = tail + me; i < n; i += stride) sums[0] += square<Acc>(x[i]);
 
     Acc sum = sums[0];
     for (int w = 1; w < WIDTH; ++w) sum += sums[w];

@@ -1,0 +1,110 @@
+"""What an installation holds: headers and core for a user's own kernels, sources, types; and what docstrings claim."""
+
+import doctest
+import importlib
+import pkgutil
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cuda_api
+import cudakern
+
+PACKAGE = Path(cudakern.__file__).resolve().parent
+MODULES = [
+    "cudakern",
+    *(
+        f"cudakern.{m.name}"
+        for m in pkgutil.iter_modules(cudakern.__path__)
+        if m.name not in ("__main__", "_cuda", "_emulator")
+    ),
+    *(f"cudakern._operations.{name}" for name in ("sum_of_squares", "matmul")),
+]
+COMPILERS = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings_are_true(name):
+    with cudakern.use_backend("emulator"):
+        result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0
+
+
+def test_public_names_exist_and_are_documented():
+    examples = 0
+    for name in cudakern.__all__:
+        value = getattr(cudakern, name)
+        if callable(value):
+            assert value.__doc__, name
+            examples += ">>>" in value.__doc__
+    assert examples >= 9
+
+
+def test_types_are_marked():
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_the_core_is_installed():
+    assert list((PACKAGE / "lib").glob("libcudakern_emulator.so*"))
+    assert (cuda_api.emulator_headers() / "cuda_runtime.h").is_file()
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("path", sorted(cuda_api.SOURCES.glob("*.cu")), ids=lambda path: path.stem)
+def test_a_users_kernels_compile_without_warnings(compiler, path, tmp_path):
+    line = [
+        compiler,
+        "-std=c++17",
+        "-x",
+        "c++",
+        "-fsyntax-only",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unknown-pragmas",
+        f"-I{cuda_api.emulator_headers()}",
+        str(path),
+    ]
+    run = subprocess.run(line, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_the_host_header_is_plain_c(tmp_path):
+    source = tmp_path / "plain.c"
+    source.write_text(
+        '#include <cuda_runtime_api.h>\n#include "backend.h"\n'
+        "int main(void) { int n = 0; return cudaGetDeviceCount(&n) != cudaSuccess || n < 1; }\n"
+    )
+    program = tmp_path / "plain"
+    library = PACKAGE / "lib"
+    subprocess.run(
+        [
+            "cc",
+            "-std=c11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{cuda_api.emulator_headers()}",
+            str(source),
+            "-o",
+            str(program),
+            f"-L{library}",
+            "-lcudakern_emulator",
+            f"-Wl,-rpath,{library}",
+        ],
+        check=True,
+    )
+    subprocess.run([program], check=True)
+
+
+def test_no_cuda_name_leaves_the_emulator():
+    """A process may hold a real CUDA runtime beside it: no symbol of ours may shadow one of CUDA's."""
+    nm = shutil.which("nm")
+    for path in [*(PACKAGE / "lib").glob("*.so"), *PACKAGE.glob("_emulator*.so")]:
+        names = subprocess.run([nm, "-D", "--defined-only", str(path)], capture_output=True, text=True, check=True)
+        found = [
+            line.split()[-1] for line in names.stdout.splitlines() if line.split()[-1].startswith(("cuda", "__cuda"))
+        ]
+        assert found == []

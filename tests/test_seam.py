@@ -1,0 +1,281 @@
+"""The seam's contract, on both sides: limits, codes, units and the meaning of device functions."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import cuda_api
+from cases import native
+from cuda_api import DEFAULT
+
+INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE = 1, 2, 101
+size = ctypes.c_size_t
+
+
+@pytest.fixture
+def library(side):
+    made = cuda_api.load(side, "seam")
+    made.code("api_last_error")
+    return made
+
+
+def test_names_beyond_cudas_own(library):
+    assert library.raw.seam_name().decode() == {"cuda": "cuda", "emulator": "emulator"}[library.side]
+    assert library.code("seam_emulated") == (library.side == "emulator")
+    if library.side == "cuda":
+        assert library.code("seam_configure", b"order", b"fixed") == 801  # cudaErrorNotSupported
+        assert library.detail() == ""
+    else:
+        assert library.code("seam_configure", b"order", b"sideways") == INVALID_VALUE
+        assert "reversed" in library.detail()
+
+
+@pytest.mark.parametrize(
+    "code, name",
+    [
+        (0, "cudaSuccess"),
+        (1, "cudaErrorInvalidValue"),
+        (2, "cudaErrorMemoryAllocation"),
+        (9, "cudaErrorInvalidConfiguration"),
+        (35, "cudaErrorInsufficientDriver"),
+        (100, "cudaErrorNoDevice"),
+        (101, "cudaErrorInvalidDevice"),
+        (400, "cudaErrorInvalidResourceHandle"),
+        (600, "cudaErrorNotReady"),
+        (701, "cudaErrorLaunchOutOfResources"),
+        (719, "cudaErrorLaunchFailure"),
+        (720, "cudaErrorCooperativeLaunchTooLarge"),
+        (801, "cudaErrorNotSupported"),
+        (999, "cudaErrorUnknown"),
+    ],
+)
+def test_codes_have_cudas_names(library, code, name):
+    assert library.raw.api_error_name(code).decode() == name
+    assert len(library.raw.api_error_string(code).decode()) > 5
+    assert library.raw.api_error_name(123456).decode() == "unrecognized error code"
+
+
+def test_devices(library):
+    count = library.value("api_device_count", ctypes.c_int)
+    assert count >= 1
+    assert library.value("api_get_device", ctypes.c_int) == 0
+    for wrong in (-1, count):
+        assert library.code("api_set_device", wrong) == INVALID_DEVICE
+        assert library.code("api_last_error") == INVALID_DEVICE
+    library.check("api_set_device", 0)
+    driver, runtime = ctypes.c_int(), ctypes.c_int()
+    library.check("api_versions", ctypes.byref(driver), ctypes.byref(runtime))
+    assert runtime.value >= 12040
+    assert driver.value >= runtime.value // 1000 * 1000
+
+
+def test_errors_stay_until_asked_for(library):
+    library.code("api_set_device", -1)
+    assert library.code("api_peek_error") == INVALID_DEVICE
+    assert library.code("api_peek_error") == INVALID_DEVICE
+    assert library.code("api_last_error") == INVALID_DEVICE
+    assert library.code("api_last_error") == 0
+    library.check("api_set_device", 0)
+
+
+def test_properties_and_attributes_agree(library):
+    numbers, sizes = (ctypes.c_int * 12)(), (size * 3)()
+    library.check("properties", 0, numbers, sizes)
+    attribute = lambda code: library.value("api_attribute", ctypes.c_int, code, 0)  # noqa: E731
+    assert numbers[0] == attribute(75)  # compute capability, major
+    assert numbers[1] == attribute(76)
+    assert numbers[2] == attribute(16) > 0  # multiprocessors
+    assert numbers[3] == attribute(10) == 32
+    assert numbers[4] == attribute(1) == 1024
+    assert numbers[5] == attribute(39)
+    assert list(numbers[6:9]) == [attribute(code) for code in (2, 3, 4)] == [1024, 1024, 64]
+    assert list(numbers[9:12]) == [attribute(code) for code in (5, 6, 7)] == [2**31 - 1, 65535, 65535]
+    assert sizes[1] == attribute(8) == 49152
+    assert sizes[2] == attribute(97) >= 49152
+    assert attribute(95) == 1  # cooperative launches
+    assert attribute(115) == 1  # memory pools
+    p = native(library.side).device_properties(0)
+    assert (p["multiprocessors"], p["capability"]) == (numbers[2], (numbers[0], numbers[1]))
+    assert p["memory_bytes"] == sizes[0]
+    assert p["shared_per_block_optin"] == sizes[2]
+    place = ctypes.c_int()
+    assert library.code("api_attribute", ctypes.byref(place), 10, 99) == INVALID_DEVICE
+    library.code("api_last_error")
+
+
+def test_memory(library):
+    available, total = size(), size()
+    library.check("api_memory_info", ctypes.byref(available), ctypes.byref(total))
+    assert 0 < available.value <= total.value
+    big = 64 << 20
+    pointer = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(big)))
+    assert pointer.value % 256 == 0
+    left = size()
+    library.check("api_memory_info", ctypes.byref(left), ctypes.byref(total))
+    if library.side == "emulator":  # others use a GPU too
+        assert available.value - big - (1 << 20) <= left.value <= available.value - big
+    library.check("api_free", pointer)
+    assert library.code("api_free", None) == 0
+    assert not library.value("api_malloc", ctypes.c_void_p, size(0))
+    place = ctypes.c_void_p()
+    assert library.code("api_malloc", ctypes.byref(place), size(1 << 50)) == OUT_OF_MEMORY
+    assert library.code("api_last_error") == OUT_OF_MEMORY
+    inside = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(1024)))
+    assert library.code("api_free", ctypes.c_void_p(inside.value + 16)) == INVALID_VALUE
+    library.code("api_last_error")
+    library.check("api_free", inside)
+
+
+@pytest.mark.parametrize("side", ["emulator"])
+def test_misuse_of_memory_is_an_error_and_no_crash(library):
+    pointer = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(1024)))
+    host = np.zeros(4096, np.uint8)
+    at = ctypes.c_void_p(host.ctypes.data)
+    assert library.code("api_copy", pointer, at, size(4096), DEFAULT) == INVALID_VALUE  # beyond the allocation
+    library.check("api_free", pointer)
+    assert library.code("api_free", pointer) == INVALID_VALUE  # twice
+    assert library.code("api_free", at) == INVALID_VALUE  # not the device's
+    library.code("api_last_error")
+
+
+def test_pointers_know_where_they_are(library):
+    kind, device = ctypes.c_int(), ctypes.c_int()
+    buffer = library.buffer(np.zeros(8))
+    pinned = ctypes.c_void_p(library.value("api_malloc_host", ctypes.c_void_p, size(64)))
+    plain = np.zeros(8)
+    for pointer, expected in ((buffer.address, 2), (pinned, 1), (ctypes.c_void_p(plain.ctypes.data), 0)):
+        library.check("api_pointer", pointer, ctypes.byref(kind), ctypes.byref(device))
+        assert kind.value == expected
+    library.check("api_free_host", pinned)
+
+
+def test_pools(library):
+    stream = library.stream()
+    for bytes_ in (1, 1000, 1 << 20):
+        library.check("pool_round", size(bytes_), stream)
+    library.check("api_stream_destroy", stream)
+
+
+def test_bit_functions(library):
+    draw = np.random.default_rng(1)
+    few = np.array([0, 1, 2**31, 2**32 - 1, 0x00F0, 12345], np.uint32)
+    small = np.concatenate([few, draw.integers(0, 2**32, 58, dtype=np.uint32)])
+    wide = np.concatenate([few.astype(np.uint64) << np.uint64(31), draw.integers(0, 2**64, 58, dtype=np.uint64)])
+    out = library.buffer(np.zeros((64, 7), np.int64))
+    library.launch("run_bits", library.buffer(small), library.buffer(wide), out, block=64)
+    first = lambda x: (x & -x).bit_length()  # noqa: E731
+    expected = [
+        [
+            x.bit_count(),
+            first(x),
+            32 - x.bit_length(),
+            int(f"{x:032b}"[::-1], 2),
+            y.bit_count(),
+            first(y),
+            64 - y.bit_length(),
+        ]
+        for x, y in zip(small.tolist(), wide.tolist(), strict=True)
+    ]
+    assert out.get().tolist() == expected
+
+
+def test_float_functions(library):
+    draw = np.random.default_rng(2)
+    a, b, c = (draw.standard_normal(128).astype(np.float32) for _ in range(3))
+    a[:2] = np.nan, 1 + 2**-12
+    b[1], c[1] = 1 + 2**-12, -(1 + 2**-11)  # here a fused product differs: 2**-24 against 0
+    out = library.buffer(np.zeros((128, 6), np.float32))
+    library.launch("run_floats", *map(library.buffer, (a, b, c)), out, block=128)
+    got = out.get()
+    fused = (a.astype(np.float64) * b + c).astype(np.float32)  # the product is exact in double
+    assert np.array_equal(got[:, 0], got[:, 1], equal_nan=True)
+    assert np.allclose(got[:, 0], fused, rtol=1.3e-7, equal_nan=True)
+    assert got[1, 0] == np.float32(2**-24)
+    assert np.array_equal(got[:, 2], a * b + c, equal_nan=True)
+    assert got[1, 2] == 0
+    assert np.array_equal(got[:, 3], a, equal_nan=True)
+    assert np.array_equal(got[:, 4], np.fmin(a, b))  # the number, if the other is NaN
+    assert np.array_equal(got[:, 5], np.fmax(a, b))
+    x, y, z = (np.array(value, np.float64) for value in ([1 + 2**-30], [1 + 2**-30], [-(1 + 2**-29)]))
+    wide = library.buffer(np.zeros(1))
+    library.launch("run_doubles", *map(library.buffer, (x, y, z)), wide, block=1)
+    assert wide.get()[0] == 2.0**-60
+
+
+def test_vector_types(library):
+    given = np.random.default_rng(3).random((40, 4)).astype(np.float32)
+    out, sizes = library.buffer(np.zeros_like(given)), library.buffer(np.zeros(12, np.int32))
+    library.launch("run_vectors", library.buffer(given), out, sizes, block=40)
+    assert np.array_equal(out.get(), given[:, ::-1])
+    assert sizes.get().tolist() == [8, 8, 12, 4, 16, 16, 16, 16, 16, 16, 12, 4]
+
+
+def test_arguments_of_all_sizes(library):
+    out = library.buffer(np.zeros(7))
+    library.launch("run_arguments", library.buffer(np.array([42], np.int32)), out)
+    assert out.get().tolist() == [-3, 0.125, 7, 2.5, 5, 42, 2.0**40]
+
+
+def test_dynamic_shared_memory_up_to_the_limits(library):
+    out = library.buffer(np.zeros(2, np.int32))
+    optin = native(library.side).device_properties(0)["shared_per_block_optin"]
+    for bytes_ in (1, 1000, 49152):
+        library.launch("run_shared_bytes", bytes_, out, block=64, shared=bytes_)
+        assert out.get().tolist() == [bytes_, 0]
+    library.check("allow_shared_bytes", optin)
+    library.launch("run_shared_bytes", optin, out, block=64, shared=optin)
+    assert out.get().tolist() == [optin, 0]
+    assert library.code("allow_shared_bytes", optin + 1) == INVALID_VALUE
+    library.code("api_last_error")
+    with pytest.raises(cuda_api.CudaFailure) as caught:
+        library.launch("run_shared_bytes", 1, out, block=64, shared=optin + 1)
+    assert caught.value.code == INVALID_VALUE
+    library.code("api_last_error")
+    library.check("allow_shared_bytes", 49152)
+
+
+def test_occupancy(library):
+    def blocks(threads, shared):
+        return library.value("shared_bytes_occupancy", ctypes.c_int, threads, size(shared))
+
+    p = native(library.side).device_properties(0)
+    assert 1 <= blocks(1024, 0) <= p["max_threads_per_multiprocessor"] // 1024
+    assert blocks(64, 40000) >= 1
+    assert blocks(64, p["shared_per_block_optin"] + 1) == 0
+    if library.side == "cuda":  # an emulated multiprocessor holds what this computer can keep resident
+        assert blocks(64, 0) > blocks(1024, 0)
+        assert blocks(64, 40000) < blocks(64, 0)
+
+
+def test_what_is_known_of_a_kernel(library):
+    shared, threads, registers = size(), ctypes.c_int(), ctypes.c_int()
+    library.check("static_tile_attributes", ctypes.byref(shared), ctypes.byref(threads), ctypes.byref(registers))
+    assert 256 <= threads.value <= 1024
+    assert registers.value >= 0
+    if library.side == "cuda":
+        assert shared.value == 4000
+    name = library.value("static_tile_name", ctypes.c_char_p).decode()
+    assert "static_tile" in name
+    out = library.buffer(np.zeros(256, np.int32))
+    library.launch("run_static_tile", out, block=256)
+    assert out.get().tolist() == [1] * 256
+
+
+def test_launch_limits(library):
+    """The same codes on both sides; test_broken_kernels.py looks at the emulator's words."""
+    out = library.buffer(np.zeros(2, np.int32))
+    for shape, code in (
+        ({"block": 1025}, 9),
+        ({"block": (1, 1, 65)}, 9),
+        ({"grid": (1, 65536)}, 9),
+        ({"grid": 0}, 9),
+        ({"block": 0}, 9),
+        ({"shared": 10**7}, 1),
+    ):
+        with pytest.raises(cuda_api.CudaFailure) as caught:
+            library.start("run_shared_bytes", 1, out, **{"grid": 1, "block": 1, "shared": 16} | shape)
+        assert caught.value.code == code, shape
+        assert library.code("api_last_error") == code
+    library.launch("run_shared_bytes", 1, out, block=1, shared=16)
+    assert out.get()[0] == 1

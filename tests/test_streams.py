@@ -1,0 +1,253 @@
+"""Streams, events and copies: order within a stream, overlap between streams, errors where CUDA reports them."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import cuda_api
+from cuda_api import DEFAULT, TO_DEVICE, TO_HOST
+
+NOT_READY, INVALID_VALUE, INVALID_HANDLE = 600, 1, 400
+PATIENCE = ctypes.c_ulonglong(20_000_000_000)  # until a kernel that waits gives up: then the result is wrong
+size = ctypes.c_size_t
+
+
+@pytest.fixture
+def library(side):
+    return cuda_api.load(side, "streams")
+
+
+@pytest.fixture
+def streams(library):
+    made = [library.stream() for _ in range(3)]
+    yield made
+    for stream in made:
+        library.check("api_stream_destroy", stream)
+
+
+class HostFlag:
+    """An int in pinned memory that host and device both see."""
+
+    def __init__(self, library):
+        self.library = library
+        self.address = ctypes.c_void_p(library.value("api_malloc_host", ctypes.c_void_p, size(4)))
+        self.cell = ctypes.c_int.from_address(self.address.value)
+        self.cell.value = 0
+
+    def free(self):
+        self.library.check("api_free_host", self.address)
+
+
+@pytest.fixture
+def flag(library):
+    made = HostFlag(library)
+    yield made
+    made.free()
+
+
+def test_a_launch_does_not_wait(library, streams, flag):
+    """The kernel waits for the host: a launch that waited would never come back in time."""
+    out = library.buffer(np.zeros(1, np.int32))
+    done = library.event()
+    library.start("run_wait_for_flag", flag.address, out, PATIENCE, stream=streams[0])
+    library.check("api_event_record", done, streams[0])
+    assert library.code("api_stream_query", streams[0]) == NOT_READY
+    assert library.code("api_event_query", done) == NOT_READY
+    flag.cell.value = 41
+    library.check("api_event_synchronize", done)
+    assert library.code("api_event_query", done) == 0
+    library.check("api_stream_synchronize", streams[0])
+    assert library.code("api_stream_query", streams[0]) == 0
+    assert out.get()[0] == 41
+    library.check("api_event_destroy", done)
+
+
+def test_streams_overlap(library, streams, flag):
+    """A kernel in one stream waits for a flag that a kernel in another one sets."""
+    out = library.buffer(np.zeros(1, np.int32))
+    library.start("run_wait_for_flag", flag.address, out, PATIENCE, stream=streams[0])
+    library.start("run_set_flag", flag.address, 5, stream=streams[1])
+    library.check("api_stream_synchronize", streams[1])
+    library.check("api_stream_synchronize", streams[0])
+    assert out.get()[0] == 5
+
+
+def test_work_of_a_stream_is_done_in_order(library, streams):
+    cells = [library.buffer(np.zeros(1, np.int32)) for _ in range(2)]
+    for _ in range(25):
+        for at in range(2):
+            library.start("run_step", cells[at], cells[1 - at], stream=streams[0])
+    library.check("api_stream_synchronize", streams[0])
+    value = 0
+    for _ in range(50):
+        value = (3 * value + 1 + 2**31) % 2**32 - 2**31
+    assert cells[0].get()[0] == value
+
+
+def test_an_event_orders_two_streams(library, streams, flag):
+    """The second stream's step reads what the first writes, though the first is held up by the host."""
+    first, second, third = (library.buffer(np.zeros(1, np.int32)) for _ in range(3))
+    event = library.event()
+    library.start("run_wait_for_flag", flag.address, first, PATIENCE, stream=streams[0])
+    library.start("run_step", first, second, stream=streams[0])
+    library.check("api_event_record", event, streams[0])
+    library.check("api_stream_wait", streams[1], event)
+    library.start("run_step", second, third, stream=streams[1])
+    assert library.code("api_stream_query", streams[1]) == NOT_READY
+    flag.cell.value = 10
+    library.check("api_stream_synchronize", streams[1])
+    assert third.get()[0] == 3 * (3 * 10 + 1) + 1
+    library.check("api_event_destroy", event)
+
+
+def test_waiting_for_an_event_that_nobody_recorded_is_no_wait(library, streams):
+    event, out = library.event(), library.buffer(np.zeros(1, np.int32))
+    assert library.code("api_event_query", event) == 0
+    library.check("api_stream_wait", streams[0], event)
+    library.launch("run_step", out, out, stream=streams[0])
+    assert out.get()[0] == 1
+    library.check("api_event_destroy", event)
+
+
+def test_time_between_events(library, streams):
+    first, last, silent = library.event(), library.event(), library.event(2)  # cudaEventDisableTiming
+    out = library.buffer(np.zeros(1, np.int32))
+    milliseconds = ctypes.c_float(-1)
+    assert library.code("api_event_elapsed", ctypes.byref(milliseconds), first, last) == INVALID_HANDLE
+    library.check("api_event_record", first, streams[0])
+    library.start("run_step", out, out, stream=streams[0])
+    library.check("api_event_record", last, streams[0])
+    library.check("api_event_record", silent, streams[0])
+    library.check("api_event_synchronize", last)
+    library.check("api_event_elapsed", ctypes.byref(milliseconds), first, last)
+    assert milliseconds.value >= 0
+    assert library.code("api_event_elapsed", ctypes.byref(milliseconds), first, silent) == INVALID_HANDLE
+    for event in (first, last, silent):
+        library.check("api_event_destroy", event)
+
+
+def test_memory_in_the_streams_order(library, streams, flag):
+    """Memory freed behind a kernel that still uses it stays until that kernel is done."""
+    out = library.buffer(np.zeros(1, np.int32))
+    pointer = ctypes.c_void_p(library.value("api_malloc_async", ctypes.c_void_p, size(4), streams[0]))
+    library.check("api_set_async", pointer, 0, size(4), streams[0])
+    library.start("run_wait_for_flag", flag.address, pointer, PATIENCE, stream=streams[0])
+    library.start("run_step", pointer, out, stream=streams[0])
+    library.check("api_free_async", pointer, streams[0])
+    other = ctypes.c_void_p(library.value("api_malloc_async", ctypes.c_void_p, size(4), streams[1]))
+    library.check("api_set_async", other, 255, size(4), streams[1])
+    library.check("api_free_async", other, streams[1])
+    library.check("api_stream_synchronize", streams[1])
+    flag.cell.value = 4
+    library.check("api_stream_synchronize", streams[0])
+    assert out.get()[0] == 13
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("rows, columns", [(1, 1), (7, 13), (33, 100), (5, 1000)])
+def test_copies_of_two_dimensions(library, streams, rows, columns, asynchronous):
+    """Host rows of one pitch, device rows of another, back into rows of a third: only the columns are touched."""
+    given = np.random.default_rng(0).random((rows, columns + 3)).astype(np.float32)
+    width = columns * 4
+    pointer, pitch = ctypes.c_void_p(), size()
+    library.check("api_malloc_pitch", ctypes.byref(pointer), ctypes.byref(pitch), size(width), size(rows))
+    assert pitch.value >= width
+    assert pitch.value % 256 == 0
+    out = np.full((rows, columns + 7), -1, np.float32)
+
+    def copy(to, to_pitch, source, source_pitch, kind):
+        more = [streams[0]] if asynchronous else []
+        library.check(
+            "api_copy_2d_async" if asynchronous else "api_copy_2d",
+            to,
+            size(to_pitch),
+            source,
+            size(source_pitch),
+            size(width),
+            size(rows),
+            kind,
+            *more,
+        )
+
+    copy(pointer, pitch.value, ctypes.c_void_p(given.ctypes.data), given.strides[0], TO_DEVICE)
+    copy(ctypes.c_void_p(out.ctypes.data), out.strides[0], pointer, pitch.value, TO_HOST)
+    library.check("api_stream_synchronize", streams[0])
+    assert np.array_equal(out[:, :columns], given[:, :columns])
+    assert (out[:, columns:] == -1).all()
+    wrong = library.code(
+        "api_copy_2d",
+        pointer,
+        size(width - 1),
+        ctypes.c_void_p(given.ctypes.data),
+        size(given.strides[0]),
+        size(width),
+        size(rows),
+        TO_DEVICE,
+    )
+    if rows > 1:
+        assert (wrong, library.code("api_last_error")) == (12, 12)  # cudaErrorInvalidPitchValue: rows would overlap
+    library.check("api_free", pointer)
+
+
+def test_fills(library, streams):
+    buffer = library.buffer(np.zeros((6, 64), np.uint8))
+    library.check("api_set_2d_async", buffer, size(64), 7, size(10), size(5), streams[0])
+    library.check("api_stream_synchronize", streams[0])
+    expected = np.zeros((6, 64), np.uint8)
+    expected[:5, :10] = 7
+    assert np.array_equal(buffer.get(), expected)
+    library.check("api_set", buffer, 0x1FF, size(64))
+    assert (buffer.get()[0] == 255).all()
+
+
+def test_copies_know_their_direction(library):
+    given, out = np.arange(10, dtype=np.int32), np.zeros(10, np.int32)
+    one, two = library.buffer(given), library.buffer(out)
+    library.check("api_copy", two, one.address, size(40), DEFAULT)
+    assert np.array_equal(two.get(), given)
+    library.check("api_copy", ctypes.c_void_p(out.ctypes.data), two.address, size(40), DEFAULT)
+    assert np.array_equal(out, given)
+    assert library.code("api_copy", two, one.address, size(40), 17) == 21  # cudaErrorInvalidMemcpyDirection
+    library.code("api_last_error")
+
+
+# --- errors, and the end of what never ends: the emulator only -------------------------------------------------------
+emulator_only = pytest.mark.parametrize("side", ["emulator"])
+
+
+@emulator_only
+@pytest.mark.parametrize(
+    "entry, shape", [("run_endless", {"grid": 3, "block": 64}), ("run_long_grid", {"grid": 1_000_000, "block": 1})]
+)
+def test_a_kernel_can_be_cancelled(library, streams, entry, shape):
+    """backend_wait asks; what runs and what waits behind it is abandoned, and the stream goes on."""
+    out, asked = library.buffer(np.zeros(1, np.int32)), []
+    callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: asked.append(1) or len(asked) > 2)
+    behind = library.buffer(np.zeros(1, np.int32))
+    library.start(entry, out, stream=streams[0], **shape)
+    library.start("run_step", behind, behind, stream=streams[0])
+    assert library.code("seam_wait", streams[0], callback, None) == cuda_api.INTERRUPTED
+    assert len(asked) == 3
+    assert library.code("api_stream_query", streams[0]) == 0
+    assert behind.get()[0] == 0
+    library.launch("run_step", behind, behind, stream=streams[0])
+    assert behind.get()[0] == 1
+
+
+def test_waiting_without_an_interruption(library, streams, flag):
+    out = library.buffer(np.zeros(1, np.int32))
+    never = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: 0)
+    flag.cell.value = 3
+    library.start("run_wait_for_flag", flag.address, out, PATIENCE, stream=streams[0])
+    library.check("seam_wait", streams[0], never, None)
+    assert out.get()[0] == 3
+
+
+@emulator_only
+def test_a_stream_that_is_no_more(library):
+    stream = library.stream()
+    library.check("api_stream_destroy", stream)
+    assert library.code("api_stream_query", stream) in (INVALID_HANDLE, INVALID_VALUE, 709)
+    library.code("api_last_error")
