@@ -116,6 +116,8 @@ class Buffer:
         array = np.ascontiguousarray(array)
         place = ctypes.c_void_p(array.ctypes.data)
         self.library.check("api_copy", self.address, place, ctypes.c_size_t(array.nbytes), TO_DEVICE)
+        # A small copy from pageable memory may still be on its way, and streams of ours do not wait for this one.
+        self.library.check("api_stream_synchronize", None)
 
     def get(self):
         array = np.empty(self.shape, self.dtype)

@@ -133,6 +133,7 @@ def test_a_matrix_with_itself(backend, row, dtype):
     assert cudakern.matmul(np.eye(3, dtype=dtype).tolist(), np.ones((3, 1)), variant=row.name).shape == (3, 1)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in matmul")  # NumPy's row warns as NumPy does
 @every_float
 def test_special_values(backend, row, dtype):
     """NaN and infinity reach the same elements as in NumPy's product."""

@@ -1,5 +1,6 @@
 """The runtime under faults: every guarded call fails once, memory runs out, signals, threads and forks come between."""
 
+import ctypes
 import gc
 import os
 import signal
@@ -91,14 +92,13 @@ def test_faults_of_a_first_call(name):
     """In a process that did nothing yet: pool and streams are made then, and each of those calls may fail."""
     subprocesses.run(
         """
-        import os
+        import importlib, os
         import cudakern
-        from cases import native
         name = os.environ["NAME"]
         for n in range(1, 200):
             child = os.fork()
             if child == 0:
-                module = native(name)
+                module = importlib.import_module(f"cudakern._{name}")
                 def compute():
                     with cudakern.use_backend(name):
                         return cudakern.sum_of_squares([1, 2, 3], variant="multi_block")
@@ -150,6 +150,44 @@ def test_nothing_is_kept(operation, name, row):
         assert after == references
         assert native(name).pool_used(0) == used == 0
         assert sys.getallocatedblocks() - blocks < 200  # 30 calls: one object a call would show as more
+
+
+def host_memory():
+    """Bytes that malloc has given out; 0 where the C library does not count them."""
+    fields = ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+    counts = type("Counts", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in fields]})
+    count = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if count is None:
+        return 0
+    count.restype = counts
+    found = count()
+    return found.uordblks + found.hblkhd
+
+
+@every_backend
+def test_failed_calls_keep_no_host_memory(name, fault):
+    """256,000 partial sums are a megabyte on the host: a call that failed and kept them would show."""
+    x, out = numbers(5000, "float32"), np.zeros((), "float32")
+
+    def all_faults():
+        n, done = 0, False
+        while not done:
+            n += 1
+            fault(name, n, LAUNCH_FAILURE)
+            try:
+                native(name).execute("sum_of_squares", "multi_block", (256, 1000), (x,), (out,), 0, True)
+                done = True
+            except cudakern.CudaError:
+                pass
+            fault(name, 0, LAUNCH_FAILURE)
+        native(name).trim(0)
+        gc.collect()
+        return n
+
+    assert all_faults() > 10
+    before = host_memory()
+    all_faults()
+    assert host_memory() - before < 4_000_000  # ten calls fail after they took that megabyte
 
 
 @every_backend

@@ -127,6 +127,15 @@ def test_memory(library):
     library.check("api_free", inside)
 
 
+def test_all_modules_of_a_process_see_one_memory(library):
+    """A user's library and the package's own module: one device, one memory."""
+    before = native(library.side).device_properties(0)["memory_free"]
+    pointer = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(256 << 20)))
+    after = native(library.side).device_properties(0)["memory_free"]
+    library.check("api_free", pointer)
+    assert before - after >= 200 << 20
+
+
 @pytest.mark.parametrize("side", ["emulator"])
 def test_misuse_of_memory_is_an_error_and_no_crash(library):
     pointer = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(1024)))

@@ -96,6 +96,19 @@ def test_the_ladders_of_the_documents(operation, names):
     assert steps == [name for name in names if name in steps]  # the order of the documents
 
 
+def test_traits_of_the_documents_steps():
+    """The documents' sums read the clock; their products compensate from the second step on, the slides' do not."""
+    sums = {row.name for row in cudakern.variants("sum_of_squares") if row.reads_clock}
+    assert sums == {
+        *("single_thread", "chunked", "chunked_global", "coalesced", "multi_block", "shared_serial"),
+        *("tree_interleaved", "tree_sequential", "tree_unrolled"),
+    }
+    products = {row.name for row in cudakern.variants("matmul") if row.compensated}
+    assert products == {"kahan", "shared_row", "pitched", "tiled", "tiled_padded"}
+    assert not cudakern.variants("sum_of_squares")["atomic"].deterministic_for("float32")
+    assert cudakern.variants("sum_of_squares")["atomic"].deterministic_for("int32")
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_steps_form_a_ladder(operation):
     """Each row comes after one that stands above it, and names are used once."""

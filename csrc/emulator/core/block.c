@@ -20,12 +20,12 @@
 #include <time.h>
 
 #define STATIC_TLS __attribute__((tls_model("initial-exec")))
-EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS, emu_blockDim STATIC_TLS = {1, 1, 1},
-                                        emu_gridDim STATIC_TLS = {1, 1, 1};
+EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS,
+    emu_blockDim STATIC_TLS = {1, 1, 1}, emu_gridDim STATIC_TLS = {1, 1, 1};
 __thread emu_block *emu_current;
 
 const char *const emu_barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",
-                                            "__syncthreads_or()", "the grid's sync()"};
+                                         "__syncthreads_or()", "the grid's sync()"};
 
 // --- Which thread runs next ---------------------------------------------------------------------------------------
 
@@ -47,7 +47,8 @@ static void fiber_main(void);
 static emu_fiber *idle_fiber(emu_block *block) {
     if (!block->idle_count) {
         int first = block->stacks.count;
-        if (first == EMU_MAX_FIBERS || emu_stacks_grow(&block->stacks, block->grid->stack_bytes, fiber_main)) return NULL;
+        if (first == EMU_MAX_FIBERS || emu_stacks_grow(&block->stacks, block->grid->stack_bytes, fiber_main))
+            return NULL;
         for (int i = block->stacks.count; i-- > first;) block->idle[block->idle_count++] = &block->stacks.fibers[i];
     }
     return block->idle[--block->idle_count];
@@ -119,16 +120,20 @@ static void open_barrier(emu_block *block) {
 
 static __attribute__((noinline)) void check_site(emu_block *block, int kind, const char *file, int line) {
     if (kind == block->barrier && line == block->site_line && !strcmp(file, block->site_file)) return;
-    emu_block_fail(file, line,
-                   "all threads of a block must wait at the same barrier; this one came to %s, while %d of %d threads "
-                   "wait at %s, %s:%d. Move the barrier out of the branch or loop that not all threads take",
-                   emu_barrier_names[kind], block->arrived, block->live, emu_barrier_names[block->barrier], block->site_file,
-                   block->site_line);
+    emu_block_fail(
+        file, line,
+        "all threads of a block must wait at the same barrier; this one came to %s, while %d of %d threads "
+        "wait at %s, %s:%d. Move the barrier out of the branch or loop that not all threads take",
+        emu_barrier_names[kind], block->arrived, block->live, emu_barrier_names[block->barrier], block->site_file,
+        block->site_line);
 }
 
-static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barrier kind, const char *file, int line) {
-    if (block->arrived == 0) block->site_file = file, block->site_line = line, block->barrier = kind;
-    else check_site(block, kind, file, line);
+static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barrier kind, const char *file,
+                                                      int line) {
+    if (block->arrived == 0)
+        block->site_file = file, block->site_line = line, block->barrier = kind;
+    else
+        check_site(block, kind, file, line);
     unsigned from = block->slot + 1;
     if (++block->arrived == block->live) {
         open_barrier(block);
@@ -137,8 +142,9 @@ static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barr
     emu_block_switch(block, from);
 }
 
-// The usual case, where most of the emulator's time goes: not the first to arrive, not the last, and the thread in the
-// next slot can go on. Nothing is left to do after the switch, so that it is a jump, and this function saves nothing.
+// The usual case, where most of the emulator's time goes: not the first to arrive, not the last, and the thread in
+// the next slot can go on. Nothing is left to do after the switch, so that it is a jump, and this function saves
+// nothing.
 void emu_sync_block(const char *file, int line) {
     emu_block *block = emu_current;
     int arrived = block->arrived + 1;
@@ -164,8 +170,9 @@ void emu_sync_block(const char *file, int line) {
 int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int line) {
     emu_block *block = emu_current;
     if (kind == EMU_SYNC_GRID && !block->grid->launch->cooperative)
-        emu_block_fail(file, line, "only a cooperative launch can wait for the whole grid; launch this kernel with "
-                                   "cudaLaunchAttributeCooperative");
+        emu_block_fail(file, line,
+                       "only a cooperative launch can wait for the whole grid; launch this kernel with "
+                       "cudaLaunchAttributeCooperative");
     ++block->sum;
     block->sum_not_zero += predicate != 0;
     wait_at_barrier(block, kind, file, line);
@@ -186,7 +193,7 @@ static void fiber_main(void) {
         const emu_launch *launch = block->grid->launch;
         launch->trampoline(launch->function, launch->arguments);
 
-        if (EMU_UNLIKELY(!fiber->guarded) && emu_fiber_overflowed(fiber))
+        if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
             emu_block_fail(NULL, 0, "the thread needed more than its stack of %zu bytes; raise the setting \"stack\"",
                            fiber->size);
         self->state = EMU_EXITED;
@@ -252,7 +259,6 @@ int emu_block_attach(emu_block *block, emu_grid *grid) {
     if (memcmp(&block->shape, &launch->block, sizeof block->shape)) fill_in_threads(block, launch->block);
     for (int id = 0; id < block->thread_count; ++id)
         put(block, grid->order == EMU_ORDER_REVERSED ? block->thread_count - 1 - id : id, &block->threads[id]);
-    block->shuffled = grid->order != EMU_ORDER_FIXED;
     if (block->stacks.count && block->stacks.stack_bytes < grid->stack_bytes) { // the setting was raised
         emu_stacks_free(&block->stacks);
         block->idle_count = 0;
@@ -308,6 +314,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     sort_idle(block);
     for (int id = 0; id < block->thread_count; ++id)
         block->threads[id].fiber = NULL, block->threads[id].state = EMU_EXITED;
+    memset(block->ready, 0, sizeof block->ready);
     block->abandoned = 0;
     if (!block->failed) return;
     block->failed = 0;
@@ -339,7 +346,9 @@ void emu_block_fail(const char *file, int line, const char *format, ...) {
     emu_block_abandon(block);
 }
 
-void emu_fail(const char *what, const char *file, int line) { emu_block_fail(file, line, "%s", what); }
+void emu_fail(const char *what, const char *file, int line) {
+    emu_block_fail(file, line, "%s", what);
+}
 
 // --- Small services to device code --------------------------------------------------------------------------------
 
@@ -356,20 +365,30 @@ void emu_yield(void) {
     if (block->asking) emu_warp_answer_asking(block);
     emu_block_make_ready(block, self);
     emu_thread *next = emu_block_take(block, self->slot + 1u);
-    if (next != self) emu_block_resume(block, self->fiber, next);
-    else sched_yield();
+    if (next != self)
+        emu_block_resume(block, self->fiber, next);
+    else
+        sched_yield();
 }
 
-int emu_is_cooperative(void) { return emu_current->grid->launch->cooperative != 0; }
-void *emu_dynamic_shared(void) { return emu_current->shared; }
-size_t emu_dynamic_shared_bytes(void) { return emu_current->grid->launch->dynamic_shared; }
+int emu_is_cooperative(void) {
+    return emu_current->grid->launch->cooperative != 0;
+}
+void *emu_dynamic_shared(void) {
+    return emu_current->shared;
+}
+size_t emu_dynamic_shared_bytes(void) {
+    return emu_current->grid->launch->dynamic_shared;
+}
 
 unsigned long long emu_global_timer_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec;
 }
-long long emu_clock64(void) { return (long long)((double)emu_global_timer_ns() * emu_current->grid->clock_ghz); }
+long long emu_clock64(void) {
+    return (long long)((double)emu_global_timer_ns() * emu_current->grid->clock_ghz);
+}
 
 long emu_clock(void) {
     return emu_current && emu_current->current ? (long)emu_clock64() : (long)clock();
@@ -387,7 +406,9 @@ static void free_block(void *pointer) {
     free(block);
     emu_current = NULL;
 }
-static void make_key(void) { pthread_key_create(&block_key, free_block); }
+static void make_key(void) {
+    pthread_key_create(&block_key, free_block);
+}
 
 emu_block *emu_block_here(void) {
     if (emu_current) return emu_current;

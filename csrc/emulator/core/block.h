@@ -36,13 +36,13 @@ typedef struct emu_grid {
     emu_order order;
     uint64_t seed;
     size_t stack_bytes;
-    uint64_t total;               // blocks
-    _Atomic uint64_t next;        // position in the order of blocks
-    atomic_int stop;              // something failed: everyone leaves
-    pthread_mutex_t lock;         // of what follows
+    uint64_t total;        // blocks
+    _Atomic uint64_t next; // position in the order of blocks
+    atomic_int stop;       // something failed: everyone leaves
+    pthread_mutex_t lock;  // of what follows
     pthread_cond_t all_here;
-    int waiting, finished;        // blocks at the grid barrier; blocks done (cooperative launches only)
-    unsigned generation;          // grid barriers passed
+    int waiting, finished; // blocks at the grid barrier; blocks done (cooperative launches only)
+    unsigned generation;   // grid barriers passed
     int code;
     char *message;
 } emu_grid;
@@ -50,24 +50,25 @@ typedef struct emu_grid {
 typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_EXITED } emu_state;
 
 typedef struct emu_thread {
-    emu_fiber *fiber;  // NULL: not begun
+    emu_fiber *fiber; // NULL: not begun
     emu_dim3 index;
     uint16_t id, slot;
-    uint8_t state, kind;  // what follows is of the warp operation: emu_warp_kind,
+    uint8_t state, kind; // what follows is of the warp operation: emu_warp_kind,
     unsigned mask;
     int line;
     const char *file;
-    uint64_t result;      // what the call that it waits in will return
+    const void *caller; // of __activemask
+    uint64_t result;    // what the call that it waits in will return
 } __attribute__((aligned(64))) emu_thread;
 
-typedef struct emu_meeting {  // lanes of one warp, one operation, one mask
+typedef struct emu_meeting { // lanes of one warp, one operation, one mask
     unsigned mask, arrived;
     emu_warp_kind kind;
 } emu_meeting;
 
 typedef struct emu_warp_state {
-    unsigned exited;  // lanes that are done or never were
-    unsigned asking;  // lanes at __activemask
+    unsigned exited; // lanes that are done or never were
+    unsigned asking; // lanes at __activemask
     int meetings;
     emu_meeting meeting[EMU_WARP];
     uint64_t value[EMU_WARP];
@@ -77,31 +78,30 @@ typedef struct emu_warp_state {
 
 typedef struct emu_block {
     emu_thread *current;
-    unsigned slot;          // of the current thread
+    unsigned slot; // of the current thread
     emu_grid *grid;
     int live, arrived;
-    const char *site_file;  // of the first thread at the barrier
+    const char *site_file; // of the first thread at the barrier
     int site_line, barrier;
-    int sum, sum_not_zero;  // predicates at this barrier: how many came, how many are true
-    int result;             // of the barrier passed last
-    int words;              // of the bitmaps in use
-    int asking;             // threads at __activemask
-    int shuffled;           // slots differ from ids
+    int sum, sum_not_zero; // predicates at this barrier: how many came, how many are true
+    int result;            // of the barrier passed last
+    int words;             // of the bitmaps in use
+    int asking;            // threads at __activemask
     unsigned spins;
-    uint64_t ready[EMU_MAX_THREADS / 64 + 1];  // the last word stays 0
+    uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // all 0 beyond those in use
     uint64_t live_slots[EMU_MAX_THREADS / 64];
     emu_thread *order[EMU_MAX_THREADS];
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp_state warps[EMU_MAX_WARPS];
     int thread_count, warp_count;
-    emu_dim3 shape;         // that threads[] is filled in for
+    emu_dim3 shape; // that threads[] is filled in for
     emu_dim3 index;
-    uint64_t number, phase, random;
-    emu_fiber main, nowhere;  // the OS thread's own stack; what is left for good
+    uint64_t number, phase;
+    emu_fiber main, nowhere; // the OS thread's own stack; what is left for good
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;
     int abandoned, failed;
-    const char *fail_file;  // the error to report once back on the OS thread's own stack
+    const char *fail_file; // the error to report once back on the OS thread's own stack
     int fail_line;
     emu_dim3 fail_thread;
     char fail_text[EMU_MESSAGE / 2];
@@ -116,8 +116,8 @@ extern __thread emu_block *emu_current __attribute__((tls_model("initial-exec"),
 
 // --- block.c
 extern const char *const emu_barrier_names[];
-emu_block *emu_block_here(void);                 // this OS thread's, made on first use; NULL: no memory
-int emu_block_attach(emu_block *block, emu_grid *grid);  // before blocks of this grid; -1: no memory
+emu_block *emu_block_here(void);                        // this OS thread's, made on first use; NULL: no memory
+int emu_block_attach(emu_block *block, emu_grid *grid); // before blocks of this grid; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
 emu_thread *emu_block_search(emu_block *block, unsigned from);
 emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from);
@@ -170,11 +170,11 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
 // --- warp.c
 extern const char *const emu_warp_names[EMU_WARP_KINDS];
 void emu_warp_lane_exits(emu_block *block, emu_thread *thread);
-int emu_warp_answer_asking(emu_block *block);    // whether any thread became ready
+int emu_warp_answer_asking(emu_block *block); // whether any thread became ready
 _Noreturn void emu_warp_report_deadlock(emu_block *block);
 
 // --- grid.c
-int emu_grid_barrier(emu_block *block);          // 0, or 1: the grid was stopped
-void emu_grid_fail(emu_grid *grid, int code, const char *message);  // the first error wins; all blocks stop
+int emu_grid_barrier(emu_block *block);                            // 0, or 1: the grid was stopped
+void emu_grid_fail(emu_grid *grid, int code, const char *message); // the first error wins; all blocks stop
 
 #endif

@@ -26,9 +26,9 @@ static const uint64_t CANARY = 0xc0ffee5eedfacade;
 
 #if defined(__x86_64__) && !defined(EMU_FIBER_UCONTEXT)
 // It ends with a jump, not with `ret`. For `ret` the processor guesses the caller of the fiber left behind: wrong
-// whenever that one came to a barrier and the next goes on from the barrier before. A jump's guess learns from history.
-// For the same reason callers should jump here (as the last thing they do, a call becomes a jump): every `ret` after the
-// switch would be guessed wrong.
+// whenever that one came to a barrier and the next goes on from the barrier before. A jump's guess learns from
+// history. For the same reason callers should jump here (as the last thing they do, a call becomes a jump): every
+// `ret` after the switch would be guessed wrong.
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl emu_fiber_switch\n"
@@ -126,7 +126,8 @@ void emu_fiber_prepare(emu_fiber *fiber, int index, void (*entry)(void)) {
     __asan_unpoison_memory_region(fiber->low, fiber->size);
     fiber->fake_stack = NULL;
 #endif
-    for (int i = 0; i < CANARY_WORDS; ++i) ((uint64_t *)fiber->low)[i] = CANARY;
+    if (!fiber->guarded) // else the page would be touched for nothing
+        for (int i = 0; i < CANARY_WORDS; ++i) ((uint64_t *)fiber->low)[i] = CANARY;
     size_t used = colour(index);
 #ifdef EMU_FIBER_UCONTEXT
     getcontext(&fiber->context);
@@ -143,7 +144,7 @@ void emu_fiber_prepare(emu_fiber *fiber, int index, void (*entry)(void)) {
 }
 
 int emu_fiber_overflowed(const emu_fiber *fiber) {
-    for (int i = 0; i < CANARY_WORDS; ++i)
+    for (int i = 0; i < CANARY_WORDS && !fiber->guarded; ++i)
         if (((const uint64_t *)fiber->low)[i] != CANARY) return 1;
     return 0;
 }

@@ -5,10 +5,12 @@
 // It returns on `to`'s side, from the call that `to` left with, with the value that the one who left now passes.
 // A slab holds the stacks of one OS thread. Each stack, from low to high addresses:
 //
-//   [guard page] [canary] [ ... free ... <- sp | frames ] [colour: unused, differs from stack to stack]
+//   [guard page or nothing] [canary if no guard] [ ... free ... <- sp | frames ] [colour: unused, differs from stack
+//   to stack]
 //
 // Invariants: a fiber never runs on another OS thread than the one that first ran it (compilers keep addresses of
-// thread-locals in registers across calls). The x87 and MXCSR control words are not switched: kernels do not set them.
+// thread-locals in registers across calls). The x87 and MXCSR control words are not switched: kernels do not set
+// them.
 #ifndef EMULATOR_FIBER_H
 #define EMULATOR_FIBER_H
 
@@ -34,7 +36,7 @@
 #endif
 
 typedef struct emu_fiber {
-    void *sp;  // first: the switch in assembly knows
+    void *sp; // first: the switch in assembly knows
     char *low;
     size_t size;
     int guarded;

@@ -124,9 +124,11 @@ int emu_grid_barrier(emu_block *block) {
     int finished = grid->finished;
     pthread_mutex_unlock(&grid->lock);
     if (stuck)
-        emu_block_fail(block->site_file, block->site_line,
-                       "all blocks of a grid must reach the grid's sync(); %d of %llu blocks wait there, but %d ended "
-                       "without it", waiting, (unsigned long long)grid->total, finished);
+        emu_block_fail(
+            block->site_file, block->site_line,
+            "all blocks of a grid must reach the grid's sync(); %d of %llu blocks wait there, but %d ended "
+            "without it",
+            waiting, (unsigned long long)grid->total, finished);
     return emu_block_stopped(block);
 }
 
@@ -168,9 +170,8 @@ static void *pool_main(void *unused) {
             struct timespec until;
             clock_gettime(CLOCK_REALTIME, &until);
             until.tv_sec += IDLE_SECONDS;
-            int late = pool.threads > pool.keep
-                           ? pthread_cond_timedwait(&pool.work, &pool.lock, &until) == ETIMEDOUT
-                           : (pthread_cond_wait(&pool.work, &pool.lock), 0);
+            int late = pool.threads > pool.keep ? pthread_cond_timedwait(&pool.work, &pool.lock, &until) == ETIMEDOUT
+                                                : (pthread_cond_wait(&pool.work, &pool.lock), 0);
             if (late && !choose_job() && pool.threads > pool.keep) break;
             continue;
         }
@@ -217,8 +218,10 @@ static int queue_job(job *j, int workers) {
         while (!failed && pool.idle < lacking()) failed = start_thread();
     else
         while (pool.threads < workers - 1 && pool.idle < j->wanted && !start_thread()) {}
-    if (failed) pool.jobs = j->next;
-    else if (cooperative) pthread_cond_broadcast(&pool.work);
+    if (failed)
+        pool.jobs = j->next;
+    else if (cooperative)
+        pthread_cond_broadcast(&pool.work);
     else
         for (int i = 0; i < j->wanted && i < pool.idle; ++i) pthread_cond_signal(&pool.work);
     pthread_mutex_unlock(&pool.lock);
@@ -242,7 +245,8 @@ int emu_grid_run(const emu_launch *launch, const atomic_int *cancel, double cloc
     uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
     message[0] = 0;
     if (!grid.total || !threads || threads > EMU_MAX_THREADS) {
-        snprintf(message, EMU_MESSAGE, "a grid needs at least one block, and a block 1 to %d threads", EMU_MAX_THREADS);
+        snprintf(message, EMU_MESSAGE, "a grid needs at least one block, and a block 1 to %d threads",
+                 EMU_MAX_THREADS);
         return 9;
     }
     int workers = config->workers > 0 ? config->workers : cores();
@@ -254,7 +258,8 @@ int emu_grid_run(const emu_launch *launch, const atomic_int *cancel, double cloc
     }
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_job(&j, workers)) {
-        snprintf(message, EMU_MESSAGE, "the system gives no OS thread for each of the %llu blocks of a cooperative launch",
+        snprintf(message, EMU_MESSAGE,
+                 "the system gives no OS thread for each of the %llu blocks of a cooperative launch",
                  (unsigned long long)grid.total);
         return 720;
     }

@@ -49,11 +49,13 @@ static void shuffle(emu_block *block, emu_warp_state *warp, const emu_meeting *m
         if (EMU_UNLIKELY(!(arrived >> source & 1))) {
             emu_thread *thread = thread_of(block, warp, lane);
             block->current = thread; // the error is this lane's, whoever came last
-            emu_block_fail(thread->file, thread->line,
-                           "a shuffle may only read from lanes that take part; %s with mask 0x%08x: lane %u reads from "
-                           "lane %u, which %s. Name that lane in the mask, or narrow the width or the offset",
-                           emu_warp_names[meeting->kind], meeting->mask, lane, source,
-                           warp->exited >> source & 1 ? "has ended or does not exist" : "the mask does not name");
+            emu_block_fail(
+                thread->file, thread->line,
+                "a shuffle may only read from lanes that take part; %s with mask 0x%08x: lane %u reads from "
+                "lane %u, which %s, or narrow the width or the offset",
+                emu_warp_names[meeting->kind], meeting->mask, lane, source,
+                !(meeting->mask >> source & 1) ? "the mask does not name. Name it"
+                                               : "has ended or does not exist. Let it take part");
         }
         thread_of(block, warp, lane)->result = warp->value[source];
     }
@@ -108,7 +110,8 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
     FOR_LANES(lane, lanes) thread_of(block, warp, lane)->result = common;
 }
 
-// --- Meeting --------------------------------------------------------------------------------------------------------
+// --- Meeting
+// --------------------------------------------------------------------------------------------------------
 
 // Everyone is here: the results, then all lanes but `self` are ready; `self` (-1: none) just goes on.
 static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meeting, int self) {
@@ -176,7 +179,8 @@ void emu_warp_lane_exits(emu_block *block, emu_thread *thread) {
 }
 
 // CUDA promises nothing about which lanes run together. The answer here: those that wait at the same __activemask
-// when nobody else in the block can go on, so lanes that took the same branch find each other.
+// when nobody else in the block can go on, so lanes that took the same branch find each other. The same means the
+// same instruction: two branches may be written in one line, and lanes in the mask must take part in what follows.
 unsigned emu_activemask(const char *file, int line) {
     emu_block *block = emu_current;
     emu_thread *self = block->current;
@@ -186,6 +190,7 @@ unsigned emu_activemask(const char *file, int line) {
     self->line = line;
     self->state = EMU_AT_WARP;
     self->kind = EMU_ACTIVEMASK;
+    self->caller = __builtin_return_address(0);
     warp->asking |= 1u << lane;
     ++block->asking;
     return (unsigned)emu_block_switch(block, where_next(block));
@@ -199,8 +204,7 @@ int emu_warp_answer_asking(emu_block *block) {
             emu_thread *thread = thread_of(block, warp, lane);
             unsigned together = 0;
             FOR_LANES(other, warp->asking) {
-                emu_thread *another = thread_of(block, warp, other);
-                together |= (unsigned)(another->line == thread->line && !strcmp(another->file, thread->file)) << other;
+                together |= (unsigned)(thread_of(block, warp, other)->caller == thread->caller) << other;
             }
             thread->result = together;
             emu_block_make_ready(block, thread);
@@ -211,7 +215,8 @@ int emu_warp_answer_asking(emu_block *block) {
     return answered;
 }
 
-// --- What to say when nobody can go on ------------------------------------------------------------------------------
+// --- What to say when nobody can go on
+// ------------------------------------------------------------------------------
 
 typedef struct text {
     char buffer[EMU_MESSAGE / 2];
@@ -263,7 +268,8 @@ void emu_warp_report_deadlock(emu_block *block) {
             add(&to, together & (together - 1) ? " wait at " : " waits at ");
             if (one->state == EMU_AT_WARP)
                 add(&to, "%s with mask 0x%08x, %s:%d; ", emu_warp_names[one->kind], one->mask, one->file, one->line);
-            else add(&to, "%s, %s:%d; ", emu_barrier_names[block->barrier], block->site_file, block->site_line);
+            else
+                add(&to, "%s, %s:%d; ", emu_barrier_names[block->barrier], block->site_file, block->site_line);
             missing &= ~together;
         }
         add(&to, "name only lanes that come, or let all come");

@@ -10,12 +10,16 @@
 namespace cooperative_groups {
 
 namespace detail {
-__device__ __forceinline__ unsigned long long count(dim3 d) { return static_cast<unsigned long long>(d.x) * d.y * d.z; }
+__device__ __forceinline__ unsigned long long count(dim3 d) {
+    return static_cast<unsigned long long>(d.x) * d.y * d.z;
+}
 __device__ __forceinline__ unsigned thread_rank() {
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
-__device__ __forceinline__ unsigned lane() { return thread_rank() % 32; }
-}  // namespace detail
+__device__ __forceinline__ unsigned lane() {
+    return thread_rank() % 32;
+}
+} // namespace detail
 
 class thread_block {
     thread_block() = default;
@@ -31,7 +35,9 @@ class thread_block {
     __device__ static dim3 group_dim() { return blockDim; }
     __device__ static dim3 dim_threads() { return blockDim; }
 };
-__device__ inline thread_block this_thread_block() { return thread_block(); }
+__device__ inline thread_block this_thread_block() {
+    return thread_block();
+}
 
 class grid_group {
     grid_group() = default;
@@ -53,7 +59,9 @@ class grid_group {
     __device__ dim3 group_dim() const { return gridDim; }
     __device__ dim3 block_index() const { return dim3(blockIdx); }
 };
-__device__ inline grid_group this_grid() { return grid_group(); }
+__device__ inline grid_group this_grid() {
+    return grid_group();
+}
 
 // Size lanes side by side in one warp.
 template <unsigned Size, typename Parent = void> class thread_block_tile {
@@ -102,7 +110,7 @@ __device__ inline thread_block_tile<Size, Parent> tiled_partition(const Parent &
 class coalesced_group {
     unsigned mask;
     explicit coalesced_group(unsigned lanes) : mask(lanes) {}
-    friend __device__ coalesced_group coalesced_threads(const char *file, int line);
+    friend __device__ __forceinline__ coalesced_group coalesced_threads(const char *file, int line);
 
     __device__ int lane_of(unsigned rank) const { // the rank-th lane in the mask
         unsigned left = mask;
@@ -143,12 +151,21 @@ class coalesced_group {
         return packed(__match_any_sync(mask, value, file, line));
     }
 };
-__device__ inline coalesced_group coalesced_threads(EMU_SITE) { return coalesced_group(emu_activemask(file, line)); }
+// Inlined always: the core tells one call from another by the instruction.
+__device__ __forceinline__ coalesced_group coalesced_threads(EMU_SITE) {
+    return coalesced_group(emu_activemask(file, line));
+}
 
-template <typename Group> __device__ inline void sync(const Group &group, EMU_SITE) { group.sync(file, line); }
-template <typename Group> __device__ inline auto thread_rank(const Group &group) { return group.thread_rank(); }
-template <typename Group> __device__ inline auto group_size(const Group &group) { return group.size(); }
+template <typename Group> __device__ inline void sync(const Group &group, EMU_SITE) {
+    group.sync(file, line);
+}
+template <typename Group> __device__ inline auto thread_rank(const Group &group) {
+    return group.thread_rank();
+}
+template <typename Group> __device__ inline auto group_size(const Group &group) {
+    return group.size();
+}
 
-}  // namespace cooperative_groups
+} // namespace cooperative_groups
 
 #endif

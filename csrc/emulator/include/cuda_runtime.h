@@ -13,6 +13,7 @@
 
 #ifdef __cplusplus
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" // #pragma unroll
+#pragma GCC diagnostic ignored "-Wattributes"      // `static __global__`: a static function cannot be exported
 
 #include "device_qualifiers.h"
 #include "device_index.h"

@@ -27,14 +27,19 @@ template <typename T> __forceinline__ T compare_exchange(T *address, T expected,
     if (!__atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) emu_spin();
     return expected;
 }
-}  // namespace emu
+} // namespace emu
 
 // An operation in its three scopes: device, block, system. Here one suffices.
 #define EMU_ATOMIC(name, type, parameters, arguments, ...)                                                           \
-    __device__ __forceinline__ type atomic##name parameters { __VA_ARGS__ }                                          \
-    __device__ __forceinline__ type atomic##name##_block parameters { return atomic##name arguments; }               \
-    __device__ __forceinline__ type atomic##name##_system parameters { return atomic##name arguments; }
-#define EMU_ATOMIC_BINARY(name, type, ...) EMU_ATOMIC(name, type, (type * address, type value), (address, value), __VA_ARGS__)
+    __device__ __forceinline__ type atomic##name parameters{                                                         \
+        __VA_ARGS__} __device__ __forceinline__ type atomic##name##_block parameters {                               \
+        return atomic##name arguments;                                                                               \
+    }                                                                                                                \
+    __device__ __forceinline__ type atomic##name##_system parameters {                                               \
+        return atomic##name arguments;                                                                               \
+    }
+#define EMU_ATOMIC_BINARY(name, type, ...)                                                                           \
+    EMU_ATOMIC(name, type, (type * address, type value), (address, value), __VA_ARGS__)
 #define EMU_ATOMIC_FETCH(name, type, function)                                                                       \
     EMU_ATOMIC_BINARY(name, type, if (__builtin_constant_p(value == 0) && value == 0) emu_spin();                    \
                       return function(address, value, __ATOMIC_RELAXED);)

@@ -9,6 +9,8 @@
 #define DYNAMIC_SHARED(T, name) T *const name = static_cast<T *>(emu_dynamic_shared())
 
 // Nanoseconds of a clock that all blocks have in common.
-__device__ __forceinline__ unsigned long long global_timer_ns() { return emu_global_timer_ns(); }
+__device__ __forceinline__ unsigned long long global_timer_ns() {
+    return emu_global_timer_ns();
+}
 
 #endif

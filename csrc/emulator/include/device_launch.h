@@ -28,13 +28,17 @@ template <typename First, typename... Rest> arguments<First, Rest...> pack_first
     return {first, pack<Rest...>(rest...)};
 }
 template <typename... T> arguments<T...> pack(T... values) {
-    if constexpr (sizeof...(T) == 0) return {};
-    else return pack_first<T...>(values...);
+    if constexpr (sizeof...(T) == 0)
+        return {};
+    else
+        return pack_first<T...>(values...);
 }
 template <size_t I, typename First, typename... Rest>
 __forceinline__ const auto &get(const arguments<First, Rest...> &from) {
-    if constexpr (I == 0) return from.first;
-    else return get<I - 1>(from.rest);
+    if constexpr (I == 0)
+        return from.first;
+    else
+        return get<I - 1>(from.rest);
 }
 
 template <typename... P, size_t... I>
@@ -51,8 +55,7 @@ template <typename... P> void run(const void *function, const void *with) {
     try {
         call(kernel, all, std::index_sequence_for<P...>());
         return;
-    } catch (...) {
-    }
+    } catch (...) {}
     emu_fail("a C++ exception left the kernel; device code cannot throw", nullptr, 0);
 #else
     call(kernel, all, std::index_sequence_for<P...>());
@@ -89,7 +92,7 @@ arguments<P...> pack_pointers(void **from, void (*)(P...), std::index_sequence<I
     return pack<P...>(*static_cast<std::remove_reference_t<P> *>(from[I])...);
 }
 
-}  // namespace emu
+} // namespace emu
 
 template <typename... Parameters, typename... Arguments>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
@@ -142,8 +145,7 @@ template <typename T> inline cudaError_t cudaMallocHost(T **pointer, size_t byte
 template <typename T> inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
     return cudaMallocAsync(reinterpret_cast<void **>(pointer), bytes, stream);
 }
-template <typename T>
-inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
+template <typename T> inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
     return cudaMallocPitch(reinterpret_cast<void **>(pointer), pitch, width, height);
 }
 

@@ -11,7 +11,9 @@
 #include "device_qualifiers.h"
 
 #define EMU_FUNCTION(type, name, parameters, ...)                                                                    \
-    __host__ __device__ __forceinline__ type name parameters { return __VA_ARGS__; }
+    __host__ __device__ __forceinline__ type name parameters {                                                       \
+        return __VA_ARGS__;                                                                                          \
+    }
 
 // --- bits
 EMU_FUNCTION(int, __popc, (unsigned x), __builtin_popcount(x))
@@ -97,7 +99,7 @@ template <typename To, typename From> __forceinline__ To same_bits(From from) {
     memcpy(&to, &from, sizeof to);
     return to;
 }
-}  // namespace emu
+} // namespace emu
 EMU_FUNCTION(int, __float_as_int, (float x), emu::same_bits<int>(x))
 EMU_FUNCTION(unsigned, __float_as_uint, (float x), emu::same_bits<unsigned>(x))
 EMU_FUNCTION(float, __int_as_float, (int x), emu::same_bits<float>(x))
@@ -110,10 +112,10 @@ EMU_FUNCTION(float, __int2float_rn, (int x), static_cast<float>(x))
 
 // --- min and max: not templates, so that CUDA's mixtures (int with unsigned, float with double) go CUDA's way
 #define EMU_MIN_MAX(result, a, b)                                                                                    \
-    EMU_FUNCTION(result, min, (a x, b y), static_cast<result>(x) < static_cast<result>(y) ? static_cast<result>(x)   \
-                                                                                          : static_cast<result>(y))  \
-    EMU_FUNCTION(result, max, (a x, b y), static_cast<result>(x) > static_cast<result>(y) ? static_cast<result>(x)   \
-                                                                                          : static_cast<result>(y))
+    EMU_FUNCTION(result, min, (a x, b y),                                                                            \
+                 static_cast<result>(x) < static_cast<result>(y) ? static_cast<result>(x) : static_cast<result>(y))  \
+    EMU_FUNCTION(result, max, (a x, b y),                                                                            \
+                 static_cast<result>(x) > static_cast<result>(y) ? static_cast<result>(x) : static_cast<result>(y))
 EMU_MIN_MAX(int, int, int)
 EMU_MIN_MAX(unsigned, unsigned, unsigned)
 EMU_MIN_MAX(unsigned, int, unsigned)
@@ -137,11 +139,23 @@ EMU_MIN_MAX(double, double, float, )
 #undef EMU_FUNCTION
 
 // --- loads that name a cache
-template <typename T> __device__ __forceinline__ T __ldg(const T *address) { return *address; }
-template <typename T> __device__ __forceinline__ T __ldcg(const T *address) { return *address; }
-template <typename T> __device__ __forceinline__ T __ldca(const T *address) { return *address; }
-template <typename T> __device__ __forceinline__ T __ldcs(const T *address) { return *address; }
-template <typename T> __device__ __forceinline__ void __stcg(T *address, T value) { *address = value; }
-template <typename T> __device__ __forceinline__ void __stcs(T *address, T value) { *address = value; }
+template <typename T> __device__ __forceinline__ T __ldg(const T *address) {
+    return *address;
+}
+template <typename T> __device__ __forceinline__ T __ldcg(const T *address) {
+    return *address;
+}
+template <typename T> __device__ __forceinline__ T __ldca(const T *address) {
+    return *address;
+}
+template <typename T> __device__ __forceinline__ T __ldcs(const T *address) {
+    return *address;
+}
+template <typename T> __device__ __forceinline__ void __stcg(T *address, T value) {
+    *address = value;
+}
+template <typename T> __device__ __forceinline__ void __stcs(T *address, T value) {
+    *address = value;
+}
 
 #endif

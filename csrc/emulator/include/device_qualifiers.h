@@ -8,7 +8,7 @@
 #define __global__ __attribute__((visibility("default")))
 // A block runs on one OS thread, so what is static and thread-local is shared by a block's threads and nobody else's.
 // Compile with -fno-gnu-unique: else modules loaded side by side share the variables of equal templates.
-#define __shared__   static __thread
+#define __shared__ static __thread
 #define __constant__
 #define __managed__
 

@@ -9,7 +9,9 @@
 #include "device_core.h"
 #include "device_qualifiers.h"
 
-__device__ __forceinline__ void __syncthreads(EMU_SITE) { emu_sync_block(file, line); }
+__device__ __forceinline__ void __syncthreads(EMU_SITE) {
+    emu_sync_block(file, line);
+}
 __device__ __forceinline__ int __syncthreads_count(int predicate, EMU_SITE) {
     return emu_sync_block_with(EMU_SYNC_COUNT, predicate, file, line);
 }
@@ -20,18 +22,31 @@ __device__ __forceinline__ int __syncthreads_or(int predicate, EMU_SITE) {
     return emu_sync_block_with(EMU_SYNC_OR, predicate, file, line);
 }
 
-__device__ __forceinline__ void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-__device__ __forceinline__ void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-__device__ __forceinline__ void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); } // one OS thread
+__device__ __forceinline__ void __threadfence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+__device__ __forceinline__ void __threadfence_system() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+__device__ __forceinline__ void
+__threadfence_block() { // a block runs on one OS thread: only the compiler must heed it
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
 
-__device__ __forceinline__ long long clock64() { return emu_clock64(); }
+__device__ __forceinline__ long long clock64() {
+    return emu_clock64();
+}
 // clock() has two meanings in one file, as under CUDA: cycles in a kernel, the C library's elsewhere. The C library's
 // function cannot be overloaded, so a macro asks the core where it is.
 namespace std {
 using ::emu_clock;
 }
 #define clock() emu_clock()
-__device__ __forceinline__ void __nanosleep(unsigned) { emu_yield(); }
-__device__ __forceinline__ void __trap(EMU_SITE) { emu_fail("the kernel called __trap()", file, line); }
+__device__ __forceinline__ void __nanosleep(unsigned) {
+    emu_yield();
+}
+__device__ __forceinline__ void __trap(EMU_SITE) {
+    emu_fail("the kernel called __trap()", file, line);
+}
 
 #endif

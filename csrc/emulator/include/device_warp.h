@@ -24,12 +24,14 @@ template <typename T> __forceinline__ T from_bits(uint64_t bits) {
 __forceinline__ uint64_t warp(emu_warp_kind kind, unsigned mask, uint64_t value, const char *file, int line) {
     return emu_warp(kind, mask, value, 0, 32, file, line);
 }
-}  // namespace emu
+} // namespace emu
 
 __device__ __forceinline__ void __syncwarp(unsigned mask = 0xffffffff, EMU_SITE) {
     emu::warp(EMU_SYNCWARP, mask, 0, file, line);
 }
-__device__ __forceinline__ unsigned __activemask(EMU_SITE) { return emu_activemask(file, line); }
+__device__ __forceinline__ unsigned __activemask(EMU_SITE) {
+    return emu_activemask(file, line);
+}
 
 template <typename T>
 __device__ __forceinline__ T __shfl_sync(unsigned mask, T value, int lane, int width = 32, EMU_SITE) {

@@ -6,10 +6,22 @@
 
 #define EMU_MAKE static inline __attribute__((unused, always_inline))
 #define EMU_MAKERS(name, type)                                                                                       \
-    EMU_MAKE name##1 make_##name##1(type x) { name##1 v = {x}; return v; }                                           \
-    EMU_MAKE name##2 make_##name##2(type x, type y) { name##2 v = {x, y}; return v; }                                \
-    EMU_MAKE name##3 make_##name##3(type x, type y, type z) { name##3 v = {x, y, z}; return v; }                     \
-    EMU_MAKE name##4 make_##name##4(type x, type y, type z, type w) { name##4 v = {x, y, z, w}; return v; }
+    EMU_MAKE name##1 make_##name##1(type x) {                                                                        \
+        name##1 v = {x};                                                                                             \
+        return v;                                                                                                    \
+    }                                                                                                                \
+    EMU_MAKE name##2 make_##name##2(type x, type y) {                                                                \
+        name##2 v = {x, y};                                                                                          \
+        return v;                                                                                                    \
+    }                                                                                                                \
+    EMU_MAKE name##3 make_##name##3(type x, type y, type z) {                                                        \
+        name##3 v = {x, y, z};                                                                                       \
+        return v;                                                                                                    \
+    }                                                                                                                \
+    EMU_MAKE name##4 make_##name##4(type x, type y, type z, type w) {                                                \
+        name##4 v = {x, y, z, w};                                                                                    \
+        return v;                                                                                                    \
+    }
 
 EMU_MAKERS(char, signed char)
 EMU_MAKERS(uchar, unsigned char)

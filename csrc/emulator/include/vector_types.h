@@ -4,10 +4,22 @@
 
 // The alignments are CUDA's own (3-vectors have none beyond their element's): they decide struct layouts.
 #define EMU_VECTORS(name, type, align1, align2, align4)                                                              \
-    typedef struct __attribute__((aligned(align1))) name##1 { type x; } name##1;                                     \
-    typedef struct __attribute__((aligned(align2))) name##2 { type x, y; } name##2;                                  \
-    typedef struct name##3 { type x, y, z; } name##3;                                                                \
-    typedef struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; } name##4;
+    typedef struct __attribute__((aligned(align1))) name##1 {                                                        \
+        type x;                                                                                                      \
+    }                                                                                                                \
+    name##1;                                                                                                         \
+    typedef struct __attribute__((aligned(align2))) name##2 {                                                        \
+        type x, y;                                                                                                   \
+    }                                                                                                                \
+    name##2;                                                                                                         \
+    typedef struct name##3 {                                                                                         \
+        type x, y, z;                                                                                                \
+    }                                                                                                                \
+    name##3;                                                                                                         \
+    typedef struct __attribute__((aligned(align4))) name##4 {                                                        \
+        type x, y, z, w;                                                                                             \
+    }                                                                                                                \
+    name##4;
 
 EMU_VECTORS(char, signed char, 1, 2, 4)
 EMU_VECTORS(uchar, unsigned char, 1, 2, 4)
@@ -30,7 +42,9 @@ typedef struct dim3 {
 #ifdef __cplusplus
     constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1) : x(x_), y(y_), z(z_) {}
     constexpr dim3(uint3 sizes) : x(sizes.x), y(sizes.y), z(sizes.z) {}
-    constexpr operator uint3() const { return uint3{x, y, z}; }
+    constexpr operator uint3() const {
+        return uint3{x, y, z};
+    }
 #endif
 } dim3;
 

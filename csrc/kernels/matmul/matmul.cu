@@ -101,11 +101,17 @@ int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 constexpr auto plan_kahan = plan_naive;
 
+// Elements of a row of A that a block keeps at a time.
+int64_t row_segment(const ck_call *call) {
+    const int64_t room = static_cast<int64_t>(call->limits->shared_per_block / ck_dtype_size(call->types.input));
+    return smaller(inner(call), room);
+}
+
 int plan_shared_row(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_grid(call, plan, error, rows(call), 1, ROW_THREADS, 1));
-    const int64_t size = static_cast<int64_t>(ck_dtype_size(call->types.input));
-    const int64_t room = static_cast<int64_t>(call->limits->shared_per_block) / size;
-    plan->shared_bytes = static_cast<size_t>(smaller(inner(call), room) * size);
+    // Whole 16-byte units: nvcc reads the row four words at a time, also where fewer are left of it.
+    const int64_t bytes = row_segment(call) * static_cast<int64_t>(ck_dtype_size(call->types.input));
+    plan->shared_bytes = static_cast<size_t>(divide_up(bytes, 16) * 16);
     return CK_OK;
 }
 
@@ -181,7 +187,7 @@ int run_tiled_padded(const ck_call *call, const ck_plan *plan, const ck_context 
 int run_shared_row(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return with_type(call, error, [&](auto type) {
         using T = decltype(type);
-        const int segment = static_cast<int>(plan->shared_bytes / sizeof(T));
+        const int segment = static_cast<int>(row_segment(call));
         return launch<T>(shared_row<T>, "shared_row", call, plan, context, error, columns(call), inner(call),
                          segment);
     });

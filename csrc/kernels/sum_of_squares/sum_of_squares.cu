@@ -60,6 +60,9 @@ int64_t length_of(const ck_view &view) {
 int64_t length(const ck_call *call) {
     return length_of(call->views[0]);
 }
+int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
 int64_t divide_up(int64_t n, int64_t by) {
     return (n + by - 1) / by;
 }
@@ -222,18 +225,25 @@ int run_cooperative(const ck_call *call, const ck_plan *plan, const ck_context *
 
 // --- the last partial sums
 
-template <typename Acc> void add_in_order(const void *partials, int64_t count, void *out) {
-    const Acc *const sums = static_cast<const Acc *>(partials);
+// Halves of halves, as NumPy adds: hundreds of partial sums in a row would cost more digits than the kernel did.
+enum { ADD_IN_A_ROW = 8 };
+template <typename Acc> Acc add_pairwise(const Acc *sums, int64_t count) {
+    if (count > ADD_IN_A_ROW)
+        return add_pairwise(sums, count / 2) + add_pairwise(sums + count / 2, count - count / 2);
     Acc sum = 0;
     for (int64_t i = 0; i < count; ++i) sum += sums[i];
-    *static_cast<Acc *>(out) = sum;
+    return sum;
+}
+
+template <typename Acc> void finish_as(const void *partials, int64_t count, void *out) {
+    *static_cast<Acc *>(out) = add_pairwise(static_cast<const Acc *>(partials), count);
 }
 
 void finish_host(const void *partials, int64_t count, const ck_types *types, void *out) {
     switch (types->accumulator) {
-    case CK_INT64: return add_in_order<wrapping>(partials, count, out);
-    case CK_FLOAT32: return add_in_order<float>(partials, count, out);
-    case CK_FLOAT64: return add_in_order<double>(partials, count, out);
+    case CK_INT64: return finish_as<wrapping>(partials, count, out);
+    case CK_FLOAT32: return finish_as<float>(partials, count, out);
+    case CK_FLOAT64: return finish_as<double>(partials, count, out);
     }
 }
 
@@ -257,9 +267,10 @@ double share(const ck_call *call, int64_t threads) {
     return static_cast<double>(divide_up(length(call), threads));
 }
 
-// Of that many partial sums, those that an element goes into: adding the zeros of the others rounds nothing.
-double used(const ck_call *call, int64_t partials) {
-    return static_cast<double>(length(call) < partials ? length(call) : partials);
+// The host's part: partial sums that no element went into are zeros and round nothing.
+double depth_finish(const ck_call *call, int64_t partials) {
+    const int64_t used = smaller(length(call), partials);
+    return used <= ADD_IN_A_ROW ? static_cast<double>(used) : ADD_IN_A_ROW + log2_up(divide_up(used, ADD_IN_A_ROW));
 }
 
 double depth_in_a_row(const ck_call *call) {
@@ -267,30 +278,30 @@ double depth_in_a_row(const ck_call *call) {
 }
 double depth_one_block(const ck_call *call) {
     const int64_t threads = call->parameters[0];
-    return share(call, threads) + used(call, threads);
+    return share(call, threads) + depth_finish(call, threads);
 }
 double depth_multi_block(const ck_call *call) {
     const int64_t all = call->parameters[0] * call->parameters[1];
-    return share(call, all) + used(call, all);
+    return share(call, all) + depth_finish(call, all);
 }
 double depth_shared_serial(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
-    return share(call, threads * blocks) + static_cast<double>(threads + blocks);
+    return share(call, threads * blocks) + static_cast<double>(threads) + depth_finish(call, blocks);
 }
 double depth_tree(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
-    return share(call, threads * blocks) + log2_up(threads) + static_cast<double>(blocks);
+    return share(call, threads * blocks) + log2_up(threads) + depth_finish(call, blocks);
 }
 double depth_tree_unrolled(const ck_call *call) {
     const int64_t blocks = call->parameters[0];
-    return share(call, UNROLLED_THREADS * blocks) + log2_up(UNROLLED_THREADS) + static_cast<double>(blocks);
+    return share(call, UNROLLED_THREADS * blocks) + log2_up(UNROLLED_THREADS) + depth_finish(call, blocks);
 }
 double depth_shuffle(int64_t threads) {
     return log2_up(WARP) + log2_up(divide_up(threads, WARP));
 }
 double depth_warp_shuffle(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
-    return share(call, threads * blocks) + depth_shuffle(threads) + static_cast<double>(blocks);
+    return share(call, threads * blocks) + depth_shuffle(threads) + depth_finish(call, blocks);
 }
 // A place of a pack, a share of head and tail, the places together, the block.
 double depth_packed(const ck_call *call, int64_t blocks) {
@@ -299,6 +310,10 @@ double depth_packed(const ck_call *call, int64_t blocks) {
     return share(call, threads * blocks * width) + static_cast<double>(edges + most) + depth_shuffle(threads);
 }
 double depth_vectorized(const ck_call *call) {
+    const int64_t blocks = chosen_blocks(call);
+    return depth_packed(call, blocks) + depth_finish(call, blocks);
+}
+double depth_atomic(const ck_call *call) { // the blocks' sums come one after another, in any order
     const int64_t blocks = chosen_blocks(call);
     return depth_packed(call, blocks) + static_cast<double>(blocks);
 }
@@ -375,7 +390,7 @@ const ck_variant variants[] = {
             PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("vectorized"),
             "16-byte loads, a grid that fills the chip", "Memory speed is bytes in flight", "named in P11"),
     VARIANT(atomic, AFTER(vectorized), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC_INTEGERS,
-            PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("atomic"),
+            PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_atomic, KERNELS("atomic"),
             "Blocks add to the result themselves", "Atomics end in one launch, but not in one order", "named in P11"),
     VARIANT(cooperative, AFTER(atomic), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC | CK_COOPERATIVE,
             PARAMETERS(MORE_THREADS, BLOCKS), depth_cooperative, KERNELS("cooperative"),

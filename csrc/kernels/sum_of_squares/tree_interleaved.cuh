@@ -7,8 +7,9 @@
 // Edges   a neighbour beyond the block is skipped, so any number of threads is right (the lab sheet's guard; the
 //         tutorial's code needs a power of two)
 // Map     round r: thread t with t % 2^(r+1) == 0 adds sums[t + 2^r]
-// Limit   the working threads are spread thin: warps stay busy with 1 lane in 2, 4, 8, ..., whose addresses, 2, 4,
-//         8, ... words apart, fall into the same banks: "tree_sequential"
+// Limit   the working threads are spread thin: a warp stays busy for 1 lane in 2, 4, 8, ...: "tree_sequential".
+//         (The documents blame bank conflicts too. There are none: thread t works on word t, so the lanes of a warp
+//         never share a bank. A form that numbers the working threads afresh, sums[2*offset*t], has them.)
 #ifndef CK_SUM_TREE_INTERLEAVED_CUH
 #define CK_SUM_TREE_INTERLEAVED_CUH
 

@@ -1,12 +1,13 @@
 // sum_of_squares "tree_sequential": comes after "tree_interleaved".
 //
 // Change  The lower half adds the upper half; then the lower quarter the second quarter; and so on.
-// Why     Working threads stay side by side: whole warps drop out, and the lanes of a warp touch neighbouring words,
-//         each in a bank of its own.
-// Claim   bank conflicts of the tree: 0; warps at work for 256 threads: 4, 2, 1, 1, ... (before: 8, 8, 8, 8, 8, 8, 4,
-// 2) Price   none Edges   the half is rounded up, and with an odd count the middle sum waits a round: any number of
-// threads is right Map     round: thread t < active - half adds sums[t + half], half = ceil(active / 2) Limit   loop
-// control and barriers for a tree whose shape never changes: "tree_unrolled"
+// Why     Working threads stay side by side, so whole warps drop out.
+// Claim   warps at work in the rounds of 256 threads: 4, 2, 1, 1, 1, 1, 1, 1, together 12 (before: 8, 8, 8, 8, 8, 4, 2,
+//         1, together 47)
+// Price   none
+// Edges   the half is rounded up, and with an odd count the middle sum waits a round: any number of threads is right
+// Map     round: thread t < active - half adds sums[t + half], half = ceil(active / 2)
+// Limit   loop control and barriers for a tree whose shape never changes: "tree_unrolled"
 #ifndef CK_SUM_TREE_SEQUENTIAL_CUH
 #define CK_SUM_TREE_SEQUENTIAL_CUH
 

@@ -5,8 +5,8 @@
 // Why     Memory speed needs bytes in flight. Four packs a thread are 64 bytes on their way where one int was 4; and
 //         a load of 16 bytes is one instruction and one request instead of four.
 // Claim   load requests: a quarter of before for 4-byte elements; read speed: the memory's own
-// Price   registers: 16 for the packs
-// Edges   elements before the first 16-byte boundary (`head`) and after the last whole pack (`tail`) go one by one; x
+// Price   registers: 16 for the packs, of the 32 that 2048 threads a multiprocessor leave to each
+// Edges   elements before the first 16-byte boundary (`head`) and after the last whole pack go one by one; x
 //         need only be aligned to an element. For floats the bits can thus depend on the array's address modulo 16.
 // Map     pack p of the aligned middle: thread p % grid_threads()
 // Limit   the memory. What is left is who adds the last sums: "atomic", "cooperative"
@@ -24,16 +24,20 @@ template <typename In> struct alignas(PACK_BYTES) pack {
     In values[WIDTH];
 };
 
-// One thread's share, in packs. A sum for each place in a pack: shorter chains, and additions that do not wait.
+// One thread's share, in packs. A sum for each place in a pack: shorter chains, and additions that do not wait. The two
+// short loops stay rolled: unrolled they need more than 32 registers, and then 2048 threads no longer fit.
 template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(const In *__restrict__ x, int64_t n) {
     constexpr int WIDTH = pack<In>::WIDTH;
     const int64_t me = grid_thread(), stride = grid_threads();
     const int64_t offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(x) % PACK_BYTES / sizeof(In));
     const int64_t wanted = (WIDTH - offset) % WIDTH, head = wanted < n ? wanted : n;
-    const int64_t packs = (n - head) / WIDTH, tail = head + packs * WIDTH;
+    const int64_t packs = (n - head) / WIDTH;
     const pack<In> *__restrict__ const middle = reinterpret_cast<const pack<In> *>(x + head);
 
     Acc sums[WIDTH] = {};
+#pragma unroll 1
+    for (int64_t i = me; i < n - packs * WIDTH; i += stride) // at most 2 * (WIDTH - 1) elements, before and after
+        sums[0] += square<Acc>(x[i < head ? i : i + packs * WIDTH]);
     int64_t p = me;
     for (; p + (PACKS_IN_FLIGHT - 1) * stride < packs; p += PACKS_IN_FLIGHT * stride) {
         pack<In> loaded[PACKS_IN_FLIGHT];
@@ -41,13 +45,11 @@ template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(c
         for (int j = 0; j < PACKS_IN_FLIGHT; ++j)
             for (int w = 0; w < WIDTH; ++w) sums[w] += square<Acc>(loaded[j].values[w]);
     }
+#pragma unroll 1
     for (; p < packs; p += stride) {
         const pack<In> loaded = middle[p];
         for (int w = 0; w < WIDTH; ++w) sums[w] += square<Acc>(loaded.values[w]);
     }
-    for (int64_t i = me; i < head; i += stride) sums[0] += square<Acc>(x[i]);
-    for (int64_t i = tail + me; i < n; i += stride) sums[0] += square<Acc>(x[i]);
-
     Acc sum = sums[0];
     for (int w = 1; w < WIDTH; ++w) sum += sums[w];
     return sum;
