@@ -171,9 +171,10 @@ def cuda_build() -> Build:
     version = subprocess.run([toolkit.nvcc, "--version"], capture_output=True, text=True)
     if version.returncode:
         raise Unavailable(f"{toolkit.nvcc} --version failed: {(version.stderr or version.stdout).strip()}")
-    codes = []
+    codes, chips = [], []
     for arch in architectures(toolkit.nvcc):
         number, ptx = arch.strip().removesuffix("-ptx"), arch.strip().endswith("-ptx")
+        chips.append(int(number.rstrip("af")))
         codes.append(f"-gencode=arch=compute_{number},code={'compute' if ptx else 'sm'}_{number}")
     print(f"cudakern: {toolkit.nvcc}, {' '.join(codes)}", flush=True)
     host = ",".join(["-fPIC", "-fvisibility=hidden", *WARNINGS, "-Wno-unknown-pragmas"])
@@ -183,7 +184,8 @@ def cuda_build() -> Build:
         ["csrc/gpu"],
         [str(toolkit.nvcc), "-std=c++17", "-O3", "-fmad=true", "--threads=0", *codes, "-Xcompiler", host, *strict],
         # -isystem: warnings in NVIDIA's headers are not ours to mend
-        c_flags=["-isystem", str(toolkit.include)],
+        # The runtime passes over a GPU that this build holds no code for.
+        c_flags=["-isystem", str(toolkit.include), f"-DCK_LOWEST_CAPABILITY={min(chips)}"],
         link_flags=[f"-L{toolkit.library}", "-lcudart_static", "-lrt", "-ldl", "-lpthread"],
     )
 
@@ -319,7 +321,7 @@ def build_core(folder: Path, pool: ThreadPoolExecutor) -> Path:
     output = folder / "lib" / CORE
     link(
         output,
-        [*cc, "-shared", f"-Wl,-soname,{CORE}", "-Wl,-z,noexecstack", "-pthread", *sanitizers()],
+        [*cc, "-shared", f"-Wl,-soname,{CORE}", "-Wl,-z,noexecstack", "-Wl,-z,nodelete", "-pthread", *sanitizers()],
         objects,
         ["-ldl", "-lm", "-lrt", *extra("LDFLAGS")],
         f"core: {CORE}",

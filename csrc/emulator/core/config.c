@@ -56,9 +56,10 @@ static int parse_count(const char *text, long long low, long long high, long lon
     return end != text && !*end && !errno && *value >= low && *value <= high;
 }
 
+static char chip_names[160]; // filled by start()
+
 // Puts one setting into `config`; else returns what would be allowed.
 static const char *apply(emu_config *config, const char *key, const char *value) {
-    static _Thread_local char allowed[160];
     long long count = 0;
     int ok;
     if (!strcmp(key, "devices")) {
@@ -71,7 +72,7 @@ static const char *apply(emu_config *config, const char *key, const char *value)
         config->memory = bytes;
     } else if (!strcmp(key, "chip")) {
         const emu_chip *chip = emu_find_chip(value);
-        if (!chip) return emu_list_chips(allowed, sizeof allowed), allowed;
+        if (!chip) return chip_names;
         snprintf(config->chip, sizeof config->chip, "%s", chip->name);
     } else if (!strcmp(key, "order")) {
         if (!strcmp(value, "fixed")) {
@@ -131,6 +132,7 @@ static void fork_child(void) {
 // then fails and says why, until emu_configure() sets that key.
 static void start(void) {
     emu_config config = {.devices = 1, .chip = "H200"};
+    emu_list_chips(chip_names, sizeof chip_names);
     for (int i = 0; i < KEY_COUNT; i++) {
         char name[64] = "CUDAKERN_EMULATOR_";
         size_t used = strlen(name);

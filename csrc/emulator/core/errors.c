@@ -7,20 +7,40 @@
 // that succeeds touches neither, as in CUDA, so an error stays to be seen until cudaGetLastError takes it.
 #include "host.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static _Thread_local int last_error;
-static _Thread_local char last_words[EMU_MESSAGE];
+
+// The words lie on the heap: thread-locals of this library come out of a reserve of about 1.6 KB that all libraries
+// loaded at run time share, and it must stay loadable beside others.
+static _Thread_local char *last_words; // NULL: none yet, or no memory for them
+static pthread_key_t words_key;        // frees them when the thread ends
+static pthread_once_t words_once = PTHREAD_ONCE_INIT;
+
+static void make_words_key(void) {
+    pthread_key_create(&words_key, free);
+}
+
+static void keep_words(const char *words) {
+    if (!last_words) {
+        pthread_once(&words_once, make_words_key);
+        last_words = malloc(EMU_MESSAGE);
+        pthread_setspecific(words_key, last_words);
+    }
+    if (last_words) memcpy(last_words, words, EMU_MESSAGE);
+}
 
 int emu_error(int code, const char *format, ...) {
-    char words[EMU_MESSAGE]; // the arguments may point into last_words
+    char words[EMU_MESSAGE] = ""; // the arguments may point into last_words
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    memcpy(last_words, words, sizeof words);
+    keep_words(words);
     last_error = code;
     return code;
 }
@@ -36,9 +56,9 @@ int emu_last_error(int reset) {
 }
 
 size_t emu_error_detail(char *buffer, size_t size) {
-    size_t length = strlen(last_words);
-    if (buffer && size) snprintf(buffer, size, "%s", last_words);
-    return length;
+    const char *words = last_words ? last_words : "";
+    if (buffer && size) snprintf(buffer, size, "%s", words);
+    return strlen(words);
 }
 
 #define ROW(name, number, text) {number, #name, text},

@@ -24,8 +24,8 @@ template <typename In> struct alignas(PACK_BYTES) pack {
     In values[WIDTH];
 };
 
-// One thread's share, in packs. A sum for each place in a pack: shorter chains, and additions that do not wait. The two
-// short loops stay rolled: unrolled they need more than 32 registers, and then 2048 threads no longer fit.
+// One thread's share, in packs. A sum for each place in a pack: shorter chains, and additions that do not wait. The
+// two short loops stay rolled: unrolled they need more than 32 registers, and 2048 threads no longer fit.
 template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(const In *__restrict__ x, int64_t n) {
     constexpr int WIDTH = pack<In>::WIDTH;
     const int64_t me = grid_thread(), stride = grid_threads();
