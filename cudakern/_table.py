@@ -76,6 +76,7 @@ class Variant:
     sum_order: str  #: "sequential", "tree", "compensated" or "none"
     deterministic: bool  #: the same bits whatever the order of threads, for every type
     deterministic_integers: bool  #: ... for integer types
+    flushes_denormals: bool  #: a GPU may take float32 sums below the normal range for zero
     compensated: bool
     reads_clock: bool
     cooperative: bool

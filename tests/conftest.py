@@ -1,7 +1,13 @@
 """What all tests share: the backends that work here, the emulator's settings put back, Hypothesis' profile."""
 
+import os
+
 import hypothesis
 import pytest
+
+# CUDA loads a kernel at its first launch, and waits for running ones to do so: a test whose kernel waits for another
+# kernel would wait for ever. So all are loaded at the start; the setting is read when CUDA starts.
+os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
 
 import cases
 import cudakern

@@ -56,10 +56,10 @@ def test_barriers_count_the_living(library, order, name, leave, threads):
         assert np.array_equal(row, expected)
 
 
-def test_threads_leave_one_by_one(library):
+def test_warps_leave_one_by_one(library):
     out = library.buffer(np.full((2, 200), -1, np.int32))
-    library.launch("run_leave_one_by_one", out, grid=2, block=200)
-    assert np.array_equal(out.get(), np.tile(np.arange(200), (2, 1)))
+    library.launch("run_leave_warp_by_warp", out, grid=2, block=200)
+    assert np.array_equal(out.get(), np.tile(np.arange(200) // 32, (2, 1)))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])

@@ -20,16 +20,36 @@ extern "C" {
 #endif
 
 typedef enum ck_dtype {
-    CK_BOOL, CK_INT8, CK_UINT8, CK_INT16, CK_UINT16, CK_INT32, CK_UINT32, CK_INT64, CK_UINT64,
-    CK_FLOAT16, CK_BFLOAT16, CK_FLOAT32, CK_FLOAT64, CK_COMPLEX64, CK_COMPLEX128,
+    CK_BOOL,
+    CK_INT8,
+    CK_UINT8,
+    CK_INT16,
+    CK_UINT16,
+    CK_INT32,
+    CK_UINT32,
+    CK_INT64,
+    CK_UINT64,
+    CK_FLOAT16,
+    CK_BFLOAT16,
+    CK_FLOAT32,
+    CK_FLOAT64,
+    CK_COMPLEX64,
+    CK_COMPLEX128,
     CK_DTYPE_COUNT
 } ck_dtype;
 
-enum { CK_MAX_DIMS = 8, CK_MAX_VIEWS = 6, CK_MAX_PARAMETERS = 4, CK_MAX_CHOICES = 12, CK_MAX_TYPES = 16, CK_MAX_KERNELS = 6 };
+enum {
+    CK_MAX_DIMS = 8,
+    CK_MAX_VIEWS = 6,
+    CK_MAX_PARAMETERS = 4,
+    CK_MAX_CHOICES = 12,
+    CK_MAX_TYPES = 16,
+    CK_MAX_KERNELS = 6
+};
 
-size_t ck_dtype_size(int dtype);       // bytes of one element
-const char *ck_dtype_name(int dtype);  // NumPy's name
-int ck_dtype_from_name(const char *name);  // -1: unknown
+size_t ck_dtype_size(int dtype);          // bytes of one element
+const char *ck_dtype_name(int dtype);     // NumPy's name
+int ck_dtype_from_name(const char *name); // -1: unknown
 
 // An array as a kernel's host code sees it. Strides are in bytes. Inputs come first, outputs after them.
 typedef struct ck_view {
@@ -38,35 +58,40 @@ typedef struct ck_view {
     int ndim;
     int64_t shape[CK_MAX_DIMS];
     int64_t strides[CK_MAX_DIMS];
-    int swapped;  // 1: bytes of an element are not in this machine's order
+    int swapped; // 1: bytes of an element are not in this machine's order
 } ck_view;
 
 // One parameter of a row: a choice among values, or a range with a step.
 typedef struct ck_parameter {
-    const char *name;  // NULL ends the list
-    int64_t fallback;  // the default
+    const char *name; // NULL ends the list
+    int64_t fallback; // the default
     int64_t choices[CK_MAX_CHOICES];
-    int choice_count;  // 0: a range
+    int choice_count; // 0: a range
     int64_t low, high, step;
-    const char *unit;  // "threads per block", for messages and listings
+    const char *unit; // "threads per block", for messages and listings
 } ck_parameter;
 
 // (input, accumulator, output) as dtype codes.
-typedef struct ck_types { int input, accumulator, output; } ck_types;
+typedef struct ck_types {
+    int input, accumulator, output;
+} ck_types;
 
 typedef enum ck_sum_order { CK_SUM_SEQUENTIAL, CK_SUM_TREE, CK_SUM_COMPENSATED, CK_SUM_NONE } ck_sum_order;
 
-enum {  // traits
-    CK_DETERMINISTIC = 1,  // the same bits from run to run, whatever the order of threads and blocks
-    CK_READS_CLOCK = 2,    // fills ck_context.clocks
-    CK_HOST_FINISH = 4,    // leaves partial results for the host to add (a finishing kernel for device results)
-    CK_COOPERATIVE = 8,    // needs all its blocks resident at once
-    CK_DETERMINISTIC_INTEGERS = 16,  // deterministic for integer types only
+enum {                    // traits
+    CK_DETERMINISTIC = 1, // the same bits from run to run, whatever the order of threads and blocks
+    CK_READS_CLOCK = 2,   // fills ck_context.clocks
+    CK_HOST_FINISH = 4,   // leaves partial results for the host to add (a finishing kernel for device results)
+    CK_COOPERATIVE = 8,   // needs all its blocks resident at once
+    CK_DETERMINISTIC_INTEGERS = 16, // deterministic for integer types only
+    CK_FLUSHES_DENORMALS = 32,      // a GPU may take float32 results below the normal range for zero
 };
-enum { CK_ON_CUDA = 1, CK_ON_EMULATOR = 2, CK_ON_HOST = 4 };  // backends
+enum { CK_ON_CUDA = 1, CK_ON_EMULATOR = 2, CK_ON_HOST = 4 }; // backends
 
 // What each block of a clock-reading row notes. Cycles count per multiprocessor; nanoseconds are common to all.
-typedef struct ck_clock { long long cycle_start, cycle_end, ns_start, ns_end; } ck_clock;
+typedef struct ck_clock {
+    long long cycle_start, cycle_end, ns_start, ns_end;
+} ck_clock;
 
 // The device's limits that planning needs.
 typedef struct ck_limits {
@@ -78,21 +103,23 @@ typedef struct ck_limits {
 
 // What a variant asks for, from shapes and types alone.
 typedef struct ck_plan {
-    unsigned grid[3], block[3];  // of the main launch, for reports
-    size_t shared_bytes;         // dynamic shared memory of the main launch
+    unsigned grid[3], block[3]; // of the main launch, for reports
+    size_t shared_bytes;        // dynamic shared memory of the main launch
     size_t workspace_bytes;
-    int64_t partials;      // partial results, of the accumulator's type; 0: the run writes the result itself
-    int64_t clock_blocks;  // ck_clock records; 0: none
+    int64_t partials;     // partial results, of the accumulator's type; 0: the run writes the result itself
+    int64_t clock_blocks; // ck_clock records; 0: none
     // Layout of each 2-D operand on the device: rows and columns rounded up to these multiples (0 or 1: as they
     // are; the rest is zero for inputs), and rows padded to the device's pitch.
-    struct { int row_multiple, column_multiple, pitched; } layout[CK_MAX_VIEWS];
+    struct {
+        int row_multiple, column_multiple, pitched;
+    } layout[CK_MAX_VIEWS];
 } ck_plan;
 
 typedef struct ck_call {
-    const ck_view *views;  // in plan(): no data; in run(): device memory, strides as laid out
+    const ck_view *views; // in plan(): no data; in run(): device memory, strides as laid out
     int view_count;
-    const int64_t *parameters;  // in the order of the row's parameters, defaults filled in
-    ck_types types;             // the row's entry that fits the inputs
+    const int64_t *parameters; // in the order of the row's parameters, defaults filled in
+    ck_types types;            // the row's entry that fits the inputs
     const ck_limits *limits;
 } ck_call;
 
@@ -100,29 +127,31 @@ typedef struct ck_context {
     int device;
     cudaStream_t stream;
     void *workspace;
-    void *partials;    // plan.partials elements of the accumulator's type
-    ck_clock *clocks;  // plan.clock_blocks records
+    void *partials;   // plan.partials elements of the accumulator's type
+    ck_clock *clocks; // plan.clock_blocks records
 } ck_context;
 
-typedef struct ck_work { double flops, bytes; } ck_work;  // of the operation, not of the variant: least traffic
+typedef struct ck_work {
+    double flops, bytes;
+} ck_work; // of the operation, not of the variant: least traffic
 
 typedef struct ck_variant {
     const char *name;
-    const char *after;    // the step it comes after; NULL: a ladder begins here
-    const char *summary;  // one line: what a listing shows
-    const char *lesson;   // what a student keeps
-    const char *origin;   // document and step, paper, or library
-    ck_types types[CK_MAX_TYPES];  // ends with input < 0 (TYPES_END)
+    const char *after;            // the step it comes after; NULL: a ladder begins here
+    const char *summary;          // one line: what a listing shows
+    const char *lesson;           // what a student keeps
+    const char *origin;           // document and step, paper, or library
+    ck_types types[CK_MAX_TYPES]; // ends with input < 0 (TYPES_END)
     ck_parameter parameters[CK_MAX_PARAMETERS + 1];
     ck_sum_order sum_order;
     // Additions with a rounding on the longest path to a result: f(n) of the error bound c * f(n) * u.
     double (*depth)(const ck_call *call);
     unsigned traits;
-    int capability;        // 75 means 7.5
-    int capability_exact;  // 1: that chip and no other
+    int capability;       // 75 means 7.5
+    int capability_exact; // 1: that chip and no other
     unsigned backends;
-    const char *kernels[CK_MAX_KERNELS];  // names as in the source; NULL ends
-    const char *source;                   // relative to csrc/kernels
+    const char *kernels[CK_MAX_KERNELS]; // names as in the source; NULL ends
+    const char *source;                  // relative to csrc/kernels
     int (*plan)(const ck_call *call, ck_plan *plan, ck_error *error);
     int (*run)(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
 } ck_variant;

@@ -102,6 +102,7 @@ static PyObject *make_row(const void *source, Py_ssize_t index) {
         set_item(made, "source", PyUnicode_FromString(text(row->source))) < 0 ||
         set_item(made, "deterministic", TRAIT(CK_DETERMINISTIC)) < 0 ||
         set_item(made, "deterministic_integers", TRAIT(CK_DETERMINISTIC | CK_DETERMINISTIC_INTEGERS)) < 0 ||
+        set_item(made, "flushes_denormals", TRAIT(CK_FLUSHES_DENORMALS)) < 0 ||
         set_item(made, "compensated", PyBool_FromLong(row->sum_order == CK_SUM_COMPENSATED)) < 0 ||
         set_item(made, "reads_clock", TRAIT(CK_READS_CLOCK)) < 0 ||
         set_item(made, "cooperative", TRAIT(CK_COOPERATIVE)) < 0 ||

@@ -93,8 +93,11 @@ int ck_device_current(int *device, ck_error *error) {
 int ck_device_enter(int device, int *previous, ck_error *error) {
     CK_CUDA(error, cudaGetDevice(previous));
     // Setting a device makes its context: the caller's own choice is left alone when it is the same.
-    if (*previous != device) CK_CUDA(error, cudaSetDevice(device));
-    return CK_OK;
+    cudaError_t code = cudaSuccess;
+    if (*previous == device || CK_CUDA_CODE(code, cudaSetDevice(device)) == cudaSuccess) return CK_OK;
+    char call[40];
+    snprintf(call, sizeof call, "cudaSetDevice(%d)", device);
+    return ck_fail_cuda(error, code, call);
 }
 
 void ck_device_leave(int device, int previous, ck_error *error) {

@@ -22,11 +22,11 @@ enum {
 };
 
 typedef struct ck_error {
-    int code;             // CK_OK until something failed
-    char call[96];        // the runtime call as written in the source, or the kernel's name
-    char message[1024];   // what was given, what is allowed, what to do
-    size_t bytes;         // allocation that failed: the size asked for
-    size_t bytes_free;    // and what was free
+    int code;           // CK_OK until something failed
+    char call[96];      // the runtime call as written in the source, or the kernel's name
+    char message[1024]; // what was given, what is allowed, what to do
+    size_t bytes;       // allocation that failed: the size asked for
+    size_t bytes_free;  // and what was free
 } ck_error;
 
 // Writes the message (printf style) unless an earlier failure is there already; returns `code`.
@@ -40,18 +40,18 @@ int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call);
 cudaError_t ck_injected_fault(const char *call);
 
 // Every call of the CUDA runtime goes through this: it names the call in the error, and a test can make it fail.
-#define CK_CUDA(error, call)                                                                                          \
-    do {                                                                                                              \
-        cudaError_t ck_code_ = ck_injected_fault(#call);                                                              \
-        if (ck_code_ == cudaSuccess) ck_code_ = (call);                                                               \
-        if (ck_code_ != cudaSuccess) return ck_fail_cuda((error), ck_code_, #call);                                   \
+#define CK_CUDA(error, call)                                                                                         \
+    do {                                                                                                             \
+        cudaError_t ck_code_ = ck_injected_fault(#call);                                                             \
+        if (ck_code_ == cudaSuccess) ck_code_ = (call);                                                              \
+        if (ck_code_ != cudaSuccess) return ck_fail_cuda((error), ck_code_, #call);                                  \
     } while (0)
 
 // For our own functions that return a status and have filled the error already.
-#define CK_TRY(call)                                                                                                  \
-    do {                                                                                                              \
-        int ck_status_ = (call);                                                                                      \
-        if (ck_status_ != CK_OK) return ck_status_;                                                                   \
+#define CK_TRY(call)                                                                                                 \
+    do {                                                                                                             \
+        int ck_status_ = (call);                                                                                     \
+        if (ck_status_ != CK_OK) return ck_status_;                                                                  \
     } while (0)
 
 #ifdef __cplusplus

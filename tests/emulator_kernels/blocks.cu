@@ -30,17 +30,18 @@ ENTRY run_reverse(const Shape *shape, int *out, int leave) {
     return launch(shape, reverse, out, leave);
 }
 
-// One thread leaves after each barrier: the last one passes them all alone.
-__global__ void leave_one_by_one(int *out) {
+// One warp leaves after each barrier: the last one passes them all alone. (Within a warp all must come to a barrier
+// or none: a GPU would wait for ever.)
+__global__ void leave_warp_by_warp(int *out) {
     int passed = 0;
-    for (unsigned t = 0; t < threadIdx.x; ++t) {
+    for (unsigned t = 0; t < threadIdx.x / 32; ++t) {
         __syncthreads();
         ++passed;
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = passed;
 }
-ENTRY run_leave_one_by_one(const Shape *shape, int *out) {
-    return launch(shape, leave_one_by_one, out);
+ENTRY run_leave_warp_by_warp(const Shape *shape, int *out) {
+    return launch(shape, leave_warp_by_warp, out);
 }
 
 __global__ void barrier_votes(const int *in, int *out) {

@@ -22,14 +22,14 @@ enum { EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_MESSAGE = 1024 };
 typedef enum emu_order { EMU_ORDER_FIXED, EMU_ORDER_REVERSED, EMU_ORDER_SEEDED } emu_order;
 
 typedef struct emu_config {
-    emu_order order;      // of blocks in a grid and threads in a block
-    uint64_t seed;        // for EMU_ORDER_SEEDED
-    int workers;          // OS threads that run blocks; 0: one a core
-    int devices;          // emulated devices (before the first use)
-    size_t memory;        // bytes of each device; 0: the chip's
-    char chip[32];        // "H200", ...
-    size_t stack_bytes;   // of an emulated thread
-    long long fail_allocation;  // the n-th device allocation from now fails; 0: none
+    emu_order order;           // of blocks in a grid and threads in a block
+    uint64_t seed;             // for EMU_ORDER_SEEDED
+    int workers;               // OS threads that run blocks; 0: one a core
+    int devices;               // emulated devices (before the first use)
+    size_t memory;             // bytes of each device; 0: the chip's
+    char chip[32];             // "H200", ...
+    size_t stack_bytes;        // of an emulated thread
+    long long fail_allocation; // the n-th device allocation from now fails; 0: none
 } emu_config;
 
 const emu_config *emu_current_config(void);

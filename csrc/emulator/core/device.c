@@ -23,7 +23,7 @@
 static const emu_chip CHIPS[] = {
     // name, full name, capability, SMs, clock, memory clock (kHz), bus, memory, L2,
     //   shared a multiprocessor, a block by opt-in, kept by the system, copy engines, float to double ratio
-    {"H200", "NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6144, MB(143156), MB(60), KB(228), KB(227), KB(1), 3, 2},
+    {"H200", "NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6016, MB(143156), MB(60), KB(228), KB(227), KB(1), 3, 2},
     {"H100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 1980000, 2619000, 5120, MB(81090), MB(50), KB(228), KB(227), KB(1),
      3, 2},
     {"A100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 1410000, 1593000, 5120, MB(81038), MB(40), KB(164), KB(163), KB(1),
@@ -434,7 +434,8 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
     return cudaSuccess;
 }
 
-// Every limit of a launch, each with CUDA's code and words that give value and limit.
+// Every limit of a launch, each with the code that cudaLaunchKernelEx gives on a GPU (error 9 is that of <<<>>>, which
+// is not offered here), and words that give value and limit.
 int emu_check_launch(const emu_launch *launch) {
     char name[256];
     int code = check_function(launch->function, "the launch");
@@ -446,16 +447,15 @@ int emu_check_launch(const emu_launch *launch) {
 #define REFUSE(code, ...) return emu_kernel_name(launch->function, name, sizeof name), emu_error(code, __VA_ARGS__)
     for (int i = 0; i < 3; i++) {
         if (g[i] < 1 || g[i] > LIMITS.grid_dim[i])
-            REFUSE(cudaErrorInvalidConfiguration, "kernel %s: a grid of (%u,%u,%u) blocks; %c must be from 1 to %u",
-                   name, g[0], g[1], g[2], 'x' + i, LIMITS.grid_dim[i]);
+            REFUSE(cudaErrorInvalidValue, "kernel %s: a grid of (%u,%u,%u) blocks; %c must be from 1 to %u", name,
+                   g[0], g[1], g[2], 'x' + i, LIMITS.grid_dim[i]);
         if (b[i] < 1 || b[i] > (unsigned)LIMITS.block_dim[i])
-            REFUSE(cudaErrorInvalidConfiguration, "kernel %s: a block of (%u,%u,%u) threads; %c must be from 1 to %d",
-                   name, b[0], b[1], b[2], 'x' + i, LIMITS.block_dim[i]);
+            REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) threads; %c must be from 1 to %d", name,
+                   b[0], b[1], b[2], 'x' + i, LIMITS.block_dim[i]);
     }
     if (threads > (unsigned long long)LIMITS.block_threads)
-        REFUSE(cudaErrorInvalidConfiguration,
-               "kernel %s: a block of (%u,%u,%u) = %llu threads; a block may have at most %d", name, b[0], b[1], b[2],
-               threads, LIMITS.block_threads);
+        REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) = %llu threads; a block may have at most %d",
+               name, b[0], b[1], b[2], threads, LIMITS.block_threads);
     size_t allowed = shared_limit(launch->function), most = emu_chip_now()->shared_per_block_optin;
     if (launch->dynamic_shared > allowed || launch->dynamic_shared > most)
         REFUSE(

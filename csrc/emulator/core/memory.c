@@ -308,7 +308,7 @@ int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
 
 int emu_free_async(void *pointer, void *stream) {
     int device, code = emu_stream_device(stream, &device);
-    if (code) return code;
+    if (code || !pointer) return code;
     code = condemn(pointer, 1u << DEVICE, "cudaFreeAsync", &device);
     if (code) return code;
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
@@ -555,9 +555,10 @@ static void move_rows(void *data) {
     }
 }
 
-// One end of a copy: does it lie within one allocation, and is it memory of the side that the call says?
+// One end of a copy: does it lie within one allocation, and is it device memory where the call says so? Device memory
+// where the call says host is right, as on a GPU with unified addresses: the pointer decides.
 static int check_end(const char *call, const char *end, const void *pointer, size_t pitch, size_t width,
-                     size_t height, int must_be_device, int must_be_host, int *pageable) {
+                     size_t height, int must_be_device, int *pageable) {
     size_t extent;
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the %s is NULL", call, end);
     if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent))
@@ -578,11 +579,6 @@ static int check_end(const char *call, const char *end, const void *pointer, siz
     }
     size_t left = copy.bytes - ((uintptr_t)pointer - copy.base);
     if (copy.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p was freed before", call, end, pointer);
-    if (must_be_host && (copy.kind == DEVICE || copy.kind == SYMBOL))
-        return emu_error(cudaErrorInvalidValue,
-                         "%s: the %s %p should be host memory, but is on device %d: another "
-                         "cudaMemcpyKind is needed",
-                         call, end, pointer, copy.device);
     if (extent > left)
         return emu_error(cudaErrorInvalidValue,
                          "%s: %zu bytes at the %s %p; only %zu are left of the allocation of %zu bytes at %p", call,
@@ -600,10 +596,11 @@ static int submit(const rectangle *r, int pageable, void *stream, int async) {
     return emu_submit(stream, move_rows, r, sizeof *r, manner, 0);
 }
 
-static int check_pitch(const char *call, const char *end, size_t pitch, size_t width, size_t height) {
-    if (pitch >= width || height <= 1) return cudaSuccess;
-    return emu_error(cudaErrorInvalidPitchValue, "%s: the %s's pitch is %zu bytes, less than a row's width of %zu",
-                     call, end, pitch, width);
+// The code is as a GPU gives it: error 12 for a copy of several rows, else 1.
+static int check_pitch(int code, const char *call, const char *end, size_t pitch, size_t width, size_t height) {
+    if (pitch >= width || height < 1) return cudaSuccess;
+    return emu_error(height > 1 ? code : cudaErrorInvalidValue,
+                     "%s: the %s's pitch is %zu bytes, less than a row's width of %zu", call, end, pitch, width);
 }
 
 int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
@@ -613,16 +610,13 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     if (code) return code;
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
         return emu_error(cudaErrorInvalidMemcpyDirection, "%s: %d is no cudaMemcpyKind", call, kind);
-    if ((code = check_pitch(call, "destination", to_pitch, width, height))) return code;
-    if ((code = check_pitch(call, "source", from_pitch, width, height))) return code;
+    if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "destination", to_pitch, width, height))) return code;
+    if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "source", from_pitch, width, height))) return code;
     int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    int known = kind != cudaMemcpyDefault;
     if (width && height) {
-        code = check_end(call, "destination", to, to_pitch, width, height, to_device, known && !to_device, &pageable);
-        if (!code)
-            code = check_end(call, "source", from, from_pitch, width, height, from_device, known && !from_device,
-                             &pageable);
+        code = check_end(call, "destination", to, to_pitch, width, height, to_device, &pageable);
+        if (!code) code = check_end(call, "source", from, from_pitch, width, height, from_device, &pageable);
         if (code) return code;
         rectangle r = {
             .to = to, .from = from, .to_pitch = to_pitch, .from_pitch = from_pitch, .width = width, .height = height};
@@ -635,8 +629,8 @@ int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void
     const char *call = async ? "cudaMemsetAsync" : "cudaMemset";
     int device, code = emu_stream_device(stream, &device), pageable = 0;
     if (code || !width || !height) return code;
-    if ((code = check_pitch(call, "destination", pitch, width, height))) return code;
-    if ((code = check_end(call, "destination", to, pitch, width, height, 1, 0, &pageable))) return code;
+    if ((code = check_pitch(cudaErrorInvalidValue, call, "destination", pitch, width, height))) return code;
+    if ((code = check_end(call, "destination", to, pitch, width, height, 1, &pageable))) return code;
     rectangle r = {.to = to, .to_pitch = pitch, .width = width, .height = height, .value = value};
     return submit(&r, 0, stream, async);
 }

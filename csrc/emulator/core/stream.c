@@ -439,7 +439,7 @@ int emu_wait_device(int device) {
     return code;
 }
 
-// cudaErrorNotReady from here is an answer, not an error: nothing is noted. The *_query functions note it, as CUDA.
+// cudaErrorNotReady is an answer, not an error: nothing is noted, here or by a query (so it is on a GPU).
 int emu_stream_wait(void *handle, long milliseconds) {
     int device, code = emu_enter(&device);
     if (code) return code;
@@ -470,7 +470,7 @@ int emu_stream_query(void *handle) {
     pthread_mutex_lock(&lock);
     code = find_stream(handle, device, &s);
     if (!code && unfinished(s, s->device, last_order + 1))
-        code = emu_error(cudaErrorNotReady, "the stream has work that is not done");
+        code = cudaErrorNotReady;
     else if (!code)
         code = collect(s, s->device);
     pthread_mutex_unlock(&lock);
@@ -660,7 +660,7 @@ int emu_event_query(void *handle) {
     emu_event *e;
     pthread_mutex_lock(&lock);
     int code = find_event(handle, &e);
-    if (!code) code = fired(e) ? event_error(e) : emu_error(cudaErrorNotReady, "the event has not happened");
+    if (!code) code = fired(e) ? event_error(e) : (int)cudaErrorNotReady;
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -689,7 +689,7 @@ int emu_event_elapsed(float *milliseconds, void *start, void *end) {
         (!a->stream || !b->stream || a->device != b->device || (a->flags | b->flags) & cudaEventDisableTiming))
         code = emu_error(cudaErrorInvalidResourceHandle,
                          "cudaEventElapsedTime: both events must have been recorded, on one device, with timing");
-    if (!code && !(fired(a) && fired(b))) code = emu_error(cudaErrorNotReady, "an event has not happened");
+    if (!code && !(fired(a) && fired(b))) code = cudaErrorNotReady;
     if (!code) *milliseconds = (float)((double)(int64_t)(b->time_ns - a->time_ns) / 1e6);
     pthread_mutex_unlock(&lock);
     return code;

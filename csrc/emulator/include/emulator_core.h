@@ -17,21 +17,23 @@ extern "C" {
 
 #define EMU_API __attribute__((visibility("default")))
 
-typedef struct emu_dim3 { unsigned x, y, z; } emu_dim3;
+typedef struct emu_dim3 {
+    unsigned x, y, z;
+} emu_dim3;
 
 // Called once for each emulated thread, with threadIdx and its like set: unpacks the arguments, calls the kernel.
 typedef void (*emu_trampoline)(const void *function, const void *arguments);
 
 typedef struct emu_launch {
-    uint32_t interface_version;  // EMU_INTERFACE_VERSION
+    uint32_t interface_version; // EMU_INTERFACE_VERSION
     emu_trampoline trampoline;
-    const void *function;        // the kernel; its name is looked up from this address
-    const void *arguments;       // copied by the core before the call returns
+    const void *function;  // the kernel; its name is looked up from this address
+    const void *arguments; // copied by the core before the call returns
     size_t argument_bytes, argument_align;
     emu_dim3 grid, block;
-    size_t dynamic_shared;       // bytes
+    size_t dynamic_shared; // bytes
     void *stream;
-    int cooperative;             // all blocks resident at once
+    int cooperative; // all blocks resident at once
 } emu_launch;
 
 // --- What the host may ask of the core ---------------------------------------------------------------------------
@@ -44,8 +46,8 @@ EMU_API int emu_interface_version(void);
 EMU_API int emu_last_error(int reset);
 EMU_API const char *emu_error_name(int code);
 EMU_API const char *emu_error_text(int code);
-EMU_API size_t emu_error_detail(char *buffer, size_t size);  // words on this thread's last failure; its length
-EMU_API int emu_note_error(int code, const char *detail);    // for checks made in headers: notes both, returns code
+EMU_API size_t emu_error_detail(char *buffer, size_t size); // words on this thread's last failure; its length
+EMU_API int emu_note_error(int code, const char *detail);   // for checks made in headers: notes both, returns code
 
 // Settings: devices, memory, chip, order, workers, stack, fail_allocation. They hold for what starts afterwards.
 EMU_API int emu_configure(const char *key, const char *value);
@@ -54,7 +56,7 @@ EMU_API int emu_configure(const char *key, const char *value);
 EMU_API int emu_device_count(int *count);
 EMU_API int emu_get_device(int *device);
 EMU_API int emu_set_device(int device);
-EMU_API int emu_device_properties(void *properties, size_t size, int device);  // struct cudaDeviceProp
+EMU_API int emu_device_properties(void *properties, size_t size, int device); // struct cudaDeviceProp
 EMU_API int emu_device_attribute(int *value, int attribute, int device);
 EMU_API int emu_device_bus_id(char *text, int size, int device);
 EMU_API int emu_device_synchronize(void);
@@ -64,12 +66,12 @@ EMU_API int emu_versions(int *driver, int *runtime);
 // Memory
 EMU_API int emu_malloc(void **pointer, size_t bytes);
 EMU_API int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);
-EMU_API int emu_malloc_async(void **pointer, size_t bytes, void *pool, void *stream);  // pool NULL: the default one
+EMU_API int emu_malloc_async(void **pointer, size_t bytes, void *pool, void *stream); // pool NULL: the default one
 EMU_API int emu_free(void *pointer);
 EMU_API int emu_free_async(void *pointer, void *stream);
 EMU_API int emu_malloc_host(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_free_host(void *pointer);
-EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol);  // host memory, or a __device__ variable
+EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
 EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
@@ -88,8 +90,8 @@ EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t heig
 EMU_API int emu_stream_create(void **stream, unsigned flags, int priority);
 EMU_API int emu_stream_destroy(void *stream);
 EMU_API int emu_stream_query(void *stream);
-EMU_API int emu_stream_wait(void *stream, long milliseconds);  // negative: for ever; else cudaErrorNotReady in time
-EMU_API int emu_stream_cancel(void *stream);  // our extension: ends what runs and waits there, comes back when it has
+EMU_API int emu_stream_wait(void *stream, long milliseconds); // negative: for ever; else cudaErrorNotReady in time
+EMU_API int emu_stream_cancel(void *stream); // our extension: ends what runs and waits there, comes back when it has
 EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
 EMU_API int emu_stream_wait_event(void *stream, void *event);
 EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
