@@ -160,6 +160,8 @@ def draw(records, digest):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    from cudakern._plots import bars
+
     matplotlib.rcParams["svg.hashsalt"] = "cudakern"  # the same picture gives the same file
     sides = [
         (record, [step for step in measured(record["ladder"]) if step["profile"]["clock"] != "host"])
@@ -170,12 +172,9 @@ def draw(records, digest):
     for here, (record, steps) in zip(axes, sides, strict=True):
         op = record["ladder"]["operation"]
         rates = [rate(step, OPERATIONS[op]) for step in steps]
-        bars = here.barh([step["variant"] for step in steps], rates, color="#4c78a8" if op == "matmul" else "#59a14f")
-        here.bar_label(bars, [figure(value) for value in rates], padding=3, fontsize=8)
-        here.set_xscale("log")
-        here.set_xlim(min(rates) / 2, max(rates) * 8)
+        color = "#4c78a8" if op == "matmul" else "#59a14f"
+        bars(here, [step["variant"] for step in steps], rates, [figure(value) for value in rates], color)
         here.invert_yaxis()
-        here.spines[["top", "right"]].set_visible(False)
         mark = ", emulated: not a GPU's speed" if record["ladder"]["backend"]["emulated"] else ""
         here.set_title(f"{op}, {OPERATIONS[op]}{mark}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})

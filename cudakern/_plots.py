@@ -13,6 +13,8 @@ except ImportError as error:
     raise ImportError("plots need matplotlib: pip install 'cudakern[plot]'") from error
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from ._ladder import Ladder
 
 BAR, HOST_BAR = "#76a5af", "#b7b7b7"
@@ -27,8 +29,20 @@ class Picture(Figure):
         return stream.getvalue()
 
 
+def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], color: str | list[str]) -> None:
+    """A labelled bar a value, from zero; on a logarithmic axis where the values differ too much for that."""
+    axes.bar_label(axes.barh(names, values, color=color), labels, padding=3, fontsize=8)
+    positive = [value for value in values if value > 0]
+    if positive and max(positive) > 30 * min(positive):
+        axes.set_xscale("log")
+        axes.set_xlim(min(positive) / 3, max(positive) * 5)  # room for the labels
+    else:
+        axes.margins(x=0.15)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
-    """A bar a step: the kernel's time and the rate, both on logarithmic axes, with their figures."""
+    """A bar a step: the kernel's time and the rate, with their figures."""
     measured = [(s, s.profile) for s in ladder if s.profile is not None]
     names = [s.variant.name for s, _ in measured]
     colors = [HOST_BAR if p.clock == "host" else BAR for _, p in measured]
@@ -42,14 +56,8 @@ def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
         (left, times, [duration(t) for t in times], f"kernel time, ns{mark}"),
         (right, rates, [figure(r) for r in rates], f"{ladder.rate}{mark}"),
     ):
-        bars = axes.barh(names, values, color=colors)
-        axes.bar_label(bars, labels, padding=3, fontsize=8)
-        positive = [v for v in values if v > 0]
-        if positive:
-            axes.set_xscale("log")
-            axes.set_xlim(min(positive) / 3, max(positive) * 5)  # room for the labels
+        bars(axes, names, values, labels, colors)
         axes.set_title(title, fontsize=10)
-        axes.spines[["top", "right"]].set_visible(False)
     left.invert_yaxis()  # shared: the first step on top on both sides
     host = "; grey: NumPy on the host" if HOST_BAR in colors else ""
     emulated = "; these times say nothing about a GPU" if mark else ""

@@ -19,8 +19,10 @@ template <typename In, typename Acc>
 __global__ void __launch_bounds__(1024)
     coalesced(const In *__restrict__ x, int64_t n, Acc *__restrict__ partials, ck_clock *__restrict__ clocks) {
     note_start(clocks);
+    const int64_t threads = blockDim.x, rounds = (n - threadIdx.x + threads - 1) / threads;
     Acc sum = 0;
-    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) sum += square<Acc>(x[i]);
+#pragma unroll 4 // four loads on their way at once, as in "chunked": only the order of access shall differ
+    for (int64_t round = 0; round < rounds; ++round) sum += square<Acc>(x[round * threads + threadIdx.x]);
     partials[threadIdx.x] = sum;
     note_end(clocks);
 }
