@@ -5,8 +5,8 @@
     cudakern/_cuda.abi3.so                 the same kernels for the GPU: where a CUDA toolkit is found
 
 `BUILDS` describes the modules; everything below it is how. Only what changed is compiled again: an object's folder is
-named after its command, and the compiler's own list of headers says when it is out of date. Objects lie in build/,
-which an editable and an ordinary install share.
+named after its command and the compiler's version, and the compiler's own list of headers says when it is out of
+date. Objects lie in build/, which an editable and an ordinary install share.
 
 What can be set, all by environment variables:
     CUDAKERN_CUDA        0: no GPU build; 1: fail without one; wheels: the compiler from PyPI; unset: if there is nvcc
@@ -19,6 +19,7 @@ What can be set, all by environment variables:
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -85,6 +86,17 @@ def host_compiler(variable: str, *names: str) -> list[str]:
         f"cudakern needs a C and a C++ compiler: none of {', '.join(names)} was found, and {variable} is not set. "
         "Install one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++)."
     )
+
+
+@functools.cache
+def version_of(compiler: str) -> str:
+    """What the compiler says of itself: an upgrade under the same name is another compiler."""
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+
+
+def key_of(command: list[str]) -> str:
+    """A name for what a command makes: the same for the same words and the same compiler."""
+    return hashlib.sha256("\0".join([*command, version_of(command[0])]).encode()).hexdigest()[:12]
 
 
 def accepts(compiler: list[str], flag: str) -> bool:
@@ -260,8 +272,7 @@ def make(output: Path, command: list[str], label: str) -> None:
 
 def compile_object(source: Path, command: list[str], label: str) -> Path:
     command = [*command, "-c", str(source)]
-    key = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
-    output = ROOT / OBJECTS / f"{source.stem}-{key}.o"
+    output = ROOT / OBJECTS / f"{source.stem}-{key_of(command)}.o"
     depfile = output.with_suffix(".d")
     headers = []
     if depfile.exists():
@@ -275,8 +286,7 @@ def compile_object(source: Path, command: list[str], label: str) -> Path:
 def link(output: Path, command: list[str], objects: list[Path], tail: list[str], label: str) -> None:
     # The linked file is kept under a name made from its command, and copied to where it is wanted.
     command = [*command, *map(str, objects), *tail]
-    key = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
-    kept = ROOT / OBJECTS / f"{output.name.partition('.')[0]}-{key}.so"
+    kept = ROOT / OBJECTS / f"{output.name.partition('.')[0]}-{key_of(command)}.so"
     if not up_to_date(kept, [*objects, *(Path(word) for word in tail if word.endswith(".so"))]):
         make(kept, [*command, "-o", "OUTPUT"], label)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -307,9 +317,12 @@ def write_operations() -> None:
 
 def build_core(folder: Path, pool: ThreadPoolExecutor) -> Path:
     cc = host_compiler("CC", "gcc", "cc", "clang")
+    # Some compilers mark their code as fit for shadow stacks: a switch of stacks that is written by hand is not.
+    branch = ["-fcf-protection=branch"] if accepts(cc, "-fcf-protection=branch") else []
     command = [
         *cc,
         *C_FLAGS,
+        *branch,
         *sanitizers(),
         *strict(),
         *extra("CFLAGS"),
@@ -419,7 +432,12 @@ setup(
     # Sources are found by BuildModules; the extension is named here so that setuptools makes a platform wheel.
     ext_modules=[Extension("cudakern._emulator", [], py_limited_api=not FREE_THREADED)],
     cmdclass={"build_ext": BuildModules, "build_py": CopySources},
-    options={} if FREE_THREADED else {"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={
+        # An editable install puts this folder on the path. By setuptools' own way Python would rather take a folder
+        # named like the clone, without a package in it, where it stands beside the clone.
+        "editable_wheel": {"mode": "compat"},
+        **({} if FREE_THREADED else {"bdist_wheel": {"py_limited_api": "cp311"}}),
+    },
     # Read as build requirements by pip: the toolkit comes from PyPI, into the build's own environment.
     setup_requires=CUDA_WHEELS if os.environ.get("CUDAKERN_CUDA") == "wheels" else [],
 )

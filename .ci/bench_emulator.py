@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import cudakern as ck
+import records
 
-ROOT = Path(__file__).resolve().parent.parent
 NUMBA_MFLOPS = 0.03
 LOOP = """
 void product(const float *a, const float *b, float *c, int n) {
@@ -86,8 +86,7 @@ def main():
         "over_numba_simulator": flops / tiled / 1e6 / NUMBA_MFLOPS,
         "matmul_s": products,
         "sum_of_squares_2_20_s": sums,
-        "commit": os.environ.get("COMMIT")
-        or subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True, capture_output=True).stdout.strip(),
+        "commit": records.commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     print(f"matmul, n = {n}, float32, {cores} cores (emulated unless it says C)")

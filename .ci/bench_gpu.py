@@ -1,9 +1,10 @@
-"""Our kernels against PyTorch's and CuPy's on the same input, as medians of kernel times, with errors against float64.
+"""Our kernels against PyTorch's and CuPy's on the same input, as medians of kernel times, with errors against NumPy in
+double.
 
     bench_gpu.py FILE.json
 
-Everything is timed by CUDA events around one call, on a warm device; ratio is their time over ours (above 1: we are
-faster). PyTorch's TF32 stays off: it would lower the type's precision."""
+TIMING below says how, and goes into the file; ratio is the best other time over ours (above 1: we are faster).
+PyTorch's TF32 stays off: it would lower the type's precision. An operation without an entry in CASES is left out."""
 
 import json
 import statistics
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import cudakern as ck
+from cudakern._operations import registry
 
 try:
     import torch
@@ -25,152 +27,156 @@ except ImportError:
     cupy = None
 
 REPEATS = 15
-SUMS = [(n, dtype) for dtype in ("int32", "float32", "float64") for n in (1 << 20, 1 << 24, 1 << 26)]
-PRODUCTS = [(n, dtype) for dtype in ("float32", "float64") for n in (512, 1000, 1024, 2048, 4096)]
-SLOW_S = 0.2  # a variant slower than this is measured less often, and left out of larger sizes
+SLOW_NS = 2e8  # a variant that takes longer is measured once
+TIMING = {
+    "all": "Time between two CUDA events around the kernels, all queued before the first of them runs. The input has "
+    "just been copied from the host, each time anew: as much of it as fits may lie in the L2 cache. Medians.",
+    "cudakern": "One call with arrays of the host; the events are around its kernels, without its copies. Where the "
+    "host adds the last partial sums (a few thousand at most), that is not in it: finish_ns has it.",
+    "others": "A call with arrays of the device, in the stream of an asynchronous copy from pinned memory, whose "
+    "length hides what Python needs to start it. Several kernels (x * x, then the sum) count with what lies between "
+    "them; their allocator is warm.",
+    "not alike": "Theirs leave the whole result on the device; some of ours leave partial sums.",
+}
+#: (n, type, every variant or auto alone); torch_calls and cupy_calls know the same operations
+CASES = {
+    "sum_of_squares": [
+        (1 << 20, "int32", False),
+        (1 << 24, "int32", True),
+        (1 << 26, "int32", False),
+        (1 << 20, "float32", False),
+        (1 << 24, "float32", True),
+        (1 << 26, "float32", False),
+        (1 << 24, "float64", False),
+    ],
+    "matmul": [
+        (1000, "float32", False),
+        (1024, "float32", True),
+        (4096, "float32", False),
+        (1024, "float64", False),
+    ],
+}
 
 
-def torch_time(call):
-    def once():
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize()
-        begin.record()
-        result = call()
-        end.record()
+def torch_calls(op, x, *more):
+    if op == "matmul":
+        return {"torch: a @ b": lambda: x @ more[0]}
+    dot = {"torch: dot(x, x)": lambda: torch.dot(x, x)} if x.dtype.is_floating_point else {}
+    return {"torch: (x * x).sum()": lambda: (x * x).sum(), **dot}
+
+
+def cupy_calls(op, x, *more):
+    if op == "matmul":
+        return {"cupy: a @ b": lambda: x @ more[0]}
+    wide, c = {"i": ("int64", "long long"), "f": (x.dtype.name, {4: "float", 8: "double"}[x.itemsize])}[x.dtype.kind]
+    words = ("T x", "W y", f"({c})x * x", "a + b", "y = a", "0", f"sum_of_squares_{wide}")
+    fused = cupy.ReductionKernel(*words, reduce_type=c)
+    return {"cupy: fused reduction": lambda: fused(x, cupy.empty((), wide))}
+
+
+def torch_side(op, inputs):
+    """(calls, copy the inputs, event, ns between two events, result on the host) by PyTorch."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    pinned = [torch.from_numpy(x).pin_memory() for x in inputs]
+    on = [torch.empty_like(x, device="cuda") for x in pinned]
+
+    def copy():
+        for target, source in zip(on, pinned, strict=True):
+            target.copy_(source, non_blocking=True)
+
+    def event():
+        made = torch.cuda.Event(enable_timing=True)
+        made.record()
+        return made
+
+    def between(begin, end):
         end.synchronize()
-        return begin.elapsed_time(end) * 1e6, result
+        return begin.elapsed_time(end) * 1e6
 
-    for _ in range(3):
-        once()
-    samples = [once() for _ in range(REPEATS)]
-    return statistics.median(ns for ns, _ in samples), samples[-1][1].cpu().numpy()
+    return torch_calls(op, *on), copy, event, between, lambda result: result.cpu().numpy()
 
 
-def cupy_time(call):
-    def once():
-        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-        cupy.cuda.Device().synchronize()
-        begin.record()
-        result = call()
-        end.record()
+def cupy_side(op, inputs):
+    """The same by CuPy."""
+    pinned = []
+    for x in inputs:
+        pinned.append(np.frombuffer(cupy.cuda.alloc_pinned_memory(x.nbytes), x.dtype, x.size).reshape(x.shape))
+        pinned[-1][...] = x
+    on = [cupy.empty(x.shape, x.dtype) for x in inputs]
+
+    def copy():
+        for target, source in zip(on, pinned, strict=True):
+            target.set(source, stream=cupy.cuda.get_current_stream())
+
+    def event():
+        made = cupy.cuda.Event()
+        made.record()
+        return made
+
+    def between(begin, end):
         end.synchronize()
-        return cupy.cuda.get_elapsed_time(begin, end) * 1e6, result
+        return cupy.cuda.get_elapsed_time(begin, end) * 1e6
 
-    for _ in range(3):
-        once()
-    samples = [once() for _ in range(REPEATS)]
-    return statistics.median(ns for ns, _ in samples), samples[-1][1].get()
+    return cupy_calls(op, *on), copy, event, between, lambda result: result.get()
 
 
 def others(op, inputs):
     """(name, ns, result) of what other libraries do for the same."""
-    if torch is not None:
-        torch.backends.cuda.matmul.allow_tf32 = False
-        on = [torch.from_numpy(x).cuda() for x in inputs]
-        if op == "matmul":
-            yield "torch: a @ b", *torch_time(lambda: on[0] @ on[1])
-        else:
-            yield "torch: (x * x).sum()", *torch_time(lambda: (on[0] * on[0]).sum())
-            if inputs[0].dtype.kind == "f":
-                yield "torch: dot(x, x)", *torch_time(lambda: torch.dot(on[0], on[0]))
-    if cupy is not None:
-        on = [cupy.asarray(x) for x in inputs]
-        if op == "matmul":
-            yield "cupy: a @ b", *cupy_time(lambda: on[0] @ on[1])
-        else:
-            wide = "int64" if inputs[0].dtype.kind == "i" else inputs[0].dtype.name
-            fused = cupy.ReductionKernel(
-                "T x",
-                "W y",
-                f"({np.dtype(wide).name})x * x".replace("int64", "long long")
-                .replace("float32", "float")
-                .replace("float64", "double"),
-                "a + b",
-                "y = a",
-                "0",
-                f"sum_of_squares_{wide}",
-                reduce_type={"int64": "long long", "float32": "float", "float64": "double"}[wide],
-            )
-            yield "cupy: fused reduction", *cupy_time(lambda: fused(on[0], cupy.empty((), wide)))
-            del on
-            cupy.get_default_memory_pool().free_all_blocks()
-
-
-def reference(op, inputs):
-    if op == "matmul":
-        return inputs[0].astype(np.float64) @ inputs[1].astype(np.float64)
-    wide = inputs[0].astype(np.int64 if inputs[0].dtype.kind == "i" else np.longdouble)
-    return np.dot(wide, wide)
-
-
-def error(result, exact):
-    exact = np.asarray(exact, dtype=np.longdouble)
-    return float(
-        np.max(
-            np.abs(np.asarray(result, dtype=np.longdouble) - exact)
-            / np.maximum(np.abs(exact), np.finfo(np.float64).tiny)
-        )
-    )
-
-
-def measure(op, function, inputs, too_slow):
-    exact = reference(op, inputs)
-    size, dtype = inputs[0].shape[0], inputs[0].dtype.name
-    rows, theirs = [], []
-    for name, ns, result in others(op, inputs):
-        theirs.append(ns)
-        rows.append({"op": op, "n": size, "dtype": dtype, "who": name, "kernel_ns": ns, "error": error(result, exact)})
-    best = min(theirs, default=None)
-    for row in [*ck.variants(op), None]:
-        name = row.name if row else "auto"
-        if name == "numpy" or (name, dtype) in too_slow or (row and dtype not in row.types):
+    for side, library in ((torch_side, torch), (cupy_side, cupy)):
+        if library is None:
             continue
-        try:
-            once = ck.profile(function, *inputs, variant=name, repeat=1, warmup=1)
-            p = once
-            if once.kernel_ns > SLOW_S * 1e9:
-                too_slow.add((name, dtype))
-            else:  # copies cost the most where arrays are large
-                repeat = REPEATS if once.whole_ns < SLOW_S * 1e9 else 5
-                p = ck.profile(function, *inputs, variant=name, repeat=repeat, warmup=1)
-            result = function(*inputs, variant=name)
-        except (TypeError, ValueError, ck.CudaError) as reason:
-            rows.append({"op": op, "n": size, "dtype": dtype, "who": f"cudakern: {name}", "note": str(reason)})
-            continue
-        rows.append(
-            {
-                "op": op,
-                "n": size,
-                "dtype": dtype,
-                "who": f"cudakern: {name}",
-                "kernel_ns": p.kernel_ns,
-                "whole_ns": p.whole_ns,
-                "gb_per_s": p.gb_per_s,
-                "gflop_per_s": p.gflop_per_s,
-                "share": p.share,
-                "limit": p.limit,
-                "error": error(result, exact),
-                "ratio": best / p.kernel_ns if best else None,
-            }
-        )
+        calls, copy, event, between, get = side(op, inputs)
+        for name, call in calls.items():
+            samples = []
+            for _ in range(3 + REPEATS):  # the first three warm up
+                copy()
+                begin = event()
+                result = call()
+                samples.append(between(begin, event()))
+            yield name, statistics.median(samples[3:]), get(result)
+
+
+def ours(what, inputs, name):
+    """What a record holds of one of our variants: figures, or a note why there are none."""
+    try:
+        p = ck.profile(what.call, *inputs, variant=name, repeat=1, warmup=1)
+        if p.kernel_ns < SLOW_NS:
+            p = ck.profile(what.call, *inputs, variant=name, repeat=REPEATS, warmup=0)
+        result = what.call(*inputs, variant=name)
+    except (TypeError, ValueError, NotImplementedError, ck.CudaError) as reason:
+        return {"note": str(reason)}, None
+    figures = ("kernel_ns", "blocks_ns", "finish_ns", "whole_ns", "gb_per_s", "gflop_per_s", "share", "limit")
+    return {"variant": p.variant.name} | {key: getattr(p, key) for key in figures}, result
+
+
+def measure(what, n, dtype, every):
+    inputs = what.make(what.square(n), np.dtype(dtype), 1)
+    exact = what.reference(*inputs)
+
+    def error(result):
+        return ck.compare(result, exact).max
+
+    rows = [{"who": name, "kernel_ns": ns, "error": error(got)} for name, ns, got in others(what.name, inputs)]
+    best = min((row["kernel_ns"] for row in rows), default=None)
+    names = [row.name for row in ck.variants(what.name) if every and not row.on_host and dtype in row.types]
+    for name in [*names, "auto"]:
+        figures, result = ours(what, inputs, name)
+        if result is not None:
+            figures |= {"error": error(result), "ratio": best / figures["kernel_ns"] if best else None}
+        rows.append({"who": f"cudakern: {name}", **figures})
     for row in rows:
-        time = f"{row['kernel_ns'] / 1e3:12.1f} us  error {row['error']:.2g}" if "kernel_ns" in row else row["note"]
+        time = f"{row['kernel_ns'] / 1e3:12.1f} us  error {row['error']:.1e}" if "kernel_ns" in row else row["note"]
         ratio = f"  {row['ratio']:.2f}x the best of the others" if row.get("ratio") else ""
-        print(f"{op} {size} {dtype:8} {row['who']:32} {time}{ratio}", flush=True)
-    return rows
+        print(f"{what.name} {n} {dtype:8} {row['who']:32} {time}{ratio}", flush=True)
+    return [{"op": what.name, "n": n, "dtype": dtype, **row} for row in rows]
 
 
 def main():
     here = ck.backend().to_dict()
-    random = np.random.default_rng(1)
-    rows, too_slow = [], set()
-    for n, dtype in SUMS:
-        x = random.integers(0, 10, n).astype(dtype) if dtype == "int32" else random.random(n).astype(dtype)
-        rows += measure("sum_of_squares", ck.sum_of_squares, [x], too_slow)
-    for n, dtype in PRODUCTS:
-        a, b = (random.random((n, n)).astype(dtype) for _ in range(2))
-        rows += measure("matmul", ck.matmul, [a, b], too_slow)
-    Path(sys.argv[1]).write_text(json.dumps({"backend": here, "rows": rows}, default=str))
+    operations = [what for name, what in registry().items() if name in CASES]
+    rows = [row for what in operations for case in CASES[what.name] for row in measure(what, *case)]
+    record = {"backend": here, "timing": TIMING, "operations": [what.name for what in operations], "rows": rows}
+    Path(sys.argv[1]).write_text(json.dumps(record, default=str))
 
 
 if __name__ == "__main__":

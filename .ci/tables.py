@@ -2,20 +2,27 @@
 
     tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in README.md, and
                         draws docs/ladder.svg
-    tables.py --check   changes nothing; fails if one of them is not what the results say
+    tables.py --check   changes nothing; fails if one of them is not what the results say, or if a result was measured
+                        on other kernels than those in csrc/kernels
 
 NAME is an operation (its ladder on a GPU, on the emulator if there is no other), an operation and a chip
 (matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (against PyTorch and CuPy), or emulator_speed."""
 
 import hashlib
+import itertools
 import json
 import re
 import sys
 from pathlib import Path
 
+import records
+from cudakern._display import duration, figure
+from cudakern._operations import registry
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
-OPERATIONS = {"sum_of_squares": "GB/s", "matmul": "GFLOP/s"}
+OPERATIONS = {name: what.rate for name, what in registry().items()}
+COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
 
 
@@ -36,15 +43,8 @@ def find(name):
     return json.loads(found[0].read_text()), found[0]
 
 
-def figure(value):
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-def duration(ns):
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if ns >= size:
-            return f"{figure(ns / size)} {unit}"
-    return f"{figure(ns)} ns"
+def error(value):
+    return "-" if value is None else "exact" if value == 0 else f"{value:.1e}"
 
 
 def markdown(heads, rows, source):
@@ -70,18 +70,19 @@ def ladder_table(name):
     ladder = record["ladder"]
     unit, emulated = OPERATIONS[ladder["operation"]], ladder["backend"]["emulated"]
     mark = " (emulated)" if emulated else ""
+    clocked = any(step["profile"]["blocks_ns"] is not None for step in measured(ladder))
     rows = []
     for step in measured(ladder):
         host = " (NumPy, CPU)" if step["profile"]["clock"] == "host" else ""
-        error = step["error"]["max"] if step["error"] else None
         rows.append(
             [
                 f"`{step['variant']}`",
                 step["summary"],
                 duration(step["profile"]["kernel_ns"]) + host,
+                *([duration(step["profile"]["blocks_ns"])] if clocked else []),
                 figure(rate(step, unit)),
                 f"{figure(step['speedup'])}x" if step["speedup"] else "-",
-                "-" if error is None else "exact" if error == 0 else f"{error:.1g}",
+                error(step["error"]["max"] if step["error"] else None),
             ]
         )
     shapes = " by ".join(" x ".join(f"{n:,}" for n in shape) for shape in ladder["shapes"])
@@ -90,11 +91,16 @@ def ladder_table(name):
         if emulated
         else (f"{record['chip']}, driver {record['driver']}, nvcc {record['nvcc']}")
     )
-    heads = ["variant", "what it shows", f"kernel time{mark}", f"{unit}{mark}", "speed-up", "largest error"]
+    blocks = [f"all blocks{mark}"] if clocked else []
+    heads = ["variant", "what it shows", f"kernel time{mark}", *blocks, f"{unit}{mark}", "speed-up", "largest error"]
+    gap = (
+        "Kernel time is between two events around the launch; all blocks is from the first block's start to the last "
+        "one's end by the device's common timer, in rows that read it. The gap is launch latency.\n\n"
+    )
     return markdown(
         heads,
         rows,
-        f"{shapes} {ladder['dtype']}; {where}; {record['date'][:10]}, "
+        f"{gap if clocked and not emulated else ''}{shapes} {ladder['dtype']}; {where}; {record['date'][:10]}, "
         f"commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.",
     )
 
@@ -108,25 +114,25 @@ def bench_table():
             groups.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
     rows = []
     for (op, dtype, n), found in groups.items():
-        ours = [row for row in found if row["who"].startswith("cudakern: ") and row["who"] != "cudakern: auto"]
+        ours = [row for row in found if row["who"].startswith("cudakern: ")]
         theirs = [row for row in found if not row["who"].startswith("cudakern")]
         if not ours or not theirs:
             continue
         best, other = (min(side, key=lambda row: row["kernel_ns"]) for side in (ours, theirs))
-        name = best["who"].removeprefix("cudakern: ")
         rows.append(
             [
                 f"`{op}` {dtype}",
                 f"{n:,}",
-                f"`{name}` {duration(best['kernel_ns'])}",
-                f"{best['error']:.1g}",
+                f"`{best['variant']}` {duration(best['kernel_ns'])}",
+                error(best["error"]),
                 f"{other['who']} {duration(other['kernel_ns'])}",
-                f"{other['error']:.1g}",
+                error(other["error"]),
                 f"{other['kernel_ns'] / best['kernel_ns']:.2f}",
             ]
         )
     heads = ["operation", "n", "our fastest", "error", "the other", "error", "their time / ours"]
-    return markdown(heads, rows, f"{record['chip']}, {record['date'][:10]}. From `{path.relative_to(ROOT)}`.")
+    source = f"{record['timing']['all']} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
+    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.")
 
 
 def emulator_table():
@@ -168,17 +174,35 @@ def draw(records, digest):
         for record in records
     ]
     tallest = max(len(steps) for _, steps in sides)
+    colors = dict(zip(OPERATIONS, itertools.cycle(COLORS), strict=False))
     drawing, axes = pyplot.subplots(1, len(sides), figsize=(11, 1 + 0.33 * tallest), layout="constrained")
     for here, (record, steps) in zip(axes, sides, strict=True):
         op = record["ladder"]["operation"]
         rates = [rate(step, OPERATIONS[op]) for step in steps]
-        color = "#4c78a8" if op == "matmul" else "#59a14f"
-        bars(here, [step["variant"] for step in steps], rates, [figure(value) for value in rates], color)
+        bars(here, [step["variant"] for step in steps], rates, [figure(value) for value in rates], colors[op])
         here.invert_yaxis()
         mark = ", emulated: not a GPU's speed" if record["ladder"]["backend"]["emulated"] else ""
         here.set_title(f"{op}, {OPERATIONS[op]}{mark}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})
     pyplot.close(drawing)
+
+
+def outdated():
+    """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
+    faults = []
+    for path in sorted([*RESULTS.glob("ladder_*.json"), *RESULTS.glob("gpu_bench.json")]):
+        record = json.loads(path.read_text())
+        bench = "ladder" not in record
+        if record["commit"] == records.UNKNOWN:
+            faults.append(f"{path.name} does not say which commit it measured")
+        digests = record.get("digests", {}) if bench else {record["ladder"]["operation"]: record.get("digest")}
+        changed = [op for op, digest in digests.items() if digest != records.digest(op)]
+        if changed or not digests:
+            step = "deep ladders" if record["chip"] == "emulator" else "gpu bench" if bench else "gpu ladders"
+            none = not digests or None in digests.values()
+            what = "it has no digest of its kernels" if none else f"{' and '.join(changed)}: its kernels have changed"
+            faults.append(f"{path.name}: {what}; re-measure: .ci/{step}")
+    return faults
 
 
 def main():
@@ -195,12 +219,15 @@ def main():
     faults = [] if fresh == text else ["README.md's tables are not those of docs/results/"]
     if not PICTURE.exists() or digest not in PICTURE.read_text():
         faults.append("docs/ladder.svg was not drawn from docs/results/")
+    faults += outdated()
     if check:
-        print("\n".join(faults) or f"tables: {len(names)} tables and the picture fit docs/results/")
-        sys.exit(f"run .ci/tables.py: {len(faults)} out of date" if faults else 0)
+        print(
+            "\n".join(faults) or f"tables: {len(names)} tables and the picture fit docs/results/, and that the kernels"
+        )
+        sys.exit(f"run .ci/tables.py (first measure what is to be measured): {len(faults)} faults" if faults else 0)
     README.write_text(fresh)
     draw([record for record, _ in found], digest)
-    print(f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}")
+    print("\n".join([f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}", *outdated()]))
 
 
 if __name__ == "__main__":

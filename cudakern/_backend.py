@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from . import _display
 from ._errors import CudaError, unknown
-from ._native import Native
+from ._native import INTERFACE, Native
 
 NAMES = ("cuda", "emulator")
 ENVIRONMENT = "CUDAKERN_BACKEND"
@@ -96,11 +96,23 @@ def _gpu_capability(device: int) -> int:
     return _capability(native, device)
 
 
+def _load(name: str) -> Native:
+    """The C module of that name, if it is of the version that this code was written for."""
+    native = cast(Native, importlib.import_module(f"cudakern.{name}"))
+    found = getattr(native, "interface_version", None)
+    if found != INTERFACE:
+        raise ImportError(
+            f"{native.__file__} was built from other sources: its interface is {found}, and this code needs "
+            f"{INTERFACE}; rebuild: pip install -e ."
+        )
+    return native
+
+
 @functools.cache
 def emulator() -> Native:
     """The emulator's module; it is part of every build."""
     try:
-        return cast(Native, importlib.import_module("cudakern._emulator"))
+        return _load("_emulator")
     except ModuleNotFoundError as error:
         if error.name != "cudakern._emulator":
             raise
@@ -119,7 +131,7 @@ def emulator() -> Native:
 def _cuda() -> tuple[Native | None, str]:
     """The GPU's module and the reason why it cannot be used ("" if it can)."""
     try:
-        native = cast(Native, importlib.import_module("cudakern._cuda"))
+        native = _load("_cuda")
     except ImportError as error:
         built = not (isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda")
         reason = f"the GPU module cannot be loaded ({error})" if built else _why_not_built()
@@ -153,7 +165,9 @@ def gpu_is_there() -> bool:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in ("", "-1"):
         return False
-    return any(Path("/proc/driver/nvidia/gpus").glob("*")) or Path("/dev/nvidia0").exists()
+    # A container may show any of a host's GPUs; under WSL2 there is one device for all.
+    signs = ("proc/driver/nvidia/gpus/*", "dev/nvidia[0-9]*", "dev/dxg")
+    return any(found for sign in signs for found in Path("/").glob(sign))
 
 
 def _warn(reason: str) -> None:

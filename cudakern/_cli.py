@@ -21,7 +21,7 @@ from . import __version__, _display, _table
 from ._backend import backend, use_backend
 from ._errors import CudaError, nearest, unknown
 from ._ladder import Ladder, ladder
-from ._operations import names
+from ._operations import kernels_only, names, note_on_skipped
 from ._source import source
 from ._verify import verify
 
@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser, commands = _parsers()
+    given = _command_first(given)
     command = next((a for a in given if not a.startswith("-")), None)
     if command is not None and command not in commands:
         parser.error(unknown("command", command, commands))
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
             return int(options.run(options))
-    except (ValueError, TypeError, CudaError, ImportError, OSError) as error:
+    except (ValueError, TypeError, CudaError, ImportError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
@@ -62,6 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("cudakern: stopped", file=sys.stderr)
         return 130
+
+
+def _command_first(given: list[str]) -> list[str]:
+    """Options that all commands take may stand before the command too."""
+    early: list[str] = []
+    while given and (given[0] == "--json" or given[0].startswith("--backend")):
+        count = 2 if given[0] == "--backend" else 1
+        early, given = early + given[:count], given[count:]
+    return given[:1] + early + given[1:]
 
 
 def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
@@ -83,8 +93,9 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
     command("info", _info, "The backend that answers and why, its device, and versions.")
 
-    made = command("ladder", _ladder, "Run every variant on one input; without --op both ladders.")
-    made.add_argument("op", nargs="?", help="sum_of_squares or matmul")
+    known = " or ".join(names())
+    made = command("ladder", _ladder, "Run every variant on one input; without a name every operation's.")
+    made.add_argument("op", nargs="?", help=known)
     made.add_argument("--op", dest="op_option", metavar="OP", help="the same")
     made.add_argument("--n", type=int, help="length, or rows and columns")
     made.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
@@ -93,14 +104,14 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made.add_argument("--warmup", type=int, help="how often to run each variant before")
     made.add_argument("--variants", type=_names, help="which, e.g. naive,tiled")
     made.add_argument("--seed", type=int, default=0, help="of the random input")
-    made.add_argument("--plot", metavar="FILE", help="save a picture (with both ladders: FILE-<op>)")
+    made.add_argument("--plot", metavar="FILE", help="save a picture (of several ladders: FILE-<op>)")
 
     made = command("variants", _variants, "The variants of an operation; without a name of all.")
-    made.add_argument("op", nargs="?")
+    made.add_argument("op", nargs="?", help=known)
 
     made = command("source", _source, "The CUDA source of a variant.")
-    made.add_argument("op")
-    made.add_argument("variant")
+    made.add_argument("op", help=known)
+    made.add_argument("variant", help="as `cudakern variants` lists it")
 
     made = command("verify", _verify, "Check every variant of every operation against NumPy on random ragged inputs.")
     made.add_argument("--op", type=_names, help="which operations")
@@ -157,8 +168,12 @@ def _ladder(options: argparse.Namespace) -> int:
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
+    if options.plot:
+        _check_picture(options.plot)
     done: list[Ladder] = []
     chosen: dict[str, list[str]] = {}  # each ladder takes the names that it has
+    if options.variants == []:
+        raise ValueError("--variants: no name is given")
     for name, row in _table.choose([op] if op else names(), options.variants):
         chosen.setdefault(name, []).append(row.name)
     for name, variants in chosen.items():
@@ -181,13 +196,28 @@ def _ladder(options: argparse.Namespace) -> int:
         if options.plot:
             stem, extension = os.path.splitext(options.plot)
             done[-1].plot(options.plot if op else f"{stem}-{name}{extension or '.png'}")
+    skipped = "" if op else note_on_skipped()
+    if skipped:
+        print(f"cudakern: {skipped}", file=sys.stderr)
     if options.json:
         _json([one.to_dict() for one in done])
     return int(any(one.failed for one in done))
 
 
+def _check_picture(path: str) -> None:
+    """Before anything runs: is there matplotlib, a folder to write to, a format that it knows?"""
+    from ._plots import Picture
+
+    folder, extension = os.path.dirname(path) or ".", os.path.splitext(path)[1].lstrip(".")
+    if not os.path.isdir(folder):
+        raise ValueError(f"--plot {path}: there is no folder {folder}")
+    formats = Picture().canvas.get_supported_filetypes()
+    if extension and extension not in formats:
+        raise ValueError(f"--plot {path}: no format {extension!r}; there are {', '.join(sorted(formats))}")
+
+
 def _variants(options: argparse.Namespace) -> int:
-    ops = [options.op] if options.op else names()
+    ops = [options.op] if options.op else [*names(), *kernels_only()]
     if options.json:
         _json({name: _table.variants(name).to_dict() for name in ops})
     else:

@@ -46,7 +46,7 @@ def rows_are_plain(x: Array) -> bool:
 def check_variant(operation: str, variant: str, parameters: dict[str, Any]) -> tuple[Variant | None, tuple[int, ...]]:
     """The row of that name and its parameters' values; no row for "auto", which has no parameters."""
     if variant != AUTO:
-        row = find(operation, variant)
+        row = find(operation, variant, also=(AUTO,))
         return row, row.values(parameters)
     for name in parameters:
         raise TypeError(f"{operation}: variant {AUTO!r} has no parameters, so not {name!r}; name a variant that has it")

@@ -15,9 +15,9 @@ from rich.console import Console
 from . import _display, _table
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
-from ._errors import CudaError
+from ._errors import CudaError, unknown
 from ._operations import Operation, operation
-from ._profile import Profile, measure
+from ._profile import Profile, check_counts, measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,8 +65,12 @@ class Ladder(Sequence[Step]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            row = _table.find(self.operation, key)
-            return next(s for s in self.steps if s.variant == row)
+            for step in self.steps:
+                if step.variant.name == key:
+                    return step
+            raise KeyError(
+                unknown("step", key, [s.variant.name for s in self.steps], of=f"this ladder of {self.operation}")
+            )
         return self.steps[key]
 
     def __iter__(self) -> Iterator[Step]:
@@ -87,13 +91,15 @@ class Ladder(Sequence[Step]):
         """The table, as words."""
         emulated = self.backend.emulated
         mark = "emulated\n" if emulated else ""
-        measured = [f"{mark}{name}" for name in ("kernel", "whole", self.rate, "speed-up")]
+        clocked = any(step.profile is not None and step.profile.blocks_ns is not None for step in self.steps)
+        figures = ["kernel", *(["blocks"] if clocked else []), "whole", self.rate, "speed-up"]
+        measured = [f"{mark}{name}" for name in figures]
         columns = ["variant", "what it shows", *measured, "max\nerror"]
         rows = []
         for step in self.steps:
             p = step.profile
             if p is None:
-                rows.append([step.variant.name, f"{step.variant.summary} [{step.note}]", *["-"] * 5])
+                rows.append([step.variant.name, f"{step.variant.summary} [{step.note}]", *["-"] * (len(measured) + 1)])
                 continue
             rate = p.gb_per_s if self.rate == "GB/s" else p.gflop_per_s
             host = " (host)" if p.clock == "host" and emulated else ""
@@ -102,6 +108,7 @@ class Ladder(Sequence[Step]):
                     step.variant.name + host,
                     step.variant.summary,
                     _display.duration(p.kernel_ns),
+                    *([_display.duration(p.blocks_ns)] if clocked else []),
                     _display.duration(p.whole_ns),
                     _display.figure(rate),
                     f"{_display.figure(step.speedup)}x" if step.speedup else "-",
@@ -112,6 +119,8 @@ class Ladder(Sequence[Step]):
             "whole: the call with its copies. speed-up: of the kernel, over the first step. "
             "Errors are relative, against NumPy in double."
         )
+        if clocked:
+            note += " blocks: from the first block's start to the last one's end, by the device's own timer."
         if emulated:
             note += (
                 " Emulated: the kernels ran on the CPU, and their times say nothing about a GPU; "
@@ -159,7 +168,7 @@ def ladder(
     Parameters
     ----------
     op : str
-        "sum_of_squares" or "matmul".
+        An operation, e.g. "matmul".
     n : int, optional
         The array's length; rows and columns of both matrices. Default: the documents' 1,048,576 and 1000.
     shape : sequence of int, optional
@@ -195,6 +204,7 @@ def ladder(
     (['coalesced', 'numpy'], 0.0)
     """
     what = operation(op)
+    check_counts(repeat, warmup)
     if variants is None:
         rows = list(_table.variants(op))
     else:

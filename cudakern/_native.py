@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+#: The version of this face; csrc/python/module.c has the same number, as INTERFACE_VERSION.
+INTERFACE = 1
+
 
 class Native(Protocol):
     """What a C module offers. Arrays come as buffers: native byte order, aligned, innermost axis contiguous."""
 
+    __file__: str
     interface_version: int
 
     def operations(self) -> tuple[dict[str, Any], ...]:

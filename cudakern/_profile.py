@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import statistics
 import time
 from collections.abc import Callable
@@ -44,7 +45,7 @@ class Profile:
     block: tuple[int, ...]
     shared_bytes: int
     cycles: tuple[int, ...]  #: of each block, for rows that read the clock; else empty
-    blocks_ns: int | None  #: last end minus first start over the blocks, on the common clock; for the same rows
+    blocks_ns: float | None  #: last end minus first start over the blocks, on the common clock; for the same rows
     limit: str | None  #: what bounds this work on this chip; None if emulated or not known
     share: float | None  #: of that limit that the kernel reaches; 1.0 is all of it
 
@@ -138,7 +139,7 @@ def profile(
     Parameters
     ----------
     fn : function
-        ``cudakern.matmul`` or ``cudakern.sum_of_squares``.
+        One of cudakern's operations, e.g. ``cudakern.matmul``.
     *args, **kw
         Its arguments.
     repeat : int, optional
@@ -168,12 +169,18 @@ def profile(
     return measure(fn, args, kw, repeat, warmup)[0]
 
 
+def check_counts(repeat: int | None, warmup: int | None) -> None:
+    """ValueError or TypeError unless both are None or numbers of runs."""
+    for name, count, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):
+        if count is not None and operator.index(count) < least:
+            raise ValueError(f"{name}={count}: it must be {least} or more")
+
+
 def measure(
     fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], repeat: int | None, warmup: int | None
 ) -> tuple[Profile, Any]:
     """profile(), and the result of the last call."""
-    if (repeat is not None and repeat < 1) or (warmup is not None and warmup < 0):
-        raise ValueError(f"profile: repeat must be 1 or more and warmup 0 or more, not {repeat} and {warmup}")
+    check_counts(repeat, warmup)
     name = getattr(fn, "__name__", repr(fn))
     if not getattr(fn, "__module__", "").startswith("cudakern."):
         raise TypeError(f"profile measures cudakern's own operations, not {name}")
@@ -219,6 +226,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
     limit = _chip.limit(backend.properties, dtype, flops, moved) if clock == "gpu" else None
     clocks = last["clocks"]
+    spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
     kernel = median("kernel_ns")
     return Profile(
         variant=row,
@@ -240,7 +248,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         block=tuple(last.get("block", ())),
         shared_bytes=int(last.get("shared_bytes", 0)),
         cycles=tuple(c[1] - c[0] for c in clocks),
-        blocks_ns=max(c[3] for c in clocks) - min(c[2] for c in clocks) if clocks else None,
+        blocks_ns=float(statistics.median(spans)) if spans else None,
         limit=limit.what if limit else None,
         share=limit.ns / max(kernel, 1) if limit and limit.ns else None,
     )

@@ -69,7 +69,7 @@ class Variant:
     after: str | None  #: the step it comes after
     summary: str
     lesson: str
-    origin: str  #: document and step, paper or library
+    origin: str  #: document and step (docs/sources.md has the letters), paper or library
     parameters: tuple[Parameter, ...]
     types: tuple[str, ...]  #: dtype names of the inputs
     signatures: tuple[tuple[str, str, str], ...]  #: (input, accumulator, output)
@@ -251,7 +251,7 @@ def variants(op: str) -> Variants:
     Parameters
     ----------
     op : str
-        "sum_of_squares" or "matmul".
+        An operation, e.g. "matmul".
 
     Returns
     -------
@@ -262,6 +262,10 @@ def variants(op: str) -> Variants:
     ------
     ValueError
         An unknown operation; the message lists the known ones, the nearest first.
+
+    Notes
+    -----
+    A row's ``origin`` ("T5, step 5") names a document and a place in it; docs/sources.md has the letters.
 
     Examples
     --------
@@ -279,12 +283,14 @@ def _variants(op: str) -> Variants:
     return Variants(_row(op, raw) for raw in _operation(op)["variants"])
 
 
-def find(op: str, name: str) -> Variant:
-    """The row of that name; ValueError lists the known ones, the nearest first."""
+def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
+    """The row of that name; ValueError lists the known ones and what else the caller takes, the nearest first."""
+    if not isinstance(name, str):
+        raise TypeError(f"a variant of {op} is named by a str, not by {type(name).__name__}")
     for row in variants(op):
         if row.name == name:
             return row
-    raise ValueError(unknown("variant", name, [AUTO, *(r.name for r in variants(op))], of=op))
+    raise ValueError(unknown("variant", name, [*also, *(r.name for r in variants(op))], of=op))
 
 
 def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, Variant]]:

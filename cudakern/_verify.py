@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _display, _table
 from ._backend import Backend, backend
-from ._operations import Operation, names, operation
+from ._operations import Operation, names, note_on_skipped, operation
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Verdict:
 
     backend: Backend
     checks: tuple[Check, ...]
+    note: str = ""  #: what was left out, and why
 
     @property
     def ok(self) -> bool:
@@ -43,7 +44,7 @@ class Verdict:
         where = f"on {self.backend.name} ({self.backend.device_name})"
         return (
             f"{done} ok, {failed} failed, {len(self.checks) - done - failed} not here, {where}: "
-            f"{'all is well' if self.ok else 'NOT well'}"
+            f"{'all is well' if self.ok else 'NOT well'}" + (f". {self.note}" if self.note else "")
         )
 
     def table(self) -> _display.Table:
@@ -62,7 +63,8 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"ok": self.ok, "backend": self.backend.to_dict(), "checks": [asdict(c) for c in self.checks]}
+        checks = [asdict(c) for c in self.checks]
+        return {"ok": self.ok, "backend": self.backend.to_dict(), "checks": checks, "note": self.note}
 
 
 def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = None, seed: int = 0) -> Verdict:
@@ -75,7 +77,7 @@ def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = No
             checks.append(
                 Check(what.name, row.name, dtype, "not here", 0.0, reason) if reason else _check(what, row, dtype, seed)
             )
-    return Verdict(here, tuple(checks))
+    return Verdict(here, tuple(checks), "" if ops else note_on_skipped())
 
 
 def _check(what: Operation, row: _table.Variant, dtype: str, seed: int) -> Check:

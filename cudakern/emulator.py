@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from pathlib import Path
+
 from ._backend import emulator as _native
 
-__all__ = ["configure"]
+__all__ = ["compile_flags", "configure"]
+
+#: What holds where neither the environment nor configure() said anything.
+_DEFAULTS = {"devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0"}
+_given: dict[str, str] = {}
 
 
 def configure(
@@ -17,7 +25,7 @@ def configure(
     stack: int | None = None,
     fail_allocation: int | None = None,
 ) -> None:
-    """Change what the emulator answers as. What is not given stays as it is.
+    """Change what the emulator answers as. What is not given stays as it is; after an error all does.
 
     Parameters
     ----------
@@ -58,8 +66,51 @@ def configure(
         "workers": workers,
         "stack": stack,
         "order": f"seed:{order}" if isinstance(order, int) else order,
-        "fail_allocation": fail_allocation,
+        "fail_allocation": fail_allocation,  # the last: a count that has begun cannot be taken back
     }
-    for key, value in settings.items():
-        if value is not None:
-            _native().configure(key, str(value))
+    wanted = {key: str(value) for key, value in settings.items() if value is not None}
+    done: list[str] = []
+    try:
+        for key, value in wanted.items():
+            _native().configure(key, value)
+            done.append(key)
+    except Exception:
+        for key in done:
+            before = _given.get(key) or os.environ.get(f"CUDAKERN_EMULATOR_{key.upper()}") or _DEFAULTS[key]
+            with contextlib.suppress(ValueError):  # the environment's may be malformed
+                _native().configure(key, before)
+        raise
+    _given.update(wanted)
+
+
+def compile_flags() -> list[str]:
+    """What a C++ compiler needs, besides the file and ``-o``, to build kernels of yours for the emulator.
+
+    Returns
+    -------
+    list of str
+        Language, the headers' folder, the core's library: for ``g++ FLAGS kernel.cu -o kernel.so``.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> [flag for flag in cudakern.emulator.compile_flags() if flag.startswith("-l")]
+    ['-lcudakern_emulator']
+    """
+    package = Path(__file__).resolve().parent
+    headers = package / "include"
+    if not headers.is_dir():  # an editable install leaves them in the source tree
+        headers = package.parent / "csrc" / "emulator" / "include"
+    flags = [
+        "-std=c++17",
+        "-x",
+        "c++",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        "-fno-gnu-unique",
+        "-ffp-contract=off",
+        "-Wno-unknown-pragmas",
+    ]
+    library = package / "lib"
+    return [*flags, f"-I{headers}", f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]

@@ -1,12 +1,14 @@
 """Cases from the variant table, references in more precision than what is tested, and how far a result may be off."""
 
 import importlib
+import math
 import random
 
 import numpy as np
 
 import cuda_api
 import cudakern
+from cudakern._operations import registry
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
 
@@ -45,6 +47,34 @@ def _device(name):
 
 
 MAIN_TYPES = ("int32", "int64", "float32", "float64")  # NumPy's row has more
+
+
+def small_shape(operation):
+    """A ragged shape, some hundred numbers long or more."""
+    return next(shape for shape in registry()[operation].ragged if math.prod(shape) > 100)
+
+
+def largest_shape(operation):
+    """The largest of the shapes that `verify` tries."""
+    return max(registry()[operation].ragged, key=math.prod)
+
+
+def main_type(row):
+    """float32 where the row takes it."""
+    return "float32" if "float32" in row.types else row.types[0]
+
+
+def inputs_for(operation, dtype, shape, seed=0):
+    return registry()[operation].make(shape, np.dtype(dtype), seed)
+
+
+def outputs_for(row, inputs):
+    """Arrays for the results of a row for these inputs, as the C module takes them; for a type that the row does not
+    list, of that type."""
+    dtype = inputs[0].dtype.name
+    output = row.signature(dtype)[2] if dtype in row.types else dtype
+    results = registry()[row.operation].reference(*(np.ones(x.shape, main_type(row)) for x in inputs))
+    return tuple(np.zeros(np.shape(x), output) for x in (results if isinstance(results, tuple) else (results,)))
 
 
 def row_types(operation, host=True, types=MAIN_TYPES):

@@ -16,11 +16,10 @@ PACKAGE = Path(cudakern.__file__).resolve().parent
 MODULES = [
     "cudakern",
     *(
-        f"cudakern.{m.name}"
-        for m in pkgutil.iter_modules(cudakern.__path__)
-        if m.name not in ("__main__", "_cuda", "_emulator")
+        module.name
+        for module in pkgutil.walk_packages(cudakern.__path__, "cudakern.")
+        if module.module_finder.find_spec(module.name).origin.endswith(".py") and module.name != "cudakern.__main__"
     ),
-    *(f"cudakern._operations.{name}" for name in ("sum_of_squares", "matmul")),
 ]
 COMPILERS = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
 

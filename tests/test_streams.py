@@ -1,14 +1,16 @@
 """Streams, events and copies: order within a stream, overlap between streams, errors where CUDA reports them."""
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import cuda_api
+import subprocesses
 from cuda_api import DEFAULT, TO_DEVICE, TO_HOST
 
-NOT_READY, INVALID_VALUE, INVALID_HANDLE = 600, 1, 400
+NOT_READY, INVALID_VALUE, INVALID_HANDLE, LAUNCH_FAILURE = 600, 1, 400, 719
 PATIENCE = ctypes.c_ulonglong(20_000_000_000)  # until a kernel that waits gives up: then the result is wrong
 size = ctypes.c_size_t
 
@@ -251,3 +253,98 @@ def test_a_stream_that_is_no_more(library):
     library.check("api_stream_destroy", stream)
     assert library.code("api_stream_query", stream) in (INVALID_HANDLE, INVALID_VALUE, 709)
     library.code("api_last_error")
+
+
+def elsewhere(work):
+    """What the function gives in a thread of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+@pytest.fixture
+def half_skips():
+    """Starts a kernel that breaks a rule."""
+    broken = cuda_api.load("emulator", "broken")
+    out = broken.buffer(np.zeros(1024, np.int32))
+    return lambda stream: broken.start("run_half_skips", out, block=64, stream=stream)
+
+
+@emulator_only
+@pytest.mark.parametrize(
+    "where, wait", [("own", "device"), ("own", "event"), ("default", "device"), ("default", "event"), ("default",) * 2]
+)
+def test_a_wait_elsewhere_does_not_take_the_error(library, streams, half_skips, where, wait):
+    """Another thread hears of the error once; the thread that launched the kernel still gets it, once, and what it put
+    behind that kernel is skipped until then."""
+    stream, event = streams[0] if where == "own" else None, library.event()
+    cell = library.buffer(np.zeros(1, np.int32))
+    waits = {
+        "device": ["api_synchronize"],
+        "event": ["api_event_synchronize", event],
+        "default": ["api_stream_synchronize", None],
+    }
+    half_skips(stream)
+    library.check("api_event_record", event, stream)
+    assert elsewhere(lambda: library.code(*waits[wait])) == LAUNCH_FAILURE
+    assert elsewhere(lambda: library.code(*waits[wait])) == 0
+    library.start("run_step", cell, cell, stream=stream)
+    assert library.code("api_stream_synchronize", stream) == LAUNCH_FAILURE
+    assert library.code("api_stream_synchronize", stream) == 0
+    assert cell.get()[0] == 0
+    library.launch("run_step", cell, cell, stream=stream)
+    assert cell.get()[0] == 1
+    assert library.code("api_synchronize") == 0
+    library.check("api_event_destroy", event)
+    library.code("api_last_error")
+
+
+@emulator_only
+def test_the_launcher_is_told_by_a_wait_for_the_device(library, streams, half_skips):
+    """One report is enough for several broken kernels, and for streams that are gone."""
+    gone = library.stream()
+    for stream in (streams[0], streams[1], gone, None):
+        half_skips(stream)
+    library.check("api_stream_destroy", gone)
+    assert elsewhere(lambda: library.code("api_synchronize")) == LAUNCH_FAILURE
+    assert library.code("api_synchronize") == LAUNCH_FAILURE
+    assert library.code("api_synchronize") == 0
+    for stream in (*streams, None):
+        assert library.code("api_stream_synchronize", stream) == 0
+    library.code("api_last_error")
+
+
+@emulator_only
+def test_others_may_use_a_broken_stream_once_they_were_told(library, streams, half_skips):
+    """The launcher never comes back: its error must not stop everyone else."""
+    cell = library.buffer(np.zeros(1, np.int32))
+    with ThreadPoolExecutor(1) as pool:  # its thread lives on: another one could get its identity
+        pool.submit(half_skips, streams[0]).result()
+        assert library.code("api_synchronize") == LAUNCH_FAILURE
+        library.start("run_step", cell, cell, stream=streams[0])
+        assert library.code("api_synchronize") == 0
+        assert cell.get()[0] == 1
+        assert library.code("api_stream_synchronize", streams[0]) == LAUNCH_FAILURE  # the stream's own wait ends it
+        assert library.code("api_stream_synchronize", streams[0]) == 0
+    library.code("api_last_error")
+
+
+def test_threads_of_the_emulator_let_faults_be_handled():
+    """A fault that is blocked ends the process before any handler (faulthandler's, a sanitizer's) gets a word."""
+    code = """
+        import pathlib, signal
+        import numpy as np
+        import cuda_api
+        library = cuda_api.load("emulator", "streams")
+        out = library.buffer(np.zeros(1, np.int32))
+        before = {task.name for task in pathlib.Path("/proc/self/task").iterdir()}
+        library.launch("run_long_grid", out, grid=20, stream=library.stream())
+        blocked = []
+        for task in pathlib.Path("/proc/self/task").iterdir():
+            if task.name not in before:
+                blocked.append(int((task / "status").read_text().partition("SigBlk:")[2].split()[0], 16))
+        assert len(blocked) == 3, blocked  # the stream's, two that help it
+        bit = lambda name: 1 << (getattr(signal, name) - 1)
+        assert not any(mask & (bit("SIGSEGV") | bit("SIGBUS")) for mask in blocked)
+        assert all(mask & bit("SIGINT") for mask in blocked)
+    """
+    subprocesses.run(code, CUDAKERN_EMULATOR_WORKERS="3")

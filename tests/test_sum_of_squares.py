@@ -10,6 +10,7 @@ from cases import (
     LAYOUTS,
     ORDERS,
     label,
+    native,
     numbers,
     relative_error,
     row_types,
@@ -195,6 +196,19 @@ def test_any_view_of_any_array(data):
     x = x[tuple(slice(None, None, data.draw(step, "step")) for _ in range(x.ndim))]
     with cudakern.use_backend(name):
         check(row, x)
+
+
+def test_work_is_two_operations_an_element():
+    flops, _ = native("emulator").work(OPERATION, ((10, 20),), "float32")
+    assert flops == 2 * 200
+
+
+@pytest.mark.parametrize("row", [row for row in cudakern.variants(OPERATION) if not row.on_host], ids=label)
+def test_bounds_of_arrays_that_no_memory_holds(row):
+    """A length past 64 bits counts as the largest there is: it does not wrap to a small one."""
+    bounds = [row.error_bound(shape, dtype="float32") for shape in ((2**20,), (2**62,), (2**62, 4), (2**62, 2**62))]
+    assert bounds == sorted(bounds)
+    assert bounds[0] < bounds[1] < bounds[2]
 
 
 # --- auto ------------------------------------------------------------------------------------------------------------

@@ -4,9 +4,12 @@
 // `const ck_operation ck_operation_<operation>`: a row a variant, in the order of the ladder. The build finds the
 // folders; nothing else lists them. Dispatch, Python's variants(), the tests, ladders and documents read the rows.
 //
-// A call of a variant:  plan (sizes only, on the host)  ->  memory is taken and operands are copied by the runtime
-//   ->  run (launches only: no copy, no allocation, no waiting)  ->  finish (the host adds partial results, or for
-//   device results a finishing kernel does).
+// A call of a variant:  plan (sizes only, on the host)  ->  memory is taken and cleared, and operands are copied by
+//   the runtime  ->  run  ->  finish (the host adds partial results; where results stay on the device, which comes
+//   later, a finishing kernel will).
+//
+// run may enqueue kernels in the context's stream and query occupancy. Nothing else: no copy, no clearing, no
+// allocation, no waiting.
 #ifndef CK_VARIANT_H
 #define CK_VARIANT_H
 
@@ -106,8 +109,10 @@ typedef struct ck_plan {
     unsigned grid[3], block[3]; // of the main launch, for reports
     size_t shared_bytes;        // dynamic shared memory of the main launch
     size_t workspace_bytes;
-    int64_t partials;     // partial results, of the accumulator's type; 0: the run writes the result itself
+    int64_t partials;     // partial results, of the accumulator's type, which is then as large as the output's;
+                          // 0: the run writes the result itself
     int64_t clock_blocks; // ck_clock records; 0: none
+    int clear_outputs;    // 1: outputs are zero when run() begins
     // Layout of each 2-D operand on the device: rows and columns rounded up to these multiples (0 or 1: as they
     // are; the rest is zero for inputs), and rows padded to the device's pitch.
     struct {
@@ -163,8 +168,9 @@ typedef struct ck_operation {
     const ck_variant *variants;
     int variant_count;
     void (*work)(const ck_call *call, ck_work *work);
-    // Adds the partial results: on the host into *out, or by a kernel into the output view. NULL: never needed.
+    // Adds the partial results, on the host into *out. NULL: never needed.
     void (*finish_host)(const void *partials, int64_t count, const ck_types *types, void *out);
+    // The same by a kernel, into the output view: for results that stay on the device. Nothing calls it yet.
     int (*finish_device)(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
 } ck_operation;
 

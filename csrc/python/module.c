@@ -45,12 +45,17 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
     if ((key = PyUnicode_AsUTF8AndSize(arguments[0], NULL)) == NULL ||
         (value = PyUnicode_AsUTF8AndSize(arguments[1], NULL)) == NULL)
         return NULL;
-    const cudaError_t code = (cudaError_t)backend_configure(key, value);
+    cudaError_t code;
+    char detail[600] = "";
+    Py_BEGIN_ALLOW_THREADS // it waits for kernels that run: their threads may need the interpreter
+    code = (cudaError_t)backend_configure(key, value);
+    if (code != cudaSuccess) {
+        backend_error_detail(detail, sizeof detail);
+        (void)cudaGetLastError();
+    }
+    Py_END_ALLOW_THREADS
     if (code == cudaSuccess) return none();
     ck_error error = {0};
-    char detail[600] = "";
-    backend_error_detail(detail, sizeof detail);
-    (void)cudaGetLastError();
     if (code == cudaErrorNotSupported)
         ck_fail(&error, CK_NOT_SUPPORTED, "configure",
                 "The backend %s has nothing to configure: it is the emulator's %s", backend_name(), key);
@@ -68,16 +73,20 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
 static PyObject *device_count(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     int count;
-    Py_BEGIN_ALLOW_THREADS count = ck_device_count();
-    Py_END_ALLOW_THREADS return PyLong_FromLong(count);
+    Py_BEGIN_ALLOW_THREADS
+    count = ck_device_count();
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLong(count);
 }
 
 static PyObject *why_not(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     ck_error error = {0};
     int device, status;
-    Py_BEGIN_ALLOW_THREADS status = ck_device_choose(&device, &error);
-    Py_END_ALLOW_THREADS if (status == CK_OK) return PyUnicode_FromString("");
+    Py_BEGIN_ALLOW_THREADS
+    status = ck_device_choose(&device, &error);
+    Py_END_ALLOW_THREADS
+    if (status == CK_OK) return PyUnicode_FromString("");
     const char *name = cudaGetErrorName((cudaError_t)error.code);
     if (strncmp(error.message, name, strlen(name)) == 0) return PyUnicode_FromString(error.message);
     return PyUnicode_FromFormat("%s: %s", name, error.message);
@@ -87,16 +96,20 @@ static PyObject *choose_device(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_error error = {0};
     int device = 0, status;
-    Py_BEGIN_ALLOW_THREADS status = ck_device_choose(&device, &error);
-    Py_END_ALLOW_THREADS return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = ck_device_choose(&device, &error);
+    Py_END_ALLOW_THREADS
+    return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
 }
 
 static PyObject *current_device(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_error error = {0};
     int device = 0, status;
-    Py_BEGIN_ALLOW_THREADS status = ck_device_current(&device, &error);
-    Py_END_ALLOW_THREADS return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = ck_device_current(&device, &error);
+    Py_END_ALLOW_THREADS
+    return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
 }
 
 static int is_flag(const char *name) {
@@ -139,9 +152,10 @@ static PyObject *device_properties(PyObject *module, PyObject *argument) {
     ck_properties properties;
     int device, status;
     if (read_int(argument, "device", &device) < 0) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = ck_device_properties(device, &properties, &error);
-    Py_END_ALLOW_THREADS return status == CK_OK ? make_properties(&properties)
-                                                : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = ck_device_properties(device, &properties, &error);
+    Py_END_ALLOW_THREADS
+    return status == CK_OK ? make_properties(&properties) : errors_raise(state_of(module), &error);
 }
 
 static PyObject *trim(PyObject *module, PyObject *argument) {
@@ -149,14 +163,21 @@ static PyObject *trim(PyObject *module, PyObject *argument) {
     int device, status;
     if (read_int(argument, "device", &device) < 0) return NULL;
     ck_runtime *runtime = state_of(module)->runtime;
-    Py_BEGIN_ALLOW_THREADS status = ck_pool_trim(runtime, device, &error);
-    Py_END_ALLOW_THREADS return status == CK_OK ? none() : errors_raise(state_of(module), &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = ck_pool_trim(runtime, device, &error);
+    Py_END_ALLOW_THREADS
+    return status == CK_OK ? none() : errors_raise(state_of(module), &error);
 }
 
 static PyObject *pool_used(PyObject *module, PyObject *argument) {
     int device;
+    size_t bytes;
     if (read_int(argument, "device", &device) < 0) return NULL;
-    return PyLong_FromSize_t(ck_pool_used(state_of(module)->runtime, device));
+    ck_runtime *runtime = state_of(module)->runtime;
+    Py_BEGIN_ALLOW_THREADS // a device that is being made holds the lock
+    bytes = ck_pool_used(runtime, device);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromSize_t(bytes);
 }
 
 // --- for tests ---------------------------------------------------------------------------------------------------

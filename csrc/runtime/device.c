@@ -208,7 +208,7 @@ int ck_device_limits(int device, ck_limits *limits, ck_error *error) {
     return CK_OK;
 }
 
-// What every device since capability 9.0 has at least.
+// An H100's (the SXM5 form, with 132 multiprocessors): the chip that questions without a device are answered for.
 void ck_device_nominal_limits(ck_limits *limits) {
     *limits = (ck_limits){.capability = 90,
                           .multiprocessors = 132,

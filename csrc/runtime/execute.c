@@ -11,7 +11,7 @@
 #include "runtime.h"
 
 // Events of a measured call.
-enum { BEGIN, COPIED_IN, RAN, BEGIN_OUT, COPIED_OUT };
+enum { BEGIN, COPIED_IN, READY, RAN, BEGIN_OUT, COPIED_OUT };
 
 typedef struct job {
     ck_runtime *runtime;
@@ -28,6 +28,7 @@ typedef struct job {
     ck_stream *stream;
     ck_block workspace, partials, clocks;
     void *host_partials;
+    ck_gate gate; // of a measured call; what stands at it is gone before ck_execute returns
 } job;
 
 void ck_measure_clear(ck_measure *measure) {
@@ -75,6 +76,12 @@ static int check_and_plan(job *job) {
         return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
                        "%s '%s' leaves partial results, which %s cannot add", operation->name, variant->name,
                        operation->name);
+    const ck_types *types = &job->call.types;
+    if (job->plan.partials > 0 && ck_dtype_size(types->accumulator) != ck_dtype_size(types->output))
+        return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
+                       "%s '%s' leaves partial results of %s, which are added in their own size, not in that of %s",
+                       operation->name, variant->name, ck_dtype_name(types->accumulator),
+                       ck_dtype_name(types->output));
     for (int i = 0; i < count; i++) {
         CK_TRY(ck_operand_layout(&request->views[i], i, job->plan.layout[i].row_multiple,
                                  job->plan.layout[i].column_multiple, job->plan.layout[i].pitched, &job->operands[i],
@@ -89,6 +96,8 @@ static int allocate(job *job) {
     for (int i = 0; i < job->call.view_count; i++) {
         CK_TRY(ck_operand_allocate(&job->operands[i], job->device, stream, job->error));
         job->views[i] = job->operands[i].device;
+        if (job->plan.clear_outputs && i >= job->request->operation->inputs)
+            CK_CUDA(job->error, cudaMemsetAsync(job->views[i].data, 0, job->operands[i].memory.bytes, stream));
     }
     if (job->plan.workspace_bytes > 0)
         CK_TRY(ck_pool_allocate(job->device, job->plan.workspace_bytes, stream, &job->workspace, job->error));
@@ -121,14 +130,24 @@ static int wait(job *job) {
     return CK_OK;
 }
 
+// The launches, with what times them: all of it is queued before any of it runs.
+static int queue_kernel(job *job) {
+    const ck_variant *variant = job->request->variant;
+    if (job->request->measure) CK_TRY(ck_timing_gate(job->stream, &job->gate, job->error));
+    CK_TRY(mark(job, READY));
+    CK_TRY(worded(job, variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
+    return mark(job, RAN);
+}
+
 static int run(job *job) {
     const ck_request *request = job->request;
     CK_TRY(mark(job, BEGIN));
     for (int i = 0; i < request->operation->inputs; i++)
         CK_TRY(ck_operand_copy_in(&job->operands[i], job->stream->stream, job->error));
     CK_TRY(mark(job, COPIED_IN));
-    CK_TRY(worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
-    CK_TRY(mark(job, RAN));
+    const int status = queue_kernel(job);
+    atomic_store(&job->gate.open, 1);
+    CK_TRY(status);
     // Before the copies back: they would hold this thread where no signal is looked at.
     return wait(job);
 }
@@ -166,7 +185,7 @@ static int report(job *job, int64_t finish_ns) {
     const ck_request *request = job->request;
     ck_measure *measure = request->measure;
     CK_TRY(ck_timing_between(job->stream, BEGIN, COPIED_IN, &measure->to_device_ns, job->error));
-    CK_TRY(ck_timing_between(job->stream, COPIED_IN, RAN, &measure->kernel_ns, job->error));
+    CK_TRY(ck_timing_between(job->stream, READY, RAN, &measure->kernel_ns, job->error));
     CK_TRY(ck_timing_between(job->stream, BEGIN_OUT, COPIED_OUT, &measure->to_host_ns, job->error));
     measure->finish_ns = finish_ns;
     measure->plan = job->plan;

@@ -1,7 +1,14 @@
-"""What Python adds to an operation's rows: NumPy's rules, the input of the documents, a reference."""
+"""What Python adds to an operation's rows: NumPy's rules, the input of the documents, a reference.
+
+A module of this folder is an operation: it defines ``OPERATION``, and is found by being here (a name that begins with
+"_" is not looked at).
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +27,7 @@ class Operation:
     """An operation's public function, and what ladder, profile and verify need to know of it."""
 
     name: str
+    position: int  #: where listings have it: the lowest first
     call: Callable[..., Any]
     rate: str  #: the figure that counts: "GB/s" or "GFLOP/s"
     default_dtype: str
@@ -31,6 +39,7 @@ class Operation:
     magnitude: Callable[..., Any]  #: inputs -> sum of magnitudes, which error bounds are relative to
     square: Callable[[int], tuple[int, ...]]  #: n= -> shape
     ragged: tuple[tuple[int, ...], ...]  #: shapes that verify tries
+    large: tuple[tuple[int, ...], ...]  #: shapes that only the long tests try
 
 
 def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -42,21 +51,39 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
 
 
+@functools.cache
 def registry() -> dict[str, Operation]:
-    """All operations, in the documents' order."""
-    from . import matmul, sum_of_squares
-
-    return {o.name: o for o in (sum_of_squares.OPERATION, matmul.OPERATION)}
+    """The operations that have both kernels and a module here, in order of position."""
+    names = [entry.name for entry in pkgutil.iter_modules(__path__) if not entry.name.startswith("_")]
+    modules = (importlib.import_module(f"{__name__}.{name}") for name in names)
+    found = sorted((module.OPERATION for module in modules), key=lambda what: (what.position, what.name))
+    return {what.name: what for what in found if what.name in _table.operations()}
 
 
 def names() -> tuple[str, ...]:
-    """All operations of the table, in the documents' order; what has no Python face yet would come last, and fail."""
-    return tuple(dict.fromkeys([*registry(), *_table.operations()]))
+    """The names of all operations, in order of position."""
+    return tuple(registry())
+
+
+def kernels_only() -> tuple[str, ...]:
+    """Operations of the table that have no module here (yet): they can be listed and read, not called."""
+    return tuple(name for name in _table.operations() if name not in registry())
+
+
+def note_on_skipped() -> str:
+    """A sentence on what was left out because nothing in Python calls it; "" if nothing was."""
+    return "; ".join(f"{name} is left out: {_no_module(name)}" for name in kernels_only())
+
+
+def _no_module(name: str) -> str:
+    return f"it has kernels, and no cudakern/_operations/{name}.py"
 
 
 def operation(name: str) -> Operation:
     """The operation of that name; ValueError lists the known ones, the nearest first."""
     known = registry()
-    if name not in known:
-        raise ValueError(unknown("operation", name, known))
-    return known[name]
+    if name in known:
+        return known[name]
+    if name in kernels_only():
+        raise ValueError(f"operation {name!r} cannot be called: {_no_module(name)}")
+    raise ValueError(unknown("operation", name, known))

@@ -87,6 +87,8 @@ def matmul(
         values = row.values({})
         if row.on_host:  # the arguments as they came: NumPy has its own rules for subclasses
             return _dispatch.on_host(NAME, (first, second), lambda: _numpy(a, b, out))
+    if not row.on_host:
+        _check_matrices(row, first, second)
     for name, operand, given in (("a", first, a), ("b", second, b)):
         if operand.dtype.name != first.dtype.name:  # their byte orders may differ
             raise TypeError(
@@ -111,7 +113,7 @@ def _numpy(a: Any, b: Any, out: Any) -> Any:
     return np.matmul(a, b, out=out)
 
 
-def _product(row: Variant, values: tuple[int, ...], a: Array, b: Array, out: Array | None) -> Array:
+def _check_matrices(row: Variant, a: Array, b: Array) -> None:
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("matmul: an operand is a scalar; use * for that")
     if a.ndim != 2 or b.ndim != 2:
@@ -124,6 +126,9 @@ def _product(row: Variant, values: tuple[int, ...], a: Array, b: Array, out: Arr
             f"matmul: a is {a.shape} and b is {b.shape}: the {a.shape[1]} columns of a must be as many "
             f"as the {b.shape[0]} rows of b"
         )
+
+
+def _product(row: Variant, values: tuple[int, ...], a: Array, b: Array, out: Array | None) -> Array:
     shape, dtype = (a.shape[0], b.shape[1]), np.dtype(row.signature(a.dtype)[2])
     if out is not None:
         _check_out(out, shape, dtype)
@@ -181,6 +186,7 @@ def magnitude(a: Array, b: Array) -> Array:
 
 OPERATION = Operation(
     name=NAME,
+    position=20,
     call=matmul,
     rate="GFLOP/s",
     default_dtype="float32",
@@ -202,4 +208,5 @@ OPERATION = Operation(
         (100, 37, 3),
         (129, 130, 131),
     ),
+    large=((777, 1025, 513), (1, 4099, 7)),
 )

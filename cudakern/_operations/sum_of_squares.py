@@ -120,6 +120,7 @@ def reference(x: Array) -> Any:
 
 OPERATION = Operation(
     name=NAME,
+    position=10,
     call=sum_of_squares,
     rate="GB/s",
     default_dtype="int32",
@@ -131,4 +132,5 @@ OPERATION = Operation(
     magnitude=reference,
     square=lambda n: (n,),
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
+    large=(((1 << 22) + 3,), (10_000_019,)),
 )

@@ -300,7 +300,9 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     emu_thread *first = emu_block_take(block, 0);
     first->fiber = idle_fiber(block);
     if (!first->fiber) {
-        emu_grid_fail(grid, 2, "the system has no memory for the stacks of a block's threads");
+        memset(block->ready, 0, sizeof block->ready);
+        emu_grid_fail(grid, cudaErrorMemoryAllocation,
+                      "the system has no memory for the stacks of a block's threads");
         return;
     }
     block->current = first;
@@ -324,7 +326,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     emu_dim3 thread = block->fail_thread;
     snprintf(message, sizeof message, "kernel %s, %sblock (%u,%u,%u), thread (%u,%u,%u): %s", name, place, index.x,
              index.y, index.z, thread.x, thread.y, thread.z, block->fail_text);
-    emu_grid_fail(grid, EMU_LAUNCH_FAILURE, message);
+    emu_grid_fail(grid, cudaErrorLaunchFailure, message);
 }
 
 void emu_block_abandon(emu_block *block) {
@@ -382,12 +384,10 @@ size_t emu_dynamic_shared_bytes(void) {
 }
 
 unsigned long long emu_global_timer_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec;
+    return emu_now_ns();
 }
 long long emu_clock64(void) {
-    return (long long)((double)emu_global_timer_ns() * emu_current->grid->clock_ghz);
+    return (long long)((double)emu_now_ns() * emu_current->grid->clock_ghz);
 }
 
 long emu_clock(void) {

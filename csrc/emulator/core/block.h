@@ -22,12 +22,13 @@
 
 #include "core.h"
 #include "device_core.h"
+#include "driver_types.h"
 #include "fiber.h"
 
 #define EMU_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define EMU_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-enum { EMU_LAUNCH_FAILURE = 719, EMU_MAX_WARPS = EMU_MAX_THREADS / EMU_WARP };
+enum { EMU_MAX_WARPS = EMU_MAX_THREADS / EMU_WARP };
 
 typedef struct emu_grid {
     const emu_launch *launch;

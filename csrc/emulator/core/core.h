@@ -1,10 +1,15 @@
 // Inside the emulator core: what its files share.
 //
-//   host side                                     device side
-//   device.c   chips, limits, current device      grid.c    blocks of a grid over the worker threads
-//   memory.c   allocations, copies, pools         block.c   one block: its threads, barriers, deadlocks
-//   stream.c   queues, workers, events      --->  warp.c    masks: shuffles, votes, match, __syncwarp
-//   config.c   CUDAKERN_EMULATOR_*, orders        fiber.c   stacks and the switch between them
+//   host side                                        device side
+//   errors.c   codes and words, for each OS thread   grid.c    blocks of a grid over the worker threads
+//   config.c   CUDAKERN_EMULATOR_*, orders           block.c   one block: its threads, barriers, deadlocks
+//   device.c   chips, limits, current device         warp.c    masks: shuffles, votes, match, __syncwarp
+//   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
+//   copy.c     copies and fills
+//   launch.c   what a kernel may ask for
+//   stream.c   queues, workers               --->    system.c  threads and the time: for both sides
+//   wait.c     waiting, errors, cancelling
+//   event.c    marks in a queue
 //
 // The arrow is the one call between the two halves: emu_grid_run.
 #ifndef EMULATOR_CORE_INTERNAL_H
@@ -17,6 +22,10 @@
 #include "emulator_core.h"
 
 enum { EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_MESSAGE = 1024 };
+
+// Blocks that a cooperative launch may have: each has an OS thread of its own. Any computer affords these, so a
+// program runs on all or on none.
+enum { EMU_COOPERATIVE_MOST = 64 };
 
 // --- config.c: what can be set, by environment variable or emu_configure() --------------------------------------
 typedef enum emu_order { EMU_ORDER_FIXED, EMU_ORDER_REVERSED, EMU_ORDER_SEEDED } emu_order;
@@ -34,21 +43,21 @@ typedef struct emu_config {
 
 const emu_config *emu_current_config(void);
 
+// --- system.c: what both sides ask of the operating system --------------------------------------------------------
+int emu_start_thread(void *(*entry)(void *), void *argument); // detached; 0 or an errno
+uint64_t emu_now_ns(void);
+
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
-// Returns 0 or a cudaError_t; then `message` (EMU_MESSAGE bytes) says what happened: rule, kernel, source line,
-// block, thread. `cancel` is polled at block starts, thread starts, barriers and warp operations; once nonzero the
-// grid is abandoned and the call returns cudaErrorLaunchFailure-like code EMU_CANCELLED.
+// The launch is one that launch.c let pass. Returns 0 or a cudaError_t; then `message` (EMU_MESSAGE bytes) says what
+// happened: rule, kernel, source line, block, thread. `cancel` is polled at block starts, thread starts, barriers and
+// warp operations; once nonzero the grid is abandoned and the call returns EMU_CANCELLED.
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_launch *launch, const atomic_int *cancel, double clock_ghz, char *message);
-
-// How many blocks a cooperative launch may have on this computer (each has an OS thread of its own).
-int emu_grid_cooperative_limit(void);
 
 // The kernel's demangled name, from its address (dladdr): kernels are exported symbols for this reason.
 void emu_kernel_name(const void *function, char *name, size_t size);
 
 // fork(): called in the child, where the worker threads no longer exist.
 void emu_grid_after_fork(void);
-void emu_streams_after_fork(void);
 
 #endif

@@ -96,22 +96,30 @@ enum { FRAME_WORDS = 20, FRAME_ENTRY = 1 };
 
 // Guard pages split mappings, and a process may have 65,530 of them (by default): we take at most a quarter, two for
 // a guarded stack. Stacks beyond that have canaries only.
-static atomic_int guard_budget = -1;
+static atomic_int guards_taken;
+static int guards_most;
+static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
+
+static void count_guards(void) {
+    int maps = 65530;
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+    if (file) {
+        if (fscanf(file, "%d", &maps) != 1) maps = 65530;
+        fclose(file);
+    }
+    guards_most = maps / 4 / 2;
+}
 
 static int take_guard(void) {
-    int left = atomic_load(&guard_budget);
-    if (left < 0) {
-        int most = 65530;
-        FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
-        if (file) {
-            if (fscanf(file, "%d", &most) != 1) most = 65530;
-            fclose(file);
-        }
-        atomic_compare_exchange_strong(&guard_budget, &left, most / 4 / 2);
-    }
-    if (atomic_fetch_sub(&guard_budget, 1) > 0) return 1;
-    atomic_fetch_add(&guard_budget, 1);
+    pthread_once(&guards_once, count_guards);
+    int taken = atomic_load(&guards_taken);
+    while (taken < guards_most)
+        if (atomic_compare_exchange_weak(&guards_taken, &taken, taken + 1)) return 1;
     return 0;
+}
+
+static void give_guard(void) {
+    atomic_fetch_sub(&guards_taken, 1);
 }
 
 // Stacks are a power of two apart. Were their tops too, the hot frames of all fibers would fall into the same few
@@ -165,7 +173,7 @@ int emu_stacks_grow(emu_stacks *stacks, size_t stack_bytes, void (*entry)(void))
         fiber->guarded = take_guard();
         if (fiber->guarded && mprotect(fiber->low - page, page, PROT_NONE)) {
             fiber->guarded = 0;
-            atomic_fetch_add(&guard_budget, 1);
+            give_guard();
         }
         (void)VALGRIND_STACK_REGISTER(fiber->low, fiber->low + fiber->size);
         emu_fiber_prepare(fiber, index, entry);
@@ -179,7 +187,7 @@ void emu_stacks_free(emu_stacks *stacks) {
 #if EMU_ASAN
         __asan_unpoison_memory_region(stacks->fibers[i].low, stacks->fibers[i].size);
 #endif
-        if (stacks->fibers[i].guarded) atomic_fetch_add(&guard_budget, 1);
+        if (stacks->fibers[i].guarded) give_guard();
     }
     for (int i = 0; i < stacks->count / EMU_STACK_CHUNK; ++i) munmap(stacks->chunks[i], each * EMU_STACK_CHUNK);
     stacks->count = 0;

@@ -15,7 +15,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +35,13 @@ static struct {
     int threads, idle, keep; // `keep` threads stay; more (cooperative grids needed them) leave after a while
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
 
-enum { COOPERATIVE_MOST = 64, COOPERATIVE_A_CORE = 16, IDLE_SECONDS = 2 };
+enum { IDLE_SECONDS = 2 };
 
 static int cores(void) {
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
-}
-
-int emu_grid_cooperative_limit(void) {
-    int limit = cores() * COOPERATIVE_A_CORE;
-    return limit < COOPERATIVE_MOST ? limit : COOPERATIVE_MOST;
 }
 
 // --- The order of blocks ------------------------------------------------------------------------------------------
@@ -75,7 +69,7 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
 static void run_blocks(emu_grid *grid) {
     emu_block *block = emu_block_here();
     if (!block || emu_block_attach(block, grid)) {
-        emu_grid_fail(grid, 2, "the system has no memory for the emulated block");
+        emu_grid_fail(grid, cudaErrorMemoryAllocation, "the system has no memory for the emulated block");
         return;
     }
     emu_dim3 shape = grid->launch->grid;
@@ -191,14 +185,7 @@ static void *pool_main(void *unused) {
 }
 
 static int start_thread(void) {
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the program's own threads
-    int failed = pthread_create(&thread, NULL, pool_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) return -1;
-    pthread_detach(thread);
+    if (emu_start_thread(pool_main, NULL)) return -1;
     ++pool.threads;
     ++pool.idle;
     return 0;
@@ -242,26 +229,15 @@ int emu_grid_run(const emu_launch *launch, const atomic_int *cancel, double cloc
         .all_here = PTHREAD_COND_INITIALIZER,
         .message = message,
     };
-    uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
     message[0] = 0;
-    if (!grid.total || !threads || threads > EMU_MAX_THREADS) {
-        snprintf(message, EMU_MESSAGE, "a grid needs at least one block, and a block 1 to %d threads",
-                 EMU_MAX_THREADS);
-        return 9;
-    }
     int workers = config->workers > 0 ? config->workers : cores();
     job j = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
-    if (launch->cooperative && grid.total > (uint64_t)emu_grid_cooperative_limit()) {
-        snprintf(message, EMU_MESSAGE, "a cooperative launch of %llu blocks; at most %d can be resident here",
-                 (unsigned long long)grid.total, emu_grid_cooperative_limit());
-        return 720;
-    }
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_job(&j, workers)) {
         snprintf(message, EMU_MESSAGE,
                  "the system gives no OS thread for each of the %llu blocks of a cooperative launch",
                  (unsigned long long)grid.total);
-        return 720;
+        return cudaErrorCooperativeLaunchTooLarge;
     }
     run_blocks(&grid);
     if (shared_work) {

@@ -1,7 +1,7 @@
-// What the host side's files share: errors.c, config.c, device.c, memory.c, stream.c.
+// What the host side's files share (core.h lists them; stream.h has what is behind the queues).
 //
-// Locks: each file has one, and no function takes a lock while it holds another one. fork() takes them all
-// (emu_*_fork below), so that a child never inherits one half way.
+// Locks: a file has one at most (those around stream.h share theirs), and no function takes a lock while it holds
+// another one. fork() takes them all (emu_*_fork below), so that a child never inherits one half way.
 #ifndef EMULATOR_CORE_HOST_H
 #define EMULATOR_CORE_HOST_H
 
@@ -33,21 +33,35 @@ typedef struct emu_chip {
     int async_engines, double_ratio;
 } emu_chip;
 
+typedef struct emu_limits { // the same on all chips
+    int warp, block_threads, block_dim[3], multiprocessor_threads, multiprocessor_blocks, registers;
+    unsigned grid_dim[3];
+    size_t shared_per_block, constant, pitch;
+} emu_limits;
+extern const emu_limits EMU_LIMITS;
+
 const emu_chip *emu_find_chip(const char *name); // NULL: unknown
 void emu_list_chips(char *text, size_t size);
 const emu_chip *emu_chip_now(void);
 size_t emu_device_memory(void); // bytes that each device has
 int emu_enter(int *device);     // the calling thread's device, or why there is none
 int emu_check_device(int device, const char *call);
-int emu_check_launch(const emu_launch *launch); // every limit, with CUDA's codes
-void emu_device_fork(emu_fork stage);
+
+// --- launch.c ----------------------------------------------------------------------------------------------------
+void emu_launch_fork(emu_fork stage);
 
 // --- memory.c ----------------------------------------------------------------------------------------------------
-void emu_release_device(int device); // every allocation of the device
+typedef struct emu_allocation {
+    uintptr_t base;
+    size_t bytes;
+    int dying; // its release has been asked for
+} emu_allocation;
+
+int emu_find_allocation(const void *pointer, emu_allocation *found); // the one that holds the address; 0: none
+void emu_release_device(int device);                                 // every allocation of the device
 void emu_memory_fork(emu_fork stage);
 
 // --- stream.c ----------------------------------------------------------------------------------------------------
-typedef struct emu_stream emu_stream;
 typedef void (*emu_work)(void *data);
 
 // How work gets done in its place in the stream's order.
@@ -60,11 +74,12 @@ typedef enum emu_manner {
 // Copies `bytes` of data along. `always`: even when the stream is cancelled (memory must be given back).
 int emu_submit(void *stream, emu_work work, const void *data, size_t bytes, emu_manner manner, int always);
 int emu_stream_device(void *stream, int *device); // checks the handle
-void emu_wait_idle(int device);    // for what is queued now; -1: all devices; leaves errors where they are
-int emu_wait_device(int device);   // the same, and reports an error
-int emu_collect(void *stream);     // after waiting: the error that a synchronising call reports
-void emu_drop_streams(int device); // cudaDeviceReset: handles become invalid
+void emu_drop_streams(int device);                // cudaDeviceReset: handles become invalid
 void emu_stream_fork(emu_fork stage);
-uint64_t emu_now_ns(void);
+
+// --- wait.c ------------------------------------------------------------------------------------------------------
+void emu_wait_idle(int device);  // for what is queued now; -1: all devices; leaves errors where they are
+int emu_wait_device(int device); // the same, and reports an error
+int emu_collect(void *stream);   // after waiting: the error that a synchronising call reports
 
 #endif

@@ -110,8 +110,7 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
     FOR_LANES(lane, lanes) thread_of(block, warp, lane)->result = common;
 }
 
-// --- Meeting
-// --------------------------------------------------------------------------------------------------------
+// --- Meeting ------------------------------------------------------------------------------------------------------
 
 // Everyone is here: the results, then all lanes but `self` are ready; `self` (-1: none) just goes on.
 static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meeting, int self) {
@@ -215,8 +214,7 @@ int emu_warp_answer_asking(emu_block *block) {
     return answered;
 }
 
-// --- What to say when nobody can go on
-// ------------------------------------------------------------------------------
+// --- What to say when nobody can go on ----------------------------------------------------------------------------
 
 typedef struct text {
     char buffer[EMU_MESSAGE / 2];

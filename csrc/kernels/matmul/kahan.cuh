@@ -3,7 +3,8 @@
 // Change  The sum is compensated: a second register carries what each addition rounded away (../kahan.cuh).
 // Why     In float32 a sum of 1000 products has lost digits by its end; compensated, it keeps nearly all of them.
 // Claim   error of an element: about two roundings, whatever k is (before: it grows with k). Words read: the same
-// Price   four operations a product instead of one; no time as long as the kernel waits for memory
+// Price   four operations a product instead of one. A kernel that only waited for memory would do them meanwhile; this
+//         one is not quite that: 428 us instead of 359 on an H200, at n = 1000
 // Edges   as "naive"; an infinity in A or B comes out as in a plain sum
 // Map     as "naive"
 // Limit   memory traffic, as before: "shared_row"

@@ -14,6 +14,7 @@
 #include "tiled_plain.cuh"
 
 #include "../launch.cuh"
+#include "../sizes.h"
 #include "../table.h"
 
 namespace matmul {
@@ -59,12 +60,6 @@ int64_t columns(const ck_call *call) {
 bool empty(const ck_call *call) {
     return rows(call) == 0 || columns(call) == 0;
 }
-int64_t divide_up(int64_t n, int64_t by) {
-    return (n + by - 1) / by;
-}
-int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 // Elements from one row to the next.
 template <typename T> int64_t leading(const ck_view &view) {
@@ -97,7 +92,8 @@ int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t grid_
 }
 
 int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_grid(call, plan, error, divide_up(rows(call) * columns(call), FLAT_THREADS), 1, FLAT_THREADS, 1);
+    return plan_grid(call, plan, error, divide_up(product(rows(call), columns(call)), FLAT_THREADS), 1, FLAT_THREADS,
+                     1);
 }
 constexpr auto plan_kahan = plan_naive;
 
@@ -233,7 +229,7 @@ const ck_variant variants[] = {
             KERNELS("naive"), "A thread an element", "The outer loops become threads", "T5, step 1"),
     VARIANT(kahan, AFTER(naive), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_compensated, KERNELS("kahan"), "Compensated summation",
-            "Arithmetic is free while memory is the limit: spend it on accuracy", "T5, step 2"),
+            "Arithmetic is cheap while loads are the limit: some of it buys accuracy", "T5, step 2"),
     VARIANT(shared_row, AFTER(kahan), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_compensated, KERNELS("shared_row"), "A block a row of A, kept in shared memory",
             "Load once what a whole block uses", "T5, step 3"),

@@ -3,8 +3,8 @@
 // Change  Each block adds its sum to the result itself, with one atomic addition.
 // Why     No partial sums to write, copy and add: the result is ready when the grid is.
 // Claim   atomic additions: one a block; partial sums handed back: 0
-// Price   the result must be zero beforehand; the blocks' additions queue up at one address, and their order is not
-//         fixed: float results may differ in the last bits from run to run, integers cannot
+// Price   the result must be zero beforehand (the plan asks for it); the blocks' additions queue up at one address,
+//         and their order is not fixed: float results may differ in the last bits from run to run, integers cannot
 // Edges   as "vectorized"; and a GPU's atomic addition to float32 in global memory takes numbers below the normal
 //         range for zero (PTX manual, atom.add.f32)
 // Limit   where the same bits are wanted every time: "cooperative"

@@ -18,6 +18,7 @@ __global__ void __launch_bounds__(1)
     single_thread(const In *__restrict__ x, int64_t n, Acc *__restrict__ result, ck_clock *__restrict__ clocks) {
     note_start(clocks);
     Acc sum = 0;
+#pragma unroll 1 // one load at a time, as the documents' loop has it: unrolled, several would be on their way
     for (int64_t i = 0; i < n; ++i) sum += square<Acc>(x[i]);
     *result = sum;
     note_end(clocks);

@@ -19,6 +19,7 @@
 #include "cooperative.cuh"
 
 #include "../launch.cuh"
+#include "../sizes.h"
 #include "../table.h"
 
 namespace sum_of_squares {
@@ -54,17 +55,11 @@ template <typename Visit> int with_types(const ck_types &types, ck_error *error,
 
 int64_t length_of(const ck_view &view) {
     int64_t n = 1;
-    for (int d = 0; d < view.ndim; ++d) n *= view.shape[d];
+    for (int d = 0; d < view.ndim; ++d) n = product(n, view.shape[d]);
     return n;
 }
 int64_t length(const ck_call *call) {
     return length_of(call->views[0]);
-}
-int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-int64_t divide_up(int64_t n, int64_t by) {
-    return (n + by - 1) / by;
 }
 
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
@@ -155,12 +150,12 @@ int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 
 int plan_atomic(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_grid(call, plan, error, chosen_blocks(call), call->parameters[0]);
+    CK_TRY(plan_grid(call, plan, error, chosen_blocks(call), call->parameters[0]));
+    plan->clear_outputs = 1;
+    return CK_OK;
 }
 
 int plan_cooperative(const ck_call *call, ck_plan *plan, ck_error *error) {
-    if (!call->limits->cooperative)
-        return ck_fail(error, CK_NOT_SUPPORTED, "cooperative", "this device has no cooperative launches");
     CK_TRY(plan_grid(call, plan, error, call->parameters[1], call->parameters[0]));
     plan->workspace_bytes = plan->grid[0] * ck_dtype_size(call->types.accumulator);
     return CK_OK;
@@ -195,14 +190,7 @@ RUN(tree_sequential, context->partials, context->clocks)
 RUN(tree_unrolled, context->partials, context->clocks)
 RUN(warp_shuffle, context->partials)
 RUN(vectorized, context->partials)
-
-int run_atomic(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    void *const result = call->views[1].data;
-    CK_CUDA(error, cudaMemsetAsync(result, 0, ck_dtype_size(call->types.output), context->stream));
-    return with_types(call->types, error, [&](auto in, auto acc) {
-        return launch(atomic<decltype(in), decltype(acc)>, "atomic", call, plan, context, error, result);
-    });
-}
+RUN(atomic, call->views[1].data)
 
 int run_cooperative(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return with_types(call->types, error, [&](auto in, auto acc) -> int {

@@ -8,8 +8,9 @@
 //         tutorial's code needs a power of two)
 // Map     round r: thread t with t % 2^(r+1) == 0 adds sums[t + 2^r]
 // Limit   the working threads are spread thin: a warp stays busy for 1 lane in 2, 4, 8, ...: "tree_sequential".
-//         (The documents blame bank conflicts too. There are none: thread t works on word t, so the lanes of a warp
-//         never share a bank. A form that numbers the working threads afresh, sums[2*offset*t], has them.)
+//         (The documents blame bank conflicts too. There are none: thread t works on element t, so lanes of a warp
+//         never share a bank, beyond what 8 bytes need: of 8-byte sums lanes t and t+16 do, and take two wavefronts
+//         in every form. A form that numbers the working threads afresh, sums[2*offset*t], has conflicts.)
 #ifndef CK_SUM_TREE_INTERLEAVED_CUH
 #define CK_SUM_TREE_INTERLEAVED_CUH
 

@@ -1,0 +1,38 @@
+"""What ties a record in docs/results/ to the code: the commit, and a digest of the sources that it measured."""
+
+import hashlib
+import os
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+UNKNOWN = "unknown"
+COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.S)
+
+
+def commit():
+    """COMMIT from the environment, else git's; "unknown" where there is neither."""
+    if os.environ.get("COMMIT"):
+        return os.environ["COMMIT"]
+    try:
+        asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True, capture_output=True)
+    except OSError:
+        return UNKNOWN
+    return asked.stdout.strip() or UNKNOWN
+
+
+def measured_sources(op):
+    """The files that a ladder's figures depend on: the operation's, what all kernels share, and the timing."""
+    kernels = ROOT / "csrc/kernels"
+    own = [path for path in (kernels / op).rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
+    return sorted([*own, *kernels.glob("*.h"), *kernels.glob("*.cuh"), ROOT / "csrc/runtime/timing.c"])
+
+
+def digest(op):
+    """SHA-256 of those files without comments and white space, so that an edit of words does not ask for a new run."""
+    whole = hashlib.sha256()
+    for path in measured_sources(op):
+        code = COMMENTS.sub(lambda found: found[1] or " ", path.read_text())
+        whole.update(f"{path.relative_to(ROOT)}\0{''.join(code.split())}\0".encode())
+    return whole.hexdigest()

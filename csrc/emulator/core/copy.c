@@ -1,0 +1,103 @@
+// Copies and fills: rows of bytes, checked against the allocations they touch, moved in the stream's order.
+//
+//   linear: one row      two dimensions: `height` rows, each `pitch` bytes behind the one before
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <string.h>
+
+enum { SMALL_COPY = 64 << 10 };
+
+typedef struct rectangle {
+    char *to;
+    const char *from; // NULL: set to `value`
+    size_t to_pitch, from_pitch, width, height;
+    int value;
+} rectangle;
+
+static void move_rows(void *data) {
+    rectangle r = *(rectangle *)data;
+    if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // one piece
+        r.width *= r.height;
+        r.height = 1;
+    }
+    for (size_t row = 0; row < r.height; row++) {
+        if (r.from)
+            memmove(r.to + row * r.to_pitch, r.from + row * r.from_pitch, r.width);
+        else
+            memset(r.to + row * r.to_pitch, r.value, r.width);
+    }
+}
+
+// One end of a copy: does it lie within one allocation, and is it device memory where the call says so? Device memory
+// where the call says host is right, as on a GPU with unified addresses: the pointer decides.
+static int check_end(const char *call, const char *end, const void *pointer, size_t pitch, size_t width,
+                     size_t height, int must_be_device, int *pageable) {
+    size_t extent;
+    if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the %s is NULL", call, end);
+    if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent))
+        return emu_error(cudaErrorInvalidValue, "%s: %zu rows of pitch %zu are more than can be addressed", call,
+                         height, pitch);
+    emu_allocation within;
+    if (!emu_find_allocation(pointer, &within)) {
+        *pageable = 1;
+        if (!must_be_device) return cudaSuccess;
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: the %s %p should be device memory, but is not (never allocated, or "
+                         "freed before)",
+                         call, end, pointer);
+    }
+    size_t left = within.bytes - ((uintptr_t)pointer - within.base);
+    if (within.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p was freed before", call, end, pointer);
+    if (extent > left)
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: %zu bytes at the %s %p; only %zu are left of the allocation of %zu bytes at %p", call,
+                         extent, end, pointer, left, within.bytes, (void *)within.base);
+    return cudaSuccess;
+}
+
+static int submit(const rectangle *r, int pageable, void *stream, int async) {
+    if (!async) return emu_submit(NULL, move_rows, r, sizeof *r, EMU_HERE, 0);
+    // Pageable memory is the caller's again as soon as the call returns, so the copy is made before that.
+    emu_manner manner = pageable ? EMU_HERE : r->width * r->height <= (size_t)SMALL_COPY ? EMU_EITHER : EMU_LATER;
+    return emu_submit(stream, move_rows, r, sizeof *r, manner, 0);
+}
+
+// The code is as a GPU gives it: error 12 for a copy of several rows, else 1.
+static int check_pitch(int code, const char *call, const char *end, size_t pitch, size_t width, size_t height) {
+    if (pitch >= width || height < 1) return cudaSuccess;
+    return emu_error(height > 1 ? code : cudaErrorInvalidValue,
+                     "%s: the %s's pitch is %zu bytes, less than a row's width of %zu", call, end, pitch, width);
+}
+
+int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
+             void *stream, int async) {
+    const char *call = async ? "cudaMemcpyAsync" : "cudaMemcpy";
+    int device, code = emu_stream_device(stream, &device), pageable = 0;
+    if (code) return code;
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+        return emu_error(cudaErrorInvalidMemcpyDirection, "%s: %d is no cudaMemcpyKind", call, kind);
+    if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "destination", to_pitch, width, height))) return code;
+    if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "source", from_pitch, width, height))) return code;
+    int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (width && height) {
+        code = check_end(call, "destination", to, to_pitch, width, height, to_device, &pageable);
+        if (!code) code = check_end(call, "source", from, from_pitch, width, height, from_device, &pageable);
+        if (code) return code;
+        rectangle r = {
+            .to = to, .from = from, .to_pitch = to_pitch, .from_pitch = from_pitch, .width = width, .height = height};
+        code = submit(&r, pageable, stream, async);
+    }
+    return code || async ? code : emu_collect(NULL); // a synchronous copy reports the errors of what came before
+}
+
+int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async) {
+    const char *call = async ? "cudaMemsetAsync" : "cudaMemset";
+    int device, code = emu_stream_device(stream, &device), pageable = 0;
+    if (code || !width || !height) return code;
+    if ((code = check_pitch(cudaErrorInvalidValue, call, "destination", pitch, width, height))) return code;
+    if ((code = check_end(call, "destination", to, pitch, width, height, 1, &pageable))) return code;
+    rectangle r = {.to = to, .to_pitch = pitch, .width = width, .height = height, .value = value};
+    return submit(&r, 0, stream, async);
+}

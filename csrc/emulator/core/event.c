@@ -1,0 +1,165 @@
+// Events: marks in a stream's queue.
+//
+//   record in A:  e->stream = A, e->ticket = that of the record;  fired: A->completed >= e->ticket
+//   B waits:      an operation in B that holds (A, ticket): a later record of e does not move it
+#define _GNU_SOURCE
+#include "stream.h"
+
+#include <stdlib.h>
+
+enum { EVENT_MAGIC = 0x45564e54 };
+
+static emu_event *free_events; // under the streams' lock, as `last_record`
+static uint64_t last_record;
+
+static int find_event(void *handle, emu_event **found) {
+    emu_event *e = handle;
+    *found = NULL;
+    if (!e || (uintptr_t)handle % _Alignof(emu_event) || e->magic != EVENT_MAGIC || !e->live)
+        return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or one that was destroyed", handle);
+    *found = e;
+    return cudaSuccess;
+}
+
+int emu_event_create(void **handle, unsigned flags) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!handle || flags > 7 || (flags & cudaEventInterprocess))
+        return emu_error(cudaErrorInvalidValue,
+                         "cudaEventCreateWithFlags: flags %u; allowed are 1 (blocking) and 2 (no timing)", flags);
+    pthread_mutex_lock(&emu_queues.lock);
+    emu_event *e = free_events;
+    if (e) free_events = e->next;
+    pthread_mutex_unlock(&emu_queues.lock);
+    if (!e) e = malloc(sizeof *e);
+    if (!e) return emu_error(cudaErrorMemoryAllocation, "no memory left for an event");
+    pthread_mutex_lock(&emu_queues.lock);
+    *e = (emu_event){.magic = EVENT_MAGIC, .live = 1, .device = device, .flags = flags};
+    pthread_mutex_unlock(&emu_queues.lock);
+    *handle = e;
+    return cudaSuccess;
+}
+
+int emu_event_destroy(void *handle) {
+    emu_event *e;
+    pthread_mutex_lock(&emu_queues.lock);
+    int code = find_event(handle, &e);
+    if (!code) {
+        e->live = 0;
+        e->record = 0; // a record on its way finds that it is not meant any more
+        e->next = free_events;
+        free_events = e;
+    }
+    pthread_mutex_unlock(&emu_queues.lock);
+    return code;
+}
+
+int emu_event_record(void *event, void *stream) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    emu_op *later = calloc(1, sizeof *later);
+    if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+    later->kind = OP_RECORD;
+    emu_stream *s;
+    emu_event *e;
+    pthread_mutex_lock(&emu_queues.lock);
+    code = emu_find_stream(stream, device, &s);
+    if (!code) code = find_event(event, &e);
+    if (!code && e->device != s->device)
+        code = emu_error(cudaErrorInvalidResourceHandle,
+                         "cudaEventRecord: an event of device %d on a stream of device %d", e->device, s->device);
+    if (!code) {
+        int now = emu_can_run_now(s, later);
+        later->event = e;
+        later->record = last_record + 1;
+        if (now)
+            emu_enqueue(s, later);
+        else
+            code = emu_queue_later(s, later);
+        if (!code) {
+            e->record = ++last_record;
+            e->stream = s;
+            e->ticket = s->enqueued;
+            e->order = emu_queues.last_order;
+            if (now)
+                emu_finish(s);
+            else
+                later = NULL;
+        }
+    }
+    pthread_mutex_unlock(&emu_queues.lock);
+    free(later);
+    return code;
+}
+
+static int fired(const emu_event *e) {
+    return !e->stream || e->stream->completed >= e->ticket;
+}
+
+// The error that waiting for the event reports: of its stream, if it arose before the event.
+static int event_error(emu_event *e) {
+    emu_report earliest = {0};
+    if (e->stream && e->stream->error.order < e->order) emu_tell(&e->stream->error, &earliest);
+    return emu_report_code(&earliest);
+}
+
+int emu_event_query(void *handle) {
+    emu_event *e;
+    pthread_mutex_lock(&emu_queues.lock);
+    int code = find_event(handle, &e);
+    if (!code) code = fired(e) ? event_error(e) : (int)cudaErrorNotReady;
+    pthread_mutex_unlock(&emu_queues.lock);
+    return code;
+}
+
+int emu_event_synchronize(void *handle) {
+    emu_event *e;
+    pthread_mutex_lock(&emu_queues.lock);
+    int code = find_event(handle, &e);
+    if (!code && e->stream) {
+        emu_stream *s = e->stream; // as it is now: a later record is not waited for
+        uint64_t ticket = e->ticket;
+        while (s->completed < ticket) pthread_cond_wait(&s->done, &emu_queues.lock);
+        if (e->stream == s) code = event_error(e);
+    }
+    pthread_mutex_unlock(&emu_queues.lock);
+    return code;
+}
+
+int emu_event_elapsed(float *milliseconds, void *start, void *end) {
+    emu_event *a, *b;
+    if (!milliseconds) return emu_error(cudaErrorInvalidValue, "cudaEventElapsedTime: no place for the result");
+    pthread_mutex_lock(&emu_queues.lock);
+    int code = find_event(start, &a);
+    if (!code) code = find_event(end, &b);
+    if (!code &&
+        (!a->stream || !b->stream || a->device != b->device || (a->flags | b->flags) & cudaEventDisableTiming))
+        code = emu_error(cudaErrorInvalidResourceHandle,
+                         "cudaEventElapsedTime: both events must have been recorded, on one device, with timing");
+    if (!code && !(fired(a) && fired(b))) code = cudaErrorNotReady;
+    if (!code) *milliseconds = (float)((double)(int64_t)(b->time_ns - a->time_ns) / 1e6);
+    pthread_mutex_unlock(&emu_queues.lock);
+    return code;
+}
+
+int emu_stream_wait_event(void *stream, void *event) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    emu_op *later = calloc(1, sizeof *later);
+    if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+    later->kind = OP_WAIT;
+    emu_stream *s;
+    emu_event *e;
+    pthread_mutex_lock(&emu_queues.lock);
+    code = emu_find_stream(stream, device, &s);
+    if (!code) code = find_event(event, &e);
+    if (!code && !fired(e) && e->stream != s) {
+        later->awaited = e->stream;
+        later->awaited_ticket = e->ticket;
+        code = emu_queue_later(s, later);
+        if (!code) later = NULL;
+    }
+    pthread_mutex_unlock(&emu_queues.lock);
+    free(later);
+    return code;
+}
