@@ -29,7 +29,7 @@ except ImportError:
 REPEATS = 15
 SLOW_NS = 2e8  # a variant that takes longer is measured once
 TIMING = {
-    "all": "Time between two CUDA events around the kernels, all queued before the first of them runs. The input has "
+    "all": "Time between two CUDA events around the kernels, queued behind the copy of the input. The input has "
     "just been copied from the host, each time anew: as much of it as fits may lie in the L2 cache. Medians.",
     "cudakern": "One call with arrays of the host; the events are around its kernels, without its copies. Where the "
     "host adds the last partial sums (a few thousand at most), that is not in it: finish_ns has it.",

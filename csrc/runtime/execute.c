@@ -11,7 +11,7 @@
 #include "runtime.h"
 
 // Events of a measured call.
-enum { BEGIN, COPIED_IN, READY, RAN, BEGIN_OUT, COPIED_OUT };
+enum { BEGIN, COPIED_IN, RAN, BEGIN_OUT, COPIED_OUT };
 
 typedef struct job {
     ck_runtime *runtime;
@@ -28,7 +28,6 @@ typedef struct job {
     ck_stream *stream;
     ck_block workspace, partials, clocks;
     void *host_partials;
-    ck_gate gate; // of a measured call; what stands at it is gone before ck_execute returns
 } job;
 
 void ck_measure_clear(ck_measure *measure) {
@@ -130,24 +129,14 @@ static int wait(job *job) {
     return CK_OK;
 }
 
-// The launches, with what times them: all of it is queued before any of it runs.
-static int queue_kernel(job *job) {
-    const ck_variant *variant = job->request->variant;
-    if (job->request->measure) CK_TRY(ck_timing_gate(job->stream, &job->gate, job->error));
-    CK_TRY(mark(job, READY));
-    CK_TRY(worded(job, variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
-    return mark(job, RAN);
-}
-
 static int run(job *job) {
     const ck_request *request = job->request;
     CK_TRY(mark(job, BEGIN));
     for (int i = 0; i < request->operation->inputs; i++)
         CK_TRY(ck_operand_copy_in(&job->operands[i], job->stream->stream, job->error));
     CK_TRY(mark(job, COPIED_IN));
-    const int status = queue_kernel(job);
-    atomic_store(&job->gate.open, 1);
-    CK_TRY(status);
+    CK_TRY(worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
+    CK_TRY(mark(job, RAN));
     // Before the copies back: they would hold this thread where no signal is looked at.
     return wait(job);
 }
@@ -185,7 +174,7 @@ static int report(job *job, int64_t finish_ns) {
     const ck_request *request = job->request;
     ck_measure *measure = request->measure;
     CK_TRY(ck_timing_between(job->stream, BEGIN, COPIED_IN, &measure->to_device_ns, job->error));
-    CK_TRY(ck_timing_between(job->stream, READY, RAN, &measure->kernel_ns, job->error));
+    CK_TRY(ck_timing_between(job->stream, COPIED_IN, RAN, &measure->kernel_ns, job->error));
     CK_TRY(ck_timing_between(job->stream, BEGIN_OUT, COPIED_OUT, &measure->to_host_ns, job->error));
     measure->finish_ns = finish_ns;
     measure->plan = job->plan;

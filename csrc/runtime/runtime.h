@@ -35,7 +35,7 @@ void ck_fault_set(int64_t n, int code); // the n-th guarded call from now fails 
 int64_t ck_fault_count(void);           // guarded calls since then
 
 // --- state -------------------------------------------------------------------------------------------------------
-enum { CK_EVENTS = 6 };
+enum { CK_EVENTS = 5 };
 
 // A non-blocking stream with the events that time a call on it. One call at a time owns it.
 typedef struct ck_stream {
@@ -111,15 +111,6 @@ void ck_stream_destroy(ck_stream *stream);
 // --- timing.c ----------------------------------------------------------------------------------------------------
 int64_t ck_now_ns(void); // of the host
 int ck_timing_mark(ck_stream *stream, int event, ck_error *error);
-// A stream is held here until `open` is set: what is queued behind it then runs without waiting for the host, and the
-// events around a kernel time the kernel, not the launching. For CK_GATE_NS at most, should queueing itself have to
-// wait for the stream (a kernel's code is loaded at its first launch).
-enum { CK_GATE_NS = 2000000 };
-typedef struct ck_gate {
-    atomic_int open;
-    int64_t until;
-} ck_gate;
-int ck_timing_gate(ck_stream *stream, ck_gate *gate, ck_error *error);
 int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error); // both have happened
 
 // --- check.c -----------------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ namespace sum_of_squares {
 // One thread's share, a grid-stride loop: the steps after this one start with it too.
 template <typename Acc, typename In> __device__ __forceinline__ Acc thread_sum(const In *__restrict__ x, int64_t n) {
     Acc sum = 0;
-#pragma unroll 4
     for (int64_t i = grid_thread(); i < n; i += grid_threads()) sum += square<Acc>(x[i]);
     return sum;
 }
