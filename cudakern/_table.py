@@ -193,6 +193,9 @@ class Variants(tuple[Variant, ...]):
             return find(self[0].operation, key)
         return super().__getitem__(key)
 
+    def __contains__(self, key: object) -> bool:
+        return any(row.name == key for row in self) if isinstance(key, str) else super().__contains__(key)
+
     def table(self) -> _display.Table:
         """The table, as words."""
         rows = [

@@ -439,3 +439,19 @@ def test_random_matrices(dtype):
     assert cudakern.random_matrix(3).shape == (3, 3)
     with pytest.raises(TypeError, match="int32"):
         cudakern.random_matrix(3, dtype="int32")
+
+
+def test_rows_are_found_by_name():
+    table = cudakern.variants("matmul")
+    assert "tiled" in table
+    assert table["tiled"] in table
+    assert "tild" not in table
+    with pytest.raises(ValueError, match="nearest is 'tiled'"):
+        table["tild"]
+
+
+def test_a_step_that_a_ladder_does_not_have():
+    steps = cudakern.ladder("sum_of_squares", n=10, variants=["coalesced"])
+    assert steps["coalesced"] is steps[0]
+    with pytest.raises(KeyError, match="coalesced"):
+        steps["chunked"]
