@@ -341,7 +341,9 @@ def test_fork_after_use():
 def test_ctrl_c_ends_a_long_kernel():
     """KeyboardInterrupt comes while the kernel runs, and the library goes on working."""
     process = subprocesses.start("""
+        import signal
         import numpy as np, cudakern
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
         a = np.ones((3000, 3000), "float32")
         with cudakern.use_backend("emulator"):
             cudakern.matmul(a[:8, :8], a[:8, :8], variant="tiled")

@@ -87,7 +87,8 @@ static void set_dtype(ck_view *view, int dtype) {
     view->dtype = dtype;
     for (int axis = view->ndim - 1; axis >= 0; axis--) {
         view->strides[axis] = stride;
-        stride *= view->shape[axis];
+        // A question may be about an array that no memory holds; nobody follows its strides.
+        if (__builtin_mul_overflow(stride, view->shape[axis], &stride)) stride = INT64_MAX;
     }
 }
 
