@@ -61,9 +61,8 @@ class Backend:
 
     @property
     def device_name(self) -> str:
-        """The chip's name; on the emulator the chip that it answers as."""
-        name = str(self.properties["name"])
-        return f"{name} (emulated on the CPU)" if self.emulated and "emulat" not in name.lower() else name
+        """The chip's name; the emulator's says that it is one ("Emulated NVIDIA H200")."""
+        return str(self.properties["name"])
 
     def to_dict(self) -> dict[str, Any]:
         """Name, device, why and the device's properties, for JSON."""
