@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
-    [ROOT / "README.md", *ROOT.glob("*/README.md"), *ROOT.glob("csrc/*/README.md"), *ROOT.glob("docs/*.md")]
+    [ROOT / "README.md", *ROOT.glob("[!.]*/README.md"), *ROOT.glob("csrc/*/README.md"), *ROOT.glob("docs/*.md")]
 )
 EXAMPLES = [path for path in DOCUMENTS if ">>> " in path.read_text()]
 
