@@ -348,7 +348,8 @@ def build_module(build: Build, folder: Path, core: Path, pool: ThreadPoolExecuto
     cc, cxx = host_compiler("CC", "gcc", "cc", "clang"), host_compiler("CXX", "g++", "c++", "clang++")
     host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, *module]
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
-    jobs = [(source, [*build.kernel_compiler, *includes, *module]) for source in relative("csrc/kernels/*/*.cu")]
+    kernels = relative("csrc/kernels/*/*.cu") + relative("csrc/kernels/*.cu")
+    jobs = [(source, [*build.kernel_compiler, *includes, *module]) for source in kernels]
     jobs += [(source, python) for source in relative("csrc/python/*.c")]
     jobs += [(source, host) for source in relative("csrc/runtime/*.c")]
     objects = list(pool.map(lambda job: compile_object(*job, f"{build.name}: {job[0]}"), jobs))

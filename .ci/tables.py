@@ -6,7 +6,8 @@
                         on other kernels than those in csrc/kernels
 
 NAME is an operation (its ladder on a GPU, on the emulator if there is no other), an operation and a chip
-(matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (against PyTorch and CuPy), or emulator_speed."""
+(matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (against PyTorch and CuPy), calls (what a call and a
+copy cost beside theirs), or emulator_speed."""
 
 import hashlib
 import itertools
@@ -155,8 +156,28 @@ def emulator_table():
     )
 
 
+def calls_table():
+    path = RESULTS / "gpu_calls.json"
+    record = json.loads(path.read_text())
+    rows = []
+    for op, n in dict.fromkeys((row["op"], row["n"]) for row in record["calls"]):
+        found = {row["who"]: row for row in record["calls"] if (row["op"], row["n"]) == (op, n)}
+        side = f"{n} x {n}" if op == "matmul" else f"{n:,}"
+        for what, key in (("the call", "issue_us"), ("call and kernel", "done_us"), ("call and value", "value_us")):
+            if found["cudakern"][key] is not None:
+                figures = [f"{found[who][key]:.1f}" if who in found else "-" for who in ("cudakern", "torch", "cupy")]
+                rows.append([f"`{op}`, {side} float32: {what}, us", *figures])
+    for row in record["copies"]:
+        if row["bytes"] == max(copied["bytes"] for copied in record["copies"]):
+            figures = [f"{row[who]:.1f}" if who in row else "-" for who in ("cudakern", "torch", "cupy")]
+            rows.append([f"1 GiB {row['direction']}, {row['memory']} memory, GB/s", *figures])
+    conditions = f"{record['timing']['calls']} {record['timing']['value']} {record['timing']['copies']}"
+    source = f"{conditions} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
+    return markdown(["device arrays", "cudakern", "PyTorch", "CuPy"], rows, f"{source}From `{path.relative_to(ROOT)}`.")
+
+
 def table(name):
-    special = {"bench": bench_table, "emulator_speed": emulator_table}
+    special = {"bench": bench_table, "calls": calls_table, "emulator_speed": emulator_table}
     return special[name]() if name in special else ladder_table(name)
 
 

@@ -1,4 +1,5 @@
-"""Ladders of CUDA kernels, from one thread to the chip's limit, for NumPy arrays: on a GPU, or without one.
+"""Ladders of CUDA kernels, from one thread to the chip's limit, for NumPy arrays and arrays on the device: on a GPU,
+or without one.
 
 >>> import cudakern as ck
 >>> int(ck.sum_of_squares([1, 2, 3]))                              # the fastest correct way here
@@ -7,7 +8,8 @@
 14
 
 ``variants(op)`` lists the steps of a ladder, ``source(op, variant)`` shows a kernel, ``profile(fn, ...)`` measures a
-call, ``ladder(op)`` all steps, and ``backend()`` says where they run, and why.
+call, ``ladder(op)`` all steps, and ``backend()`` says where they run, and why. ``asarray(x)`` brings values to the
+device, as a DeviceArray, which operations take and give; its ``.get()`` brings them back.
 """
 
 from importlib.metadata import PackageNotFoundError as _NotInstalled
@@ -19,15 +21,19 @@ except _NotInstalled:  # built in place, or not at all
     __version__ = "0+unknown"
 
 from . import emulator
+from ._array import DeviceArray
 from ._backend import Backend, backend, use_backend
 from ._backend import emulator as _load_emulator
 from ._compare import Comparison, compare, random_matrix
+from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
+from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._profile import Profile, profile
 from ._source import Source, source
+from ._streams import Event, Stream, synchronize
 from ._table import Parameter, Variant, Variants, variants
 
 _load_emulator()  # an unbuilt checkout says so at once, and what to do
@@ -36,24 +42,36 @@ __all__ = [
     "Backend",
     "Comparison",
     "CudaError",
+    "Device",
+    "DeviceArray",
+    "Event",
     "Ladder",
     "OutOfMemoryError",
     "Parameter",
     "Profile",
     "Source",
     "Step",
+    "Stream",
     "Variant",
     "Variants",
     "__version__",
+    "asarray",
     "backend",
     "compare",
+    "device",
+    "devices",
+    "empty",
+    "empty_pinned",
     "emulator",
+    "from_dlpack",
     "ladder",
     "matmul",
     "profile",
     "random_matrix",
     "source",
     "sum_of_squares",
+    "synchronize",
     "use_backend",
     "variants",
+    "zeros",
 ]

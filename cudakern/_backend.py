@@ -12,8 +12,8 @@ import importlib
 import json
 import os
 import warnings
-from collections.abc import Iterator
-from contextvars import ContextVar
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -33,6 +33,8 @@ NO_GPU = {
 }
 
 _requested: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
+# The devices that device() chose, by the backend's name. It is replaced, never changed.
+_chosen: ContextVar[Mapping[str, int] | None] = ContextVar("cudakern_device", default=None)
 
 
 @dataclass(frozen=True)
@@ -199,25 +201,58 @@ def backend() -> Backend:
     >>> cudakern.backend().name in ("cuda", "emulator")
     True
     """
+    native, why = _select()
+    return Backend(native.backend_name(), _device_of(native), why, native)
+
+
+def current() -> tuple[Native, int]:
+    """The C module that answers here and now, and the index of its device: backend() in short."""
+    native, _ = _select()
+    return native, _device_of(native)
+
+
+def _select() -> tuple[Native, str]:
+    """The C module that answers here and now, and why."""
     name = _requested.get()
     asked = "asked for by use_backend"
     if name is None:
         name = os.environ.get(ENVIRONMENT, "").strip().lower() or None
         asked = f"asked for by {ENVIRONMENT}"
-    if name is not None:
-        _check(name)
+        if name is not None:
+            _check(name)
     if name == "emulator":
-        return _make(emulator(), asked)
+        return emulator(), asked
     native, reason = _cuda()
     if native is not None:
-        return _make(native, "a GPU that works" if name is None else asked)
+        return native, "a GPU that works" if name is None else asked
     if name == "cuda":
         raise CudaError(f"backend 'cuda' was {asked} and cannot be used: {reason}", NO_DEVICE, 100)
-    return _make(emulator(), f"no GPU: {reason}")
+    return emulator(), f"no GPU: {reason}"
 
 
-def _make(native: Native, why: str) -> Backend:
-    return Backend(native.backend_name(), native.choose_device(), why, native)
+def native_of(name: str) -> Native:
+    """The C module of the backend of that name."""
+    native, reason = (emulator(), "") if name == "emulator" else _cuda()
+    if native is None:
+        raise CudaError(f"backend {name!r} cannot be used: {reason}", NO_DEVICE, 100)
+    return native
+
+
+def _device_of(native: Native) -> int:
+    """The device that device() chose, else the one that the module chooses: the thread's current one if it fits."""
+    chosen = _chosen.get()
+    index = None if chosen is None else chosen.get(native.backend_name())
+    return native.choose_device() if index is None else index
+
+
+def choose(backend: str, device: int) -> Token[Mapping[str, int] | None]:
+    """From now on this context's calls to that backend go to that device, until unchoose() is given the token."""
+    return _chosen.set({**(_chosen.get() or {}), backend: device})
+
+
+def unchoose(token: Token[Mapping[str, int] | None]) -> None:
+    """Takes choose() back."""
+    _chosen.reset(token)
 
 
 def _check(name: str) -> None:
@@ -225,8 +260,7 @@ def _check(name: str) -> None:
         raise ValueError(unknown("backend", name, NAMES))
 
 
-@contextlib.contextmanager
-def use_backend(name: str) -> Iterator[Backend]:
+def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     """Inside ``with``, calls of this context (this thread, this task) go to the backend of that name.
 
     Parameters
@@ -249,6 +283,11 @@ def use_backend(name: str) -> Iterator[Backend]:
     14
     """
     _check(name)
+    return _use(name)
+
+
+@contextlib.contextmanager
+def _use(name: str) -> Iterator[Backend]:
     token = _requested.set(name)
     try:
         yield backend()

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ._types import kind_of, numpy_dtype
+
 
 class Comparison(NamedTuple):
     """Relative errors: the largest, and the average over the elements that were compared."""
@@ -71,7 +73,7 @@ def random_matrix(
     m, n : int
         Rows and columns; without ``n`` it is square.
     dtype : dtype
-        A float type.
+        A float type; "bfloat16" needs the package ml_dtypes.
     seed : int, optional
         The same seed gives the same matrix.
 
@@ -84,6 +86,8 @@ def random_matrix(
     ------
     TypeError
         A type that is not a float: all its numbers would be 0.
+    ImportError
+        bfloat16, without the package ml_dtypes.
 
     Examples
     --------
@@ -91,8 +95,8 @@ def random_matrix(
     >>> cudakern.random_matrix(2, 3, seed=1).shape
     (2, 3)
     """
-    kind = np.dtype(dtype)
-    if kind.kind != "f":
+    kind = numpy_dtype(dtype)
+    if kind_of(kind) != "f":
         raise TypeError(f"random_matrix: numbers in [0, 1) need a float type, not {kind.name}")
     random = np.random.default_rng(seed)
     shape = (m, m if n is None else n)

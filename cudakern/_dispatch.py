@@ -1,7 +1,8 @@
-"""From checked arguments to a kernel: host arrays as the C modules take them, the call, and the measuring hook."""
+"""From checked arguments to a kernel: arrays as the C modules take them, the call, and the measuring hook."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -10,20 +11,37 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ._backend import backend
+from ._array import DeviceArray
+from ._backend import Backend, backend
+from ._dtypes import BFLOAT16
+from ._layout import Shape, elements_meet
+from ._native import Native, View
+from ._streams import stream_handle
 from ._table import AUTO, Variant, find, variants
+from ._types import type_name
 
 Array = npt.NDArray[Any]
 Result = TypeVar("Result")
+
+#: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
+FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
 
 #: Where profile() listens: every call leaves its report here. None: nobody listens, and nothing is measured.
 recorder: ContextVar[list[dict[str, Any]] | None] = ContextVar("cudakern_recorder", default=None)
 
 
+# --- host arrays -----------------------------------------------------------------------------------------------------
 def host_array(x: Any, name: str) -> Array:
     """Any array-like as an ndarray; masked arrays are refused, since their mask would be lost without a word."""
+    if type(x) is np.ndarray:
+        return x
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: take {name}.filled(0) or {name}.data")
+    if not isinstance(x, np.ndarray) and hasattr(x, "__cuda_array_interface__"):
+        raise TypeError(
+            f"{name} is a {type(x).__name__} of another library, on the device: cudakern.asarray({name}) takes it "
+            "without a copy"
+        )
     return np.asarray(x)
 
 
@@ -32,17 +50,44 @@ def native(x: Array) -> Array:
     return np.require(x.astype(x.dtype.newbyteorder("="), copy=False), requirements="A")
 
 
-def as_rows(x: Array) -> Array:
-    """A 2-D array whose rows lie one after another, each without gaps: copied only where it must be."""
-    x = native(x)
-    return x if rows_are_plain(x) else np.ascontiguousarray(x)
+def host_operand(x: Array) -> Array:
+    """The same values as the C modules take them (see ck_execute in csrc/runtime/runtime.h): copied where they must be
+    or where that is faster than many small copies to the device; what an axis of stride 0 repeats is copied once."""
+    if x.dtype.isnative and x.flags.aligned and _is_plain(x):
+        return x
+    if 0 not in x.strides or x.size == 0:
+        return np.array(x, x.dtype.newbyteorder("="), order="C")
+    once = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
+    return np.broadcast_to(np.array(once, x.dtype.newbyteorder("="), order="C"), x.shape)
 
 
-def rows_are_plain(x: Array) -> bool:
-    """True if elements of a row are neighbours, and rows neither overlap nor run backwards."""
-    return x.size > 0 and x.strides[1] == x.itemsize and x.strides[0] >= x.shape[1] * x.itemsize
+def _is_plain(x: Array) -> bool:
+    """True if the C modules take the strides, and copy what they describe in large pieces."""
+    if x.flags.c_contiguous:
+        return True
+    item = x.itemsize
+    rows, columns, down, right = (1, 1, 0, 0) if x.ndim < 2 else (*x.shape[-2:], *x.strides[-2:])
+    gaps = columns > 1 and right not in (0, item)
+    transposed = gaps and rows > 1 and down == item
+    if gaps and not transposed:
+        return False
+    axes = [(n, step) for n, step in zip(x.shape, x.strides, strict=True) if step != 0 and n != 1]
+    if transposed:
+        axes[-2:] = axes[:-3:-1]
+    run = item  # bytes without a gap
+    while axes and axes[-1][1] == run:
+        run *= axes.pop()[0]
+    runs = math.prod(n for n, _ in axes)
+    calls = runs // max((n for n, step in axes if step >= run), default=1)  # one call copies runs at equal distances
+    return runs <= FEW or (run >= LONG_RUN and (calls <= FEW or run * runs >= calls * LARGE_PIECE))
 
 
+def host_result(x: Array) -> bool:
+    """True if the C modules can write into such an array."""
+    return x.dtype.isnative and x.flags.aligned and _is_plain(x) and not elements_meet(x.shape, x.strides, x.itemsize)
+
+
+# --- which row -------------------------------------------------------------------------------------------------------
 def check_variant(operation: str, variant: str, parameters: dict[str, Any]) -> tuple[Variant | None, tuple[int, ...]]:
     """The row of that name and its parameters' values; no row for "auto", which has no parameters."""
     if variant != AUTO:
@@ -53,16 +98,19 @@ def check_variant(operation: str, variant: str, parameters: dict[str, Any]) -> t
     return None, ()
 
 
-def fastest(operation: str, dtype: npt.DTypeLike, preferred: Sequence[str]) -> Variant:
-    """What "auto" takes: on a GPU the first of the preferred rows that fits the type and the chip, else NumPy's row.
+def answers_at_once(here: Backend) -> bool:
+    """False for an emulator: who wants a result of host arrays should not wait for one, whatever use_backend says."""
+    return not here.emulated
 
-    Without a GPU it is NumPy, whatever use_backend says: who wants a result should not wait for an emulator.
-    """
+
+def fastest(operation: str, dtype: npt.DTypeLike, preferred: Sequence[str]) -> Variant:
+    """What "auto" takes for host arrays: on a GPU the first of the preferred rows that fits the type and the chip,
+    else NumPy's row."""
     here = backend()
-    if not here.emulated:
-        for name in preferred:
-            row = find(operation, name)
-            if np.dtype(dtype).name in row.types and not row.why_not(here):
+    if answers_at_once(here):
+        name = type_name(dtype)
+        for row in (find(operation, wanted) for wanted in preferred):
+            if name in row.types and not row.why_not(here):
                 return row
     return host_row(operation)
 
@@ -72,47 +120,125 @@ def host_row(operation: str) -> Variant:
     return next(row for row in variants(operation) if row.on_host)
 
 
+# --- calls -----------------------------------------------------------------------------------------------------------
+def check_stream(stream: Any) -> None:
+    """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
+    if stream is not None:
+        here = backend()
+        stream_handle(stream, here.native, here.device)
+
+
 def execute(row: Variant, values: tuple[int, ...], inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
-    """Runs a kernel row on this context's backend."""
+    """Runs a kernel row on host arrays, by this context's backend."""
     here = backend()
-    reason = row.why_not(here)
-    if reason:
-        raise NotImplementedError(f"{row.operation}: variant {row.name!r} cannot run here: {reason} ({here.why})")
+    _check_place(row, here)
     reports = recorder.get()
-    report = here.native.execute(row.operation, row.name, values, inputs, outputs, here.device, reports is not None)
+    report = here.native.execute(
+        row.operation, row.name, values, _buffers(inputs), _buffers(outputs), here.device, reports is not None, 0
+    )
     if reports is not None and report is not None:
-        reports.append(
-            report
-            | {
-                "row": row,
-                "values": values,
-                "backend": here,
-                "shapes": tuple(x.shape for x in inputs),
-                "dtype": inputs[0].dtype.name,
-            }
-        )
+        _note(reports, report, row, values, here, tuple(x.shape for x in inputs), inputs[0].dtype.name)
 
 
-def on_host(operation: str, inputs: tuple[Array, ...], compute: Callable[[], Result]) -> Result:
-    """Computes with NumPy, and reports the time if somebody listens."""
+def execute_on_device(
+    row: Variant,
+    values: tuple[int, ...],
+    inputs: tuple[View, ...],
+    outputs: tuple[View, ...],
+    module: Native,
+    stream: int,
+) -> None:
+    """Enqueues a kernel row on arrays of one device; measured, if somebody listens, and then it waits."""
+    device = inputs[0].device
+    reports = recorder.get()
+    here = Backend(module.backend_name(), device, "the arrays are there", module)
+    _check_place(row, here)
+    report = module.execute(row.operation, row.name, values, inputs, outputs, device, reports is not None, stream)
+    if reports is not None and report is not None:
+        _note(reports, report, row, values, here, tuple(x.shape for x in inputs), inputs[0].dtype)
+
+
+def on_host(
+    operation: str,
+    inputs: tuple[Any, ...],
+    compute: Callable[[], Result],
+    as_counted: Callable[..., tuple[Shape, ...]],
+) -> Result:
+    """Computes with NumPy, and reports the time if somebody listens. `as_counted`: from the inputs' shapes those that
+    the operation's work is counted from."""
     reports = recorder.get()
     if reports is None:
         return compute()
     start = time.perf_counter_ns()
     result = compute()
     elapsed = time.perf_counter_ns() - start
-    reports.append(
-        {
-            "row": host_row(operation),
-            "values": (),
-            "backend": None,
-            "kernel_ns": elapsed,
-            "to_device_ns": 0,
-            "to_host_ns": 0,
-            "finish_ns": 0,
-            "clocks": (),
-            "shapes": tuple(x.shape for x in inputs),
-            "dtype": inputs[0].dtype.name,
-        }
-    )
+    arrays = tuple(np.asarray(x) for x in inputs)
+    shapes = tuple(x.shape for x in arrays)
+    times = {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0, "clocks": ()}
+    times["as_counted"] = as_counted
+    _note(reports, times, host_row(operation), (), None, shapes, arrays[0].dtype.name)
     return result
+
+
+def _check_place(row: Variant, here: Backend) -> None:
+    reason = row.why_not(here)
+    if reason:
+        raise NotImplementedError(f"{row.operation}: variant {row.name!r} cannot run here: {reason} ({here.why})")
+
+
+def _buffers(arrays: tuple[Array, ...]) -> tuple[Any, ...]:
+    """As C takes them: the buffer protocol has no word for bfloat16."""
+    return tuple(x if x.dtype.kind != "V" else (x.view(np.uint16), BFLOAT16) for x in arrays)
+
+
+def _note(
+    reports: list[dict[str, Any]],
+    report: dict[str, Any],
+    row: Variant,
+    values: tuple[int, ...],
+    here: Backend | None,
+    shapes: tuple[Shape, ...],
+    dtype: str,
+) -> None:
+    reports.append(report | {"row": row, "values": values, "backend": here, "shapes": shapes, "dtype": dtype})
+
+
+# --- one place -------------------------------------------------------------------------------------------------------
+def where(x: Any) -> str:
+    """An array's place, in words."""
+    if isinstance(x, DeviceArray):
+        return f"on the device ({x._native.backend_name()}:{x._view.device})"
+    return f"in host memory ({type(x).__name__})"
+
+
+def check_one_place(operation: str, **arrays: Any) -> tuple[Native, int]:
+    """The C module and the device that all these arrays are on; TypeError or ValueError says who is elsewhere."""
+    name, first = next((name, x) for name, x in arrays.items() if isinstance(x, DeviceArray))
+    for other, x in arrays.items():
+        if not isinstance(x, DeviceArray):
+            mend = (
+                f"give out= by cudakern.empty, or leave it out and take the result's .get(out={other})"
+                if other == "out"
+                else f"bring {other} there by cudakern.asarray({other}), or {name} here by {name}.get()"
+            )
+            raise TypeError(f"{operation}: {name} is {where(first)} and {other} is {where(x)}: {mend}")
+        if x._native is not first._native:
+            raise ValueError(
+                f"{operation}: {name} is {where(first)} and {other} is {where(x)}, of another backend: bring them "
+                f"together by way of the host, {other}.get()"
+            )
+        if x._view.device != first._view.device:
+            raise ValueError(
+                f"{operation}: {name} is {where(first)} and {other} is {where(x)}: bring them together by "
+                f"cudakern.asarray({other}) inside `with cudakern.device({first._view.device})`"
+            )
+    return first._native, first._view.device
+
+
+def refuse_host_row(row: Variant, name: str) -> None:
+    """TypeError for NumPy's row with an array on the device."""
+    if row.on_host:
+        raise TypeError(
+            f"{row.operation}: variant {row.name!r} computes on the host, and {name} is on the device: "
+            f"take {name}.get()"
+        )

@@ -18,6 +18,7 @@ from ._compare import Comparison, compare
 from ._errors import CudaError, unknown
 from ._operations import Operation, operation
 from ._profile import Profile, check_counts, measure
+from ._types import numpy_dtype
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -195,6 +196,8 @@ def ladder(
         An unknown operation or variant, or a bad size.
     TypeError
         A type that no variant takes.
+    ImportError
+        bfloat16, without the package ml_dtypes.
 
     Examples
     --------
@@ -233,7 +236,7 @@ def _input(
     sizes = what.square(n) if n is not None else tuple(shape) if shape is not None else what.default_shape
     if any(s < 0 for s in sizes) or (what.fixed_rank and len(sizes) != len(what.default_shape)):
         raise ValueError(f"ladder: shape is {what.shape_help}, not {sizes}")
-    kind = np.dtype(what.default_dtype if dtype is None else dtype)
+    kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     listed = dict.fromkeys(t for row in _table.variants(what.name) if not row.on_host for t in row.types)
     if kind.name not in listed:
         raise TypeError(f"ladder: the variants of {what.name} take {', '.join(listed)}, not {kind.name}")

@@ -222,7 +222,11 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
 
     flops, moved = last.get("flops"), last.get("bytes")
     if flops is None or moved is None:  # NumPy's row: the same work, for as far as the table knows the type
-        flops, moved = emulator().work(row.operation, last["shapes"], dtype) if dtype in row.types else (0.0, 0.0)
+        flops, moved = (
+            emulator().work(row.operation, last["as_counted"](*last["shapes"]), dtype)
+            if dtype in row.types
+            else (0.0, 0.0)
+        )
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
     limit = _chip.limit(backend.properties, dtype, flops, moved) if clock == "gpu" else None
     clocks = last["clocks"]

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _display
 from ._backend import Backend, emulator
 from ._errors import unknown
+from ._types import kind_of, rounding_unit, type_name
 
 AUTO = "auto"
 
@@ -94,11 +94,11 @@ class Variant:
 
     def deterministic_for(self, dtype: npt.DTypeLike) -> bool:
         """True if results of inputs of that type are the same bits from run to run."""
-        return self.deterministic or (self.deterministic_integers and np.dtype(dtype).kind in "biu")
+        return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
     def signature(self, dtype: npt.DTypeLike) -> tuple[str, str, str]:
         """(input, accumulator, output) for inputs of that type; TypeError if the row does not list it."""
-        name = np.dtype(dtype).name
+        name = type_name(dtype)
         for signature in self.signatures:
             if signature[0] == name:
                 return signature
@@ -160,14 +160,14 @@ class Variant:
         True
         """
         _, accumulator, output = self.signature(dtype)
-        kind = np.dtype(output).kind
+        kind = kind_of(output)
         if kind in "biu":
             return 0.0
         shape_tuple = tuple(tuple(map(int, s)) for s in shapes)
         depth = emulator().error_depth(
-            self.operation, self.name, self.values(parameters), (np.dtype(dtype).name,) * len(shapes), shape_tuple
+            self.operation, self.name, self.values(parameters), (type_name(dtype),) * len(shapes), shape_tuple
         )
-        u, v = _rounding_unit(accumulator), _rounding_unit(output)
+        u, v = rounding_unit(accumulator), rounding_unit(output)
         if kind == "c":  # a complex product is two products and a sum, in both parts
             v *= 3
         if rms:
@@ -178,11 +178,6 @@ class Variant:
         """All columns, for JSON."""
         columns = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return columns | {"parameters": [vars(p) for p in self.parameters]}
-
-
-def _rounding_unit(dtype: str) -> float:
-    kind = np.dtype(dtype)
-    return float(np.finfo(kind).eps) / 2 if kind.kind in "fc" else 0.0
 
 
 class Variants(tuple[Variant, ...]):

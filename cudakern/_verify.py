@@ -10,7 +10,9 @@ import numpy as np
 
 from . import _display, _table
 from ._backend import Backend, backend
+from ._dtypes import BFLOAT16
 from ._operations import Operation, names, note_on_skipped, operation
+from ._types import NO_BFLOAT16, has_bfloat16, kind_of, numpy_dtype
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,8 @@ def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = No
     here = backend()
     checks = []
     for what, row in [(operation(op), row) for op, row in _table.choose(ops or names(), variants)]:
-        reason = row.why_not(here)
         for dtype in row.types:
+            reason = row.why_not(here) or (NO_BFLOAT16 if dtype == BFLOAT16 and not has_bfloat16() else "")
             checks.append(
                 Check(what.name, row.name, dtype, "not here", 0.0, reason) if reason else _check(what, row, dtype, seed)
             )
@@ -83,7 +85,7 @@ def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = No
 def _check(what: Operation, row: _table.Variant, dtype: str, seed: int) -> Check:
     worst, detail = 0.0, f"{len(what.ragged)} sizes"
     for shape in what.ragged:
-        inputs = what.make(shape, np.dtype(dtype), seed)
+        inputs = what.make(shape, numpy_dtype(dtype), seed)
         try:
             result = what.call(*inputs, variant=row.name)
         except Exception as error:  # whatever it is, it is this variant's verdict, and the others' are wanted too
@@ -97,12 +99,14 @@ def _check(what: Operation, row: _table.Variant, dtype: str, seed: int) -> Check
 def _error_ratio(what: Operation, row: _table.Variant, inputs: tuple[Any, ...], result: Any) -> float:
     """The largest error as a share of what the row allows; inf where an exact result is not exact."""
     # The sizes are small: long double is affordable, and gives float64 a reference that is better than itself.
-    wide = [x.astype(np.result_type(x, np.longdouble)) if x.dtype.kind in "fc" else x for x in inputs]
+    wide = [x.astype(np.result_type(x, np.longdouble)) if kind_of(x.dtype) in "fc" else x for x in inputs]
     expected = np.asarray(what.reference(*wide))
     if np.shape(result) != expected.shape:
         return float("inf")
     if expected.size == 0 or np.array_equal(result, expected):
         return 0.0
+    if expected.dtype.kind in "biu":
+        return float("inf")
     bound = row.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype) * np.asarray(what.magnitude(*wide))
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,6 +1,7 @@
 """Cases from the variant table, references in more precision than what is tested, and how far a result may be off."""
 
 import importlib
+import importlib.util
 import math
 import random
 
@@ -9,6 +10,7 @@ import numpy as np
 import cuda_api
 import cudakern
 from cudakern._operations import registry
+from cudakern._types import numpy_dtype
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
 
@@ -46,7 +48,8 @@ def _device(name):
         return cudakern.backend()
 
 
-MAIN_TYPES = ("int32", "int64", "float32", "float64")  # NumPy's row has more
+MAIN_TYPES = ("int32", "int64", "float32", "float64")  # some rows have more
+HAS_BFLOAT16 = importlib.util.find_spec("ml_dtypes") is not None  # NumPy itself has no such type
 
 
 def small_shape(operation):
@@ -65,7 +68,7 @@ def main_type(row):
 
 
 def inputs_for(operation, dtype, shape, seed=0):
-    return registry()[operation].make(shape, np.dtype(dtype), seed)
+    return registry()[operation].make(shape, numpy_dtype(dtype), seed)
 
 
 def outputs_for(row, inputs):
@@ -74,16 +77,18 @@ def outputs_for(row, inputs):
     dtype = inputs[0].dtype.name
     output = row.signature(dtype)[2] if dtype in row.types else dtype
     results = registry()[row.operation].reference(*(np.ones(x.shape, main_type(row)) for x in inputs))
-    return tuple(np.zeros(np.shape(x), output) for x in (results if isinstance(results, tuple) else (results,)))
+    return tuple(
+        np.zeros(np.shape(x), numpy_dtype(output)) for x in (results if isinstance(results, tuple) else (results,))
+    )
 
 
 def row_types(operation, host=True, types=MAIN_TYPES):
-    """(backend, row, dtype) for every row, backend and type (types=None: NumPy's others too)."""
+    """(backend, row, dtype) for every row, backend and type (types=None: all that NumPy arrays can have here)."""
     return [
         (name, row, dtype)
         for name, row in rows(operation, host)
         for dtype in row.types
-        if types is None or dtype in types
+        if (dtype in types if types is not None else dtype != "bfloat16" or HAS_BFLOAT16)
     ]
 
 
@@ -120,13 +125,15 @@ def _range(parameter, draw):
 def numbers(shape, dtype, seed=0, signed=True):
     """Random numbers: floats in [-1, 1) or [0, 1), integers over their whole range, so that sums wrap."""
     draw = np.random.default_rng(seed)
-    kind = np.dtype(dtype)
+    kind = numpy_dtype(dtype)
     if kind.kind == "b":
         return draw.random(shape) < 0.5
-    if kind.kind == "f":
-        return (draw.random(shape) * (2 if signed else 1) - (1 if signed else 0)).astype(kind)
-    limits = np.iinfo(kind)
-    return draw.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+    if kind.kind in "iu":
+        limits = np.iinfo(kind)
+        return draw.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+    low, width = (-1, 2) if signed else (0, 1)
+    real = draw.random(shape) * width + low
+    return (real + 1j * (draw.random(shape) * width + low) if kind.kind == "c" else real).astype(kind)
 
 
 def sum_reference(x):
@@ -142,22 +149,31 @@ def sum_reference(x):
 
 
 def product_reference(a, b):
-    """(product, product of the magnitudes) in double for float32 and in extended precision for float64."""
-    wide = np.float64 if a.dtype.itemsize < 8 else np.longdouble
+    """(product, product of the magnitudes): as NumPy has it for integers and bool, which are exact; in double for
+    float32 and narrower; in extended precision for float64. Complex likewise."""
+    if a.dtype.kind in "biu":
+        exact = np.matmul(a, b)
+        return exact, np.zeros(np.shape(exact))
+    wide = np.float64 if a.dtype.itemsize < (16 if a.dtype.kind == "c" else 8) else np.longdouble
+    if a.dtype.kind == "c":
+        wide = np.result_type(wide, np.complex64)
     first, second = a.astype(wide), b.astype(wide)
     return first @ second, np.abs(first) @ np.abs(second)
 
 
 def relative_error(result, reference, magnitude):
     """The error relative to the sum of magnitudes, element by element; 0 where that sum is 0 and nothing is off."""
-    error = np.abs(np.asarray(result, np.longdouble) - reference)
+    result = np.asarray(result)
+    wide = np.clongdouble if result.dtype.kind == "c" else np.longdouble
+    error = np.abs(result.astype(wide) - reference)
     scale = np.where(np.asarray(magnitude) > 0, magnitude, 1)
     return np.asarray(error / scale, np.float64)
 
 
 def smallest(dtype):
     """The smallest denormal: results near it have no relative precision left."""
-    return float(np.finfo(np.dtype(dtype)).smallest_subnormal)
+    name = numpy_dtype(dtype).name
+    return 2.0**-133 if name == "bfloat16" else float(np.finfo(name).smallest_subnormal)
 
 
 def snapshot(*arrays):

@@ -13,7 +13,8 @@ import cases
 import cudakern
 
 hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=200, print_blob=True)
-hypothesis.settings.load_profile("cudakern")
+hypothesis.settings.register_profile("deep", hypothesis.settings.get_profile("cudakern"), max_examples=10_000)
+hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern"))  # or --hypothesis-profile=deep
 
 
 def pytest_report_header():

@@ -22,6 +22,8 @@ SOURCES = HERE / "emulator_kernels"
 PACKAGE = pathlib.Path(cudakern.__file__).resolve().parent
 
 TO_DEVICE, TO_HOST, ON_DEVICE, DEFAULT = 1, 2, 3, 4  # cudaMemcpyKind
+LEGACY, PER_THREAD = ctypes.c_void_p(1), ctypes.c_void_p(2)  # cudaStreamLegacy, cudaStreamPerThread
+BLOCKING = 0  # cudaStreamDefault: a stream that keeps order with the legacy default stream
 INTERRUPTED = -4  # backend_wait's own code
 
 
@@ -179,8 +181,8 @@ class Library:
         self.check(function, ctypes.byref(place), *arguments)
         return place.value
 
-    def stream(self):
-        return ctypes.c_void_p(self.value("api_stream", ctypes.c_void_p))
+    def stream(self, flags=1):  # cudaStreamNonBlocking
+        return ctypes.c_void_p(self.value("api_stream_flags", ctypes.c_void_p, ctypes.c_uint(flags)))
 
     def event(self, flags=0):
         return ctypes.c_void_p(self.value("api_event", ctypes.c_void_p, ctypes.c_uint(flags)))

@@ -10,7 +10,7 @@ import pytest
 
 import cudakern
 import subprocesses
-from cases import BACKENDS, native
+from cases import BACKENDS, HAS_BFLOAT16, native
 
 
 def json_of(value):
@@ -385,8 +385,45 @@ def test_ladder_takes_shapes_and_refuses_nonsense(backend):
     for wrong in ({"n": -1}, {"shape": (3, 4)}):
         with pytest.raises(ValueError, match="shape"):
             cudakern.ladder("matmul", **wrong)
-    with pytest.raises(TypeError, match="complex64"):
-        cudakern.ladder("matmul", n=3, dtype="complex64")
+    with pytest.raises(TypeError, match="take .*float32.*complex64.*not str"):
+        cudakern.ladder("matmul", n=3, dtype="U3")
+    with pytest.raises(TypeError, match="take .*float32.*not complex64"):
+        cudakern.ladder("sum_of_squares", n=3, dtype="complex64")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "float16", "complex64"])
+def test_ladders_of_types_that_some_rows_have(backend, dtype):
+    steps = cudakern.ladder("matmul", shape=(17, 9, 20), dtype=dtype, repeat=1)
+    for step in steps:
+        if dtype in step.variant.types:
+            allowed = {"float16": 2**-9, "complex64": 1e-5}.get(dtype, 0)
+            assert step.error.max <= allowed
+        else:
+            assert f"not for this input: matmul: variant '{step.variant.name}' takes" in step.note
+    assert {step.variant.name for step in steps if step.profile} >= {"naive", "tiled", "numpy"}
+
+
+def test_bfloat16_without_its_package(backend, monkeypatch):
+    """verify goes on and says so; a ladder of it does not begin."""
+    from cudakern import _types, _verify
+
+    monkeypatch.setattr(_verify, "has_bfloat16", lambda: False)
+    found = _verify.verify(["matmul"], ["naive"])
+    assert found.ok
+    assert [(c.verdict, c.detail) for c in found.checks if c.dtype == "bfloat16"] == [
+        ("not here", "ml_dtypes is not installed")
+    ]
+
+    def missing(name):
+        raise ImportError("NumPy has bfloat16 only with the package ml_dtypes")
+
+    monkeypatch.setattr(_types, "from_name", missing)
+    for call in (
+        lambda: cudakern.ladder("matmul", n=3, dtype="bfloat16"),
+        lambda: cudakern.random_matrix(3, dtype="bfloat16"),
+    ):
+        with pytest.raises(ImportError, match="ml_dtypes"):
+            call()
 
 
 def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
@@ -426,14 +463,14 @@ def test_compare_sees_the_last_bit():
     assert cudakern.compare(np.int64(2**62 + 1), np.int64(2**62)).max == pytest.approx(2.0**-62)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", *(["bfloat16"] if HAS_BFLOAT16 else [])])
 def test_random_matrices(dtype):
     a = cudakern.random_matrix(30, 40, dtype=dtype, seed=7)
     assert a.shape == (30, 40)
     assert a.dtype == dtype
     assert a.min() >= 0
     assert a.max() < 1
-    assert 0.4 < a.mean() < 0.6
+    assert 0.4 < a.astype("float64").mean() < 0.6
     assert np.array_equal(a, cudakern.random_matrix(30, 40, dtype=dtype, seed=7))
     assert not np.array_equal(a, cudakern.random_matrix(30, 40, dtype=dtype, seed=8))
     assert cudakern.random_matrix(3).shape == (3, 3)

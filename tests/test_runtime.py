@@ -30,8 +30,29 @@ def arguments(row):
 def execute(name, row, given, measure=False):
     """Past Python, so that every fault meets the call itself."""
     outputs = outputs_for(row, given)
-    native(name).execute(row.operation, row.name, row.values({}), given, outputs, 0, measure)
+    native(name).execute(row.operation, row.name, row.values({}), given, outputs, 0, measure, 0)
     return outputs
+
+
+def to_device(name, x):
+    """A View of new memory with an array's values, in C order."""
+    view = native(name).empty(x.shape, x.dtype.name, 0, 0)
+    native(name).upload(view, np.array(x, order="C"), 0)
+    return view
+
+
+def to_host(name, view):
+    out = np.empty(view.shape, view.dtype)
+    native(name).download(out, view, 0)
+    return out
+
+
+def between(name, x):
+    """A View of the same values with gaps between them, so that no row can take it as it is without strides."""
+    apart = np.zeros([2 * n for n in x.shape], x.dtype)
+    apart[tuple(slice(None, None, 2) for _ in x.shape)] = x
+    view = to_device(name, apart)
+    return native(name).view(view, 0, x.shape, tuple(2 * step for step in view.strides), view.dtype)
 
 
 @pytest.mark.parametrize("code", [INVALID_VALUE, OUT_OF_MEMORY, LAUNCH_FAILURE])
@@ -45,25 +66,73 @@ def test_every_guarded_call_may_fail(operation, name, row, code, fault):
     execute(name, row, given)
     count = native(name).fault_count()
     assert count >= 5  # copies each way, memory, launch, waiting
+    used = native(name).pool_used(0)
     for n in range(1, count + 1):
         fault(name, n, code)
         with pytest.raises(cudakern.CudaError) as caught:
             execute(name, row, given)
-        assert (n, caught.value.code) == (n, code)
-        assert caught.value.name in str(caught.value)
-        assert caught.value.name.startswith("cudaError")
-        assert isinstance(caught.value, MemoryError) == (code == OUT_OF_MEMORY)
+        is_the_fault(caught.value, n, code)
         fault(name, 0, code)
-        assert (n, native(name).pool_used(0)) == (n, 0)
+        assert (n, native(name).pool_used(0)) == (n, used)
         assert [x.tobytes() for x in given] == before
         for result, want in zip(execute(name, row, given), expected, strict=True):
             assert np.allclose(result, want, rtol=1e-5), n
+
+
+def is_the_fault(error, n, code):
+    assert (n, error.code) == (n, code)
+    assert error.name in str(error)
+    assert error.name.startswith("cudaError")
+    assert isinstance(error, MemoryError) == (code == OUT_OF_MEMORY)
+
+
+@pytest.mark.parametrize("measure", [False, True], ids=["", "measured"])
+@pytest.mark.parametrize("place", [to_device, between])
+@pytest.mark.parametrize("own_stream", [False, True], ids=["default", "stream"])
+@every_run
+def test_every_guarded_call_on_device_arrays_may_fail(operation, name, row, own_stream, place, measure, fault):
+    """The same where arrays are on the device: with gaps some rows need copies of them, which are given back too."""
+    module, code = native(name), LAUNCH_FAILURE
+    stream = module.stream_create(0, 0) if own_stream else 0
+    given = arguments(row)
+    expected = execute(name, row, given)
+    inputs = tuple(place(name, x) for x in given)
+    outputs = tuple(place(name, np.full_like(x, 7)) for x in expected)
+
+    def call():
+        module.execute(operation, row.name, row.values({}), inputs, outputs, 0, measure, stream)
+
+    def holds():
+        module.stream_synchronize(0, stream)
+        for x, view in zip(given, inputs, strict=True):
+            assert np.array_equal(to_host(name, view), x)
+
+    call()
+    fault(name, 0, code)
+    call()
+    count, used = module.fault_count(), module.pool_used(0)
+    assert count >= 2  # the device asked for, a launch
+    for n in range(1, count + 1):
+        fault(name, n, code)
+        with pytest.raises(cudakern.CudaError) as caught:
+            call()
+        is_the_fault(caught.value, n, code)
+        fault(name, 0, code)
+        assert (n, module.pool_used(0)) == (n, used)
+        holds()
+        call()
+        holds()
+        for view, want in zip(outputs, expected, strict=True):
+            assert np.allclose(to_host(name, view), want, rtol=1e-5), n
+    if own_stream:
+        module.stream_destroy(0, stream)
 
 
 @every_backend
 def test_faults_while_a_device_is_chosen(name, fault):
     """Through the public function: still a CudaError, which names what failed."""
     with cudakern.use_backend(name):
+        cudakern.sum_of_squares([1, 2, 3], variant="atomic")  # a first call has more to ask
         fault(name, 0, LAUNCH_FAILURE)
         cudakern.sum_of_squares([1, 2, 3], variant="atomic")
         for n in range(1, native(name).fault_count() + 1):
@@ -94,7 +163,7 @@ def test_faults_of_a_first_call(name):
         x, out = np.arange(1000, dtype="int32"), np.zeros((), "int64")
         def compute(module):
             out[()] = -1
-            module.execute("sum_of_squares", "multi_block", (64, 8), (x,), (out,), 0, False)
+            module.execute("sum_of_squares", "multi_block", (64, 8), (x,), (out,), 0, False, 0)
             return int(out)
         for n in range(1, 200):
             sys.modules.pop(name, None)
@@ -122,7 +191,7 @@ def test_faults_of_a_first_call(name):
 def test_nothing_is_kept(operation, name, row):
     """No reference, no device memory and no Python object outlives a call, a failed one neither."""
     given = inputs_for(operation, main_type(row), registry()[operation].square(9))
-    wrong = tuple(x.astype("complex64") for x in given)  # which no row of ours takes
+    wrong = tuple(x.astype("longdouble") for x in given)  # which no row of ours takes
     out, *others = outputs_for(row, given)
     call = registry()[operation].call
     takes_out = "out" in inspect.signature(call).parameters
@@ -132,7 +201,7 @@ def test_nothing_is_kept(operation, name, row):
             call(*given, variant=row.name)
             if takes_out:
                 call(*given, out=out, variant=row.name)
-            native(name).execute(operation, row.name, row.values({}), given, (out, *others), 0, True)
+            native(name).execute(operation, row.name, row.values({}), given, (out, *others), 0, True, 0)
             with pytest.raises(TypeError):
                 call(*wrong, variant=row.name)
 
@@ -177,7 +246,7 @@ def test_failed_calls_keep_no_host_memory(name, fault):
             n += 1
             fault(name, n, LAUNCH_FAILURE)
             try:
-                native(name).execute("sum_of_squares", "multi_block", (256, 1000), (x,), (out,), 0, True)
+                native(name).execute("sum_of_squares", "multi_block", (256, 1000), (x,), (out,), 0, True, 0)
                 done = True
             except cudakern.CudaError:
                 pass
@@ -235,7 +304,7 @@ def test_a_device_that_is_not_there(name):
     x, out = np.ones(3, "float32"), np.zeros((), "float32")
     for device in (-1, native(name).device_count(), 1000):
         with pytest.raises((ValueError, cudakern.CudaError), match=str(device)):
-            native(name).execute("sum_of_squares", "single_thread", (), (x,), (out,), device, False)
+            native(name).execute("sum_of_squares", "single_thread", (), (x,), (out,), device, False, 0)
         with pytest.raises((ValueError, cudakern.CudaError)):
             native(name).device_properties(device)
 
@@ -253,7 +322,7 @@ def test_buffers_that_the_c_module_does_not_take(name, bad):
     }[bad]
     count = sys.getrefcount(inputs[0])
     with pytest.raises((TypeError, ValueError, BufferError)):
-        native(name).execute("sum_of_squares", "coalesced", (256,), inputs, (out,), 0, False)
+        native(name).execute("sum_of_squares", "coalesced", (256,), inputs, (out,), 0, False, 0)
     after = sys.getrefcount(inputs[0])
     assert after == count
 
@@ -405,7 +474,7 @@ def test_several_emulated_devices():
         x = np.arange(1000, dtype="int64")
         for device in range(3):
             out = np.zeros((), "int64")
-            module.execute("sum_of_squares", "multi_block", (64, 8), (x,), (out,), device, False)
+            module.execute("sum_of_squares", "multi_block", (64, 8), (x,), (out,), device, False, 0)
             assert out == np.dot(x, x)
             assert module.pool_used(device) == 0
         assert module.current_device() == 0

@@ -23,6 +23,11 @@ def library(side):
 def test_names_beyond_cudas_own(library):
     assert library.raw.seam_name().decode() == {"cuda": "cuda", "emulator": "emulator"}[library.side]
     assert library.code("seam_emulated") == (library.side == "emulator")
+    assert (
+        library.code("seam_memory_is_host")
+        == library.code("seam_wait_can_be_interrupted")
+        == (library.side == "emulator")
+    )
     if library.side == "cuda":
         assert library.code("seam_configure", b"order", b"fixed") == 801  # cudaErrorNotSupported
         assert library.detail() == ""
@@ -148,15 +153,69 @@ def test_misuse_of_memory_is_an_error_and_no_crash(library):
     library.code("api_last_error")
 
 
+def where(library, address):
+    """(kind, device, address on the device, address on the host) of a pointer."""
+    kind, device, on_device, on_host = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+    places = [ctypes.byref(place) for place in (kind, device, on_device, on_host)]
+    library.check("api_pointer", ctypes.c_void_p(address), *places)
+    return kind.value, device.value, on_device.value, on_host.value
+
+
 def test_pointers_know_where_they_are(library):
-    kind, device = ctypes.c_int(), ctypes.c_int()
-    buffer = library.buffer(np.zeros(8))
-    pinned = ctypes.c_void_p(library.value("api_malloc_host", ctypes.c_void_p, size(64)))
-    plain = np.zeros(8)
-    for pointer, expected in ((buffer.address, 2), (pinned, 1), (ctypes.c_void_p(plain.ctypes.data), 0)):
-        library.check("api_pointer", pointer, ctypes.byref(kind), ctypes.byref(device))
-        assert kind.value == expected
-    library.check("api_free_host", pinned)
+    buffer, plain = library.buffer(np.zeros(8)), np.zeros(1 << 16, np.uint8)
+    at = buffer.address.value
+    assert where(library, at) == (2, 0, at, None)  # cudaMemoryTypeDevice
+    assert where(library, at + 40) == (2, 0, at + 40, None)
+    for flags in (0, 1, 2):  # cudaHostAllocDefault, Portable, Mapped
+        pinned = library.value("api_host_alloc", ctypes.c_void_p, size(64), ctypes.c_uint(flags))
+        assert where(library, pinned + 8) == (1, 0, pinned + 8, pinned + 8)  # cudaMemoryTypeHost
+        library.check("api_free_host", ctypes.c_void_p(pinned))
+    own = -(-plain.ctypes.data // 4096) * 4096
+    nowhere = where(library, own)
+    assert nowhere[0] == 0  # cudaMemoryTypeUnregistered
+    assert nowhere[1] < 0
+    library.check("api_host_register", ctypes.c_void_p(own), size(4096), ctypes.c_uint(1))
+    assert where(library, own) == (1, 0, own, own)
+    library.check("api_host_unregister", ctypes.c_void_p(own))
+    assert where(library, own) == nowhere
+
+
+def test_pinned_memory_has_an_address_on_the_device(library):
+    pinned = library.value("api_host_alloc", ctypes.c_void_p, size(64), ctypes.c_uint(1))
+    asked = ctypes.c_void_p(pinned)
+    assert library.value("api_host_device_pointer", ctypes.c_void_p, asked, ctypes.c_uint(0)) == pinned
+    place, plain = ctypes.c_void_p(), np.zeros(64)
+    other = ctypes.c_void_p(plain.ctypes.data)
+    assert library.code("api_host_device_pointer", ctypes.byref(place), other, ctypes.c_uint(0)) == INVALID_VALUE
+    assert library.code("api_host_device_pointer", ctypes.byref(place), asked, ctypes.c_uint(9)) == INVALID_VALUE
+    assert library.code("api_last_error") == INVALID_VALUE
+    library.check("api_free_host", asked)
+
+
+def test_a_device_is_not_its_own_peer(library):
+    count = library.value("api_device_count", ctypes.c_int)
+    assert library.value("api_can_access_peer", ctypes.c_int, 0, 0) == 0
+    place = ctypes.c_int()
+    for pair in ((0, count), (-1, 0)):
+        assert library.code("api_can_access_peer", ctypes.byref(place), *pair) == INVALID_DEVICE
+    assert library.code("api_enable_peer", count, ctypes.c_uint(0)) == INVALID_DEVICE
+    assert library.code("api_enable_peer", 0, ctypes.c_uint(0)) == INVALID_DEVICE
+    assert library.code("api_last_error") == INVALID_DEVICE
+
+
+def test_copies_between_peers_name_their_devices(library):
+    """Here on one device, which is allowed; tests/test_streams.py has those between devices."""
+    given = np.arange(100, dtype=np.int32)
+    one, two = library.buffer(given), library.buffer(np.zeros_like(given))
+    library.check("api_copy_peer", two, 0, one.address, 0, size(400))
+    assert np.array_equal(two.get(), given)
+    library.check("api_set", two, 0, size(400))
+    library.check("api_copy_peer_async", two, 0, one.address, 0, size(200), None)
+    library.check("api_synchronize")
+    assert np.array_equal(two.get(), np.where(np.arange(100) < 50, given, 0))
+    assert library.code("api_copy_peer", two, 0, one.address, 99, size(400)) == INVALID_DEVICE
+    assert library.code("api_copy_peer_async", two, -1, one.address, 0, size(400), None) == INVALID_DEVICE
+    assert library.code("api_last_error") == INVALID_DEVICE
 
 
 def test_pools(library):

@@ -8,7 +8,7 @@ import pytest
 
 import cuda_api
 import subprocesses
-from cuda_api import DEFAULT, TO_DEVICE, TO_HOST
+from cuda_api import BLOCKING, DEFAULT, LEGACY, PER_THREAD, TO_DEVICE, TO_HOST
 
 NOT_READY, INVALID_VALUE, INVALID_HANDLE, LAUNCH_FAILURE = 600, 1, 400, 719
 PATIENCE = ctypes.c_ulonglong(20_000_000_000)  # until a kernel that waits gives up: then the result is wrong
@@ -146,6 +146,171 @@ def test_memory_in_the_streams_order(library, streams, flag):
     assert out.get()[0] == 13
 
 
+def test_memory_freed_in_another_stream(library, streams, flag):
+    """The stream that frees has waited for the one that uses: nobody gets the memory before that use is over."""
+    out, event = library.buffer(np.zeros(1, np.int32)), library.event()
+    pointer = ctypes.c_void_p(library.value("api_malloc_async", ctypes.c_void_p, size(4), streams[0]))
+    library.start("run_wait_for_flag", flag.address, pointer, PATIENCE, stream=streams[0])
+    library.start("run_step", pointer, out, stream=streams[0])
+    library.check("api_event_record", event, streams[0])
+    library.check("api_stream_wait", streams[1], event)
+    library.check("api_free_async", pointer, streams[1])
+    others = []
+    for _ in range(20):
+        others.append(ctypes.c_void_p(library.value("api_malloc_async", ctypes.c_void_p, size(4), streams[2])))
+        library.check("api_set_async", others[-1], 255, size(4), streams[2])
+    assert pointer.value not in [other.value for other in others]
+    flag.cell.value = 7
+    for other in others:
+        library.check("api_free_async", other, streams[1])
+    library.check("api_synchronize")
+    assert out.get()[0] == 22
+    library.check("api_event_destroy", event)
+
+
+def test_either_kind_of_free_takes_either_kind_of_memory(library, streams):
+    pointer = ctypes.c_void_p(library.value("api_malloc_async", ctypes.c_void_p, size(1000), streams[0]))
+    library.check("api_set_async", pointer, 0, size(1000), streams[0])
+    library.check("api_free", pointer)
+    pointer = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(1000)))
+    library.check("api_free_async", pointer, streams[0])
+    library.check("api_stream_synchronize", streams[0])
+
+
+def test_not_ready_is_an_answer_and_no_error(library, streams, flag):
+    out, event = library.buffer(np.zeros(1, np.int32)), library.event()
+    library.code("api_last_error")
+    library.start("run_wait_for_flag", flag.address, out, PATIENCE, stream=streams[0])
+    library.check("api_event_record", event, streams[0])
+    assert library.code("api_stream_query", streams[0]) == NOT_READY
+    assert library.code("api_event_query", event) == NOT_READY
+    assert library.code("api_peek_error") == 0
+    flag.cell.value = 1
+    library.check("api_event_synchronize", event)
+    assert library.code("api_event_query", event) == 0
+    library.check("api_event_destroy", event)
+
+
+# --- the default streams ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("handle", [None, LEGACY, PER_THREAD], ids=["NULL", "legacy", "per_thread"])
+def test_default_streams_go_where_a_stream_goes(library, handle):
+    flags, given, out = ctypes.c_uint(9), np.arange(30, dtype=np.int32), np.zeros(30, np.int32)
+    library.check("api_stream_get_flags", handle, ctypes.byref(flags))
+    assert flags.value == BLOCKING
+    event = library.event()
+    pointer = ctypes.c_void_p(library.value("api_malloc_async", ctypes.c_void_p, size(120), handle))
+    library.check("api_copy_async", pointer, ctypes.c_void_p(given.ctypes.data), size(120), TO_DEVICE, handle)
+    library.start("run_step", pointer, pointer, stream=handle)
+    library.check("api_set_async", ctypes.c_void_p(pointer.value + 116), 1, size(1), handle)
+    library.check("api_copy_async", ctypes.c_void_p(out.ctypes.data), pointer, size(120), TO_HOST, handle)
+    library.check("api_event_record", event, handle)
+    library.check("api_stream_wait", handle, event)
+    library.check("api_free_async", pointer, handle)
+    library.check("api_event_synchronize", event)
+    library.check("api_stream_synchronize", handle)
+    assert library.code("api_stream_query", handle) == 0
+    assert out.tolist() == [1, *range(1, 29), 1]
+    assert library.code("api_stream_destroy", handle) == INVALID_HANDLE
+    assert library.code("api_last_error") == INVALID_HANDLE
+    library.check("seam_wait", handle, None, None)
+    library.check("api_event_destroy", event)
+
+
+@pytest.mark.parametrize("first", ["blocking", "per_thread"])
+@pytest.mark.parametrize("null", [None, LEGACY], ids=["NULL", "legacy"])
+def test_the_legacy_stream_keeps_order_with_blocking_streams(library, streams, flag, first, null):
+    """It waits for all that they were given before, they for it; a non-blocking stream does not care."""
+    one = library.stream(BLOCKING)
+    two = library.stream(BLOCKING)
+    held = one if first == "blocking" else PER_THREAD
+    cells = [library.buffer(np.zeros(1, np.int32)) for _ in range(4)]
+    library.start("run_wait_for_flag", flag.address, cells[0], PATIENCE, stream=held)
+    library.start("run_step", cells[0], cells[1], stream=null)
+    library.start("run_step", cells[1], cells[2], stream=two)
+    library.start("run_step", cells[3], cells[3], stream=streams[0])
+    library.check("api_stream_synchronize", streams[0])
+    for stream in (held, two, None, LEGACY):
+        assert library.code("api_stream_query", stream) == NOT_READY
+    flag.cell.value = 2
+    library.check("api_stream_synchronize", two)
+    assert [cell.get()[0] for cell in cells] == [2, 7, 22, 1]
+    for stream in (one, two):
+        library.check("api_stream_destroy", stream)
+
+
+def test_each_thread_has_a_stream_of_its_own(library, flag):
+    """Under one name: what another thread holds up there does not hold this one up. (A thread waits for its stream
+    before it ends: CUDA's driver has been seen to hang where one did not.)"""
+    cells = [library.buffer(np.zeros(1, np.int32)) for _ in range(3)]
+    with ThreadPoolExecutor(1) as pool:
+        held = (library.start, "run_wait_for_flag", flag.address, cells[0], PATIENCE)
+        pool.submit(*held, stream=PER_THREAD).result()
+        library.launch("run_step", cells[1], cells[1], stream=PER_THREAD)
+        assert library.code("api_stream_query", PER_THREAD) == 0
+        assert pool.submit(library.code, "api_stream_query", PER_THREAD).result() == NOT_READY
+        library.start("run_step", cells[0], cells[2], stream=None)  # the legacy stream waits for both
+        assert library.code("api_stream_query", None) == NOT_READY
+        flag.cell.value = 5
+        library.check("api_stream_synchronize", None)
+        assert [cell.get()[0] for cell in cells] == [5, 1, 16]
+        pool.submit(library.check, "api_stream_synchronize", PER_THREAD).result()
+
+
+def test_a_streams_number_is_never_given_again(library, streams):
+    """Its handle may be: that is why the number is asked for."""
+
+    def number(stream):
+        return library.value("api_stream_id", ctypes.c_ulonglong, stream)
+
+    seen = [number(stream) for stream in (*streams, None, PER_THREAD)]
+    assert number(LEGACY) == number(None)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(number, None).result() == number(None)
+        seen.append(pool.submit(number, PER_THREAD).result())
+    for _ in range(5):
+        stream = library.stream()
+        seen.append(number(stream))
+        library.check("api_stream_destroy", stream)
+    assert len(set(seen)) == len(seen) == 11
+    assert [number(stream) for stream in streams] == seen[:3]
+
+
+@pytest.mark.parametrize("side", ["emulator"])
+def test_the_work_of_a_thread_that_is_gone(library, flag):
+    """Its stream goes when that is done, and the next thread has a new one."""
+    cells = [library.buffer(np.zeros(1, np.int32)) for _ in range(2)]
+    for _ in range(3):
+        flag.cell.value = 0
+        elsewhere(lambda: library.start("run_wait_for_flag", flag.address, cells[0], PATIENCE, stream=PER_THREAD))
+        elsewhere(lambda: library.launch("run_step", cells[1], cells[1], stream=PER_THREAD))
+        flag.cell.value = 5
+        library.check("api_synchronize")
+        assert cells[0].get()[0] == 5
+    assert cells[1].get()[0] == 13
+
+
+def test_streams_of_many_threads(library):
+    """Each goes through its own stream and the legacy one in turns; all ends right and nothing is left."""
+
+    def work(seed):
+        cells = [library.buffer(np.full(1, seed, np.int32)) for _ in range(2)]
+        for i in range(20):
+            stream = PER_THREAD if i % 3 else LEGACY
+            for at in range(2):
+                library.start("run_step", cells[at], cells[1 - at], stream=stream)
+        library.check("api_stream_synchronize", PER_THREAD)
+        library.check("api_stream_synchronize", LEGACY)
+        value = seed
+        for _ in range(40):
+            value = (3 * value + 1 + 2**31) % 2**32 - 2**31
+        return cells[0].get()[0] == value
+
+    for _ in range(3):  # threads come and go
+        with ThreadPoolExecutor(6) as pool:
+            assert all(pool.map(work, range(6)))
+    library.check("api_synchronize")
+
+
 # --- copies ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("rows, columns", [(1, 1), (7, 13), (33, 100), (5, 1000)])
@@ -204,6 +369,16 @@ def test_fills(library, streams):
     assert (buffer.get()[0] == 255).all()
 
 
+def test_copies_within_the_host(library, streams):
+    """By default kind, which asks the pointers: neither is CUDA's."""
+    given, out = np.arange(50, dtype=np.int32), np.zeros(50, np.int32)
+    ends = [ctypes.c_void_p(array.ctypes.data) for array in (out, given)]
+    library.check("api_copy", *ends, size(100), DEFAULT)
+    library.check("api_copy_async", *ends, size(200), DEFAULT, streams[0])
+    library.check("api_stream_synchronize", streams[0])
+    assert np.array_equal(out, given)
+
+
 def test_copies_know_their_direction(library):
     given, out = np.arange(10, dtype=np.int32), np.zeros(10, np.int32)
     one, two = library.buffer(given), library.buffer(out)
@@ -238,13 +413,114 @@ def test_a_kernel_can_be_cancelled(library, streams, entry, shape):
     assert behind.get()[0] == 1
 
 
+Asked = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+
+
+@emulator_only
+@pytest.mark.parametrize("wait", ["seam_wait", "seam_wait_device", "seam_wait_event"])
+def test_each_kind_of_wait_can_be_broken_off(library, streams, wait):
+    """With it goes what the wait was for, in other streams too; what else this thread has launched goes on."""
+    event, done = library.event(), library.event()
+    out, cell, free = (library.buffer(np.zeros(1, np.int32)) for _ in range(3))
+    target = {"seam_wait": [streams[1]], "seam_wait_device": [], "seam_wait_event": [done]}[wait]
+    library.start("run_endless", out, stream=streams[0])
+    library.check("api_event_record", event, streams[0])
+    library.check("api_stream_wait", streams[1], event)
+    library.start("run_step", cell, cell, stream=streams[1])
+    library.check("api_event_record", done, streams[1])
+    if wait != "seam_wait_device":
+        library.start("run_pause", ctypes.c_ulonglong(200_000_000), stream=streams[2])
+        library.start("run_step", free, free, stream=streams[2])
+    assert library.code(wait, *target, Asked(lambda _: 1), None) == cuda_api.INTERRUPTED
+    for stream in streams[:2]:
+        assert library.code("api_stream_query", stream) == 0
+    assert library.code("api_event_query", done) == 0
+    assert library.code("api_synchronize") == 0  # no error is left behind
+    assert cell.get()[0] == 0
+    assert free.get()[0] == (wait != "seam_wait_device")
+    library.launch("run_step", cell, cell, stream=streams[1])
+    assert cell.get()[0] == 1
+    for each in (event, done):
+        library.check("api_event_destroy", each)
+
+
+@emulator_only
+@pytest.mark.parametrize("stream", ["shared", None, LEGACY], ids=["shared", "NULL", "legacy"])
+def test_breaking_a_wait_off_leaves_the_work_of_others(library, streams, flag, stream):
+    """Two threads share a stream; one gives up waiting while the other's kernel runs there."""
+    stream = streams[0] if stream == "shared" else stream
+    theirs, mine, later = (library.buffer(np.zeros(1, np.int32)) for _ in range(3))
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(library.start, "run_wait_for_flag", flag.address, theirs, PATIENCE, stream=stream).result()
+        library.start("run_step", mine, mine, stream=stream)
+        pool.submit(library.start, "run_step", theirs, later, stream=stream).result()
+        for wait, target in (("seam_wait", [stream]), ("seam_wait_device", [])):
+            assert library.code(wait, *target, Asked(lambda _: 1), None) == cuda_api.INTERRUPTED
+            assert library.code("api_stream_query", stream) == NOT_READY
+        flag.cell.value = 3
+        library.check("api_stream_synchronize", stream)
+    assert [cell.get()[0] for cell in (theirs, mine, later)] == [3, 0, 10]
+
+
+@emulator_only
+def test_a_wait_ends_though_others_go_on_launching(library, streams):
+    """A wait is for what was there when it began, however often it asks."""
+    stop, launched = [], []
+    cell = library.buffer(np.zeros(1, np.int32))
+
+    def feed():
+        while not stop:
+            library.start("run_pause", ctypes.c_ulonglong(30_000_000), stream=streams[0])
+            library.start("run_pause", ctypes.c_ulonglong(30_000_000), stream=streams[0])
+            launched.append(1)
+            while library.code("api_stream_query", streams[1]) == NOT_READY:
+                pass
+            library.start("run_pause", ctypes.c_ulonglong(40_000_000), stream=streams[1])
+
+    with ThreadPoolExecutor(1) as pool:
+        feeding = pool.submit(feed)
+        while not launched:
+            pass
+        for _ in range(3):
+            library.check("seam_wait", streams[0], Asked(lambda _: 0), None)
+        stop.append(1)
+        feeding.result()
+    library.launch("run_step", cell, cell, stream=streams[0])
+    assert cell.get()[0] == 1
+
+
+def test_settling_waits_for_the_device(library, streams):
+    cells = [library.buffer(np.zeros(1, np.int32)) for _ in range(4)]
+    for cell, stream in zip(cells, (*streams, None), strict=True):
+        library.start("run_pause", ctypes.c_ulonglong(20_000_000), stream=stream)
+        library.start("run_step", cell, cell, stream=stream)
+    library.check("seam_settle")
+    for stream in (*streams, None):
+        assert library.code("api_stream_query", stream) == 0
+    assert [cell.get()[0] for cell in cells] == [1] * 4
+
+
+@emulator_only
+def test_settling_leaves_errors_where_they_are(library, streams, half_skips):
+    half_skips(streams[0])
+    library.check("seam_settle")
+    assert library.code("api_stream_synchronize", streams[0]) == LAUNCH_FAILURE
+    assert library.code("api_stream_synchronize", streams[0]) == 0
+    library.code("api_last_error")
+
+
 def test_waiting_without_an_interruption(library, streams, flag):
-    out = library.buffer(np.zeros(1, np.int32))
-    never = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: 0)
+    out, event = library.buffer(np.zeros(1, np.int32)), library.event()
     flag.cell.value = 3
-    library.start("run_wait_for_flag", flag.address, out, PATIENCE, stream=streams[0])
-    library.check("seam_wait", streams[0], never, None)
-    assert out.get()[0] == 3
+    for wait, target in (("seam_wait", [streams[0]]), ("seam_wait_device", []), ("seam_wait_event", [event])):
+        for asked in (Asked(lambda _: 0), None):
+            library.check("api_set", out, 0, size(4))
+            library.check("api_synchronize")
+            library.start("run_wait_for_flag", flag.address, out, PATIENCE, stream=streams[0])
+            library.check("api_event_record", event, streams[0])
+            library.check(wait, *target, asked, None)
+            assert out.get()[0] == 3
+    library.check("api_event_destroy", event)
 
 
 @emulator_only

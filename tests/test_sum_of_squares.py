@@ -20,16 +20,19 @@ from cases import (
     snapshot,
     sum_reference,
 )
+from cudakern._types import kind_of, numpy_dtype
 
 OPERATION = "sum_of_squares"
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 997, 1000, 4099)
 CASES = row_types(OPERATION)
 ALL_CASES = row_types(OPERATION, types=None)
-KERNEL_CASES = row_types(OPERATION, host=False)
-FLOAT_CASES = [case for case in CASES if np.dtype(case[2]).kind == "f"]
+KERNEL_CASES = row_types(OPERATION, host=False, types=None)
+FLOAT_CASES = [case for case in ALL_CASES if kind_of(case[2]) == "f"]
 ONE_TYPE = [(name, row, "int32") for name, row in rows(OPERATION)]
 
 every = pytest.mark.parametrize("backend, row, dtype", CASES, ids=label, indirect=["backend"])
+every_type = pytest.mark.parametrize("backend, row, dtype", ALL_CASES, ids=label, indirect=["backend"])
+every_kernel = pytest.mark.parametrize("backend, row, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
 every_float = pytest.mark.parametrize("backend, row, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
 every_row = pytest.mark.parametrize("backend, row, dtype", ONE_TYPE, ids=label, indirect=["backend"])
 
@@ -39,8 +42,13 @@ def check(row, x, **parameters):
     before = snapshot(x)
     result = cudakern.sum_of_squares(x, variant=row.name, **parameters)
     assert snapshot(x) == before
-    reference, magnitude = sum_reference(x)
     assert isinstance(result, np.generic)
+    return held(row, x, result, **parameters)
+
+
+def held(row, x, result, **parameters):
+    """Holds a result to its type and the row's bound; returns the relative error."""
+    reference, magnitude = sum_reference(x)
     assert result.dtype == row.signature(x.dtype)[2]
     if x.dtype.kind in "biu":
         assert int(result) % 2**64 == reference
@@ -51,7 +59,7 @@ def check(row, x, **parameters):
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("backend, row, dtype", ALL_CASES, ids=label, indirect=["backend"])
+@every_type
 def test_sizes(backend, row, dtype, n):
     check(row, numbers(n, dtype, seed=n))
 
@@ -61,22 +69,87 @@ def test_large(backend, row, dtype):
     check(row, numbers(100003, dtype))
 
 
-@every
-def test_sums_wrap_modulo_two_to_the_64(backend, row, dtype):
-    if np.dtype(dtype).kind == "f":
-        limit = np.finfo(dtype).max
-        assert np.isposinf(cudakern.sum_of_squares(np.full(3, limit, dtype), variant=row.name))
+@every_type
+def test_sums_of_the_largest_numbers(backend, row, dtype):
+    """Integers wrap modulo 2**64; floats overflow only where the result's type ends."""
+    if kind_of(dtype) == "f":
+        largest = LARGEST[dtype]
+        result = cudakern.sum_of_squares(np.full(3, largest, numpy_dtype(dtype)), variant=row.name)
+        if dtype == "float16":
+            assert result == np.float32(3 * largest**2)  # 33 bits: one rounding
+        else:
+            assert np.isposinf(result)
         return
-    limits = np.iinfo(dtype)
-    for x in (np.full(1000, limits.min, dtype), np.full(1001, limits.max, dtype)):
+    low, high = (False, True) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    for x in (np.full(1000, low, dtype), np.full(1001, high, dtype)):
         check(row, x)
 
 
-@every
+LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": (2 - 2.0**-7) * 2.0**127,
+    "float32": np.finfo("float32").max,
+    "float64": np.finfo("float64").max,
+}
+
+
+@every_type
 def test_the_documents_input(backend, row, dtype):
-    x = np.random.default_rng(5).integers(0, 10, 4096).astype(dtype)
-    exact = int(np.sum(x.astype(np.int64) ** 2))
+    x = np.random.default_rng(5).integers(0, 2 if dtype == "bool" else 10, 4096)
+    exact = int(np.sum(x**2))
+    x = x.astype(numpy_dtype(dtype))
     assert cudakern.sum_of_squares(x, variant=row.name) == exact  # small whole numbers are exact in every type
+
+
+@every_kernel
+def test_arrays_that_begin_anywhere(backend, row, dtype):
+    """On the device, at each place of a pack of 16 bytes, and ending at each: what lies beside is not read."""
+    x = numbers(1100, dtype)
+    x[[0, -1]] = x[[-1, 0]]
+    there = cudakern.asarray(x)
+    item = x.itemsize
+    for start in range(1, 1 + 16 // item):
+        for n in (0, 1, 2, 16 // item, 37, 1100 - start - 16 // item, 1100 - start):
+            part = slice(start, start + n)
+            result = cudakern.sum_of_squares(there[part], variant=row.name)
+            assert result.shape == ()
+            assert result.dtype == row.signature(dtype)[2]
+            held(row, x[part], result.get()[()])
+
+
+@every_type
+def test_strided_arrays_on_the_device(backend, row, dtype):
+    if row.on_host:
+        with pytest.raises(TypeError, match="host"):
+            cudakern.sum_of_squares(cudakern.asarray(numbers(3, dtype)), variant=row.name)
+        return
+    x = numbers((40, 30), dtype)
+    there = cudakern.asarray(x)
+    for part in ((slice(None, None, -1),), (slice(3, 20, 2), slice(None, None, -3)), (slice(None), 4)):
+        held(row, x[part], cudakern.sum_of_squares(there[part], variant=row.name).get()[()])
+    held(row, x.T, cudakern.sum_of_squares(there.T, variant=row.name).get()[()])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16", "float32", "float64"])
+def test_small_arrays_on_the_device_take_one_launch(backend, fault, dtype):
+    """As many elements as the threads of one block have on their way at once; with more a second kernel adds the sums."""
+    module, item = native(backend), numpy_dtype(dtype).itemsize
+    at_once = 512 * 4 * 16 // item
+    for n, launches in ((1, 1), (at_once, 1), (at_once + 1, 2)):
+        x = cudakern.asarray(np.ones(n, numpy_dtype(dtype)))
+        names = []
+        for failing in range(1, 60):
+            fault(backend, failing, 1)
+            try:
+                result = cudakern.sum_of_squares(x, variant="vectorized")
+            except cudakern.CudaError as error:
+                names += [name for name in ("vectorized", "finish") if f"{name}<<<" in str(error)]
+            else:
+                break
+        fault(backend, 0, 1)
+        module.synchronize(module.choose_device())
+        assert names == ["vectorized", "finish"][:launches], n
+        assert result.get() == n
 
 
 PARAMETER_CASES = [
@@ -121,7 +194,7 @@ def test_root_mean_square_of_the_error(backend, row, dtype):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @every_row
 def test_layouts(backend, row, dtype, layout):
-    for kind in ("int32", "float64"):
+    for kind in {"int32", "float64", "int8", "bool", "float16"} & set(row.types):
         for shape in ((300,), (17, 33)):
             check(row, LAYOUTS[layout](numbers(shape, kind)))
 
@@ -142,28 +215,30 @@ def test_special_values(backend, row, dtype):
         for n, at in ((1, 0), (257, 0), (257, 256), (1000, 500)):
             x = numbers(n, dtype)
             x[at] = special
-            expected = np.dot(x, x)
+            wide = x.astype(row.signature(dtype)[1])
+            expected = np.dot(wide, wide)
             result = cudakern.sum_of_squares(x, variant=row.name)
             assert (np.isnan(result) and np.isnan(expected)) or result == expected, (special, n, at)
-    both = np.array([np.inf, 1, np.nan], dtype)
+    both = np.array([np.inf, 1, np.nan], numpy_dtype(dtype))
     assert np.isnan(cudakern.sum_of_squares(both, variant=row.name))
 
 
 @every_float
 def test_denormals_are_kept(backend, row, dtype):
-    tiny = smallest(dtype)
-    x = np.full(700, np.sqrt(tiny) * 8, dtype)  # each square is a denormal number
+    tiny = smallest(row.signature(dtype)[2])
+    kind = numpy_dtype(dtype)
+    x = np.full(700, 3 * smallest(dtype) if dtype == "float16" else np.sqrt(tiny) * 8, kind)  # numbers or their squares
     result = float(cudakern.sum_of_squares(x, variant=row.name))
     reference, _ = sum_reference(x)
     if row.flushes_denormals and dtype == "float32" and backend == "cuda":
         assert result in (0, pytest.approx(float(reference), abs=700 * tiny))
         return
     assert result > 0
-    assert abs(result - float(reference)) <= 700 * tiny
-    assert cudakern.sum_of_squares(np.zeros(33, dtype), variant=row.name) == 0
+    assert abs(result - float(reference)) <= max(700 * tiny, row.error_bound((700,), dtype=dtype) * float(reference))
+    assert cudakern.sum_of_squares(np.zeros(33, kind), variant=row.name) == 0
 
 
-@pytest.mark.parametrize("backend, row, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
+@every_kernel
 def test_runs_and_orders_give_the_same_bits(backend, row, dtype, order):
     """Deterministic rows give the same bits whatever the order; the others stay within their bound."""
     x = numbers(4099, dtype)
@@ -188,7 +263,7 @@ def test_every_order_is_right_for_ragged_sizes(backend, row, dtype, order):
 @hypothesis.given(data=st.data())
 def test_any_view_of_any_array(data):
     """Shapes of up to three dimensions, any slices, any order of axes."""
-    name, row, dtype = data.draw(st.sampled_from(CASES), "case")
+    name, row, dtype = data.draw(st.sampled_from(ALL_CASES), "case")
     shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3), "shape"))
     x = numbers(shape, dtype, seed=data.draw(st.integers(0, 9), "seed"))
     x = x.transpose(data.draw(st.permutations(range(x.ndim)), "axes"))

@@ -21,6 +21,7 @@ from cases import (
     small_shape,
 )
 from cuda_api import ROOT
+from cudakern._dtypes import NAMES
 from cudakern._operations import registry
 
 OPERATIONS = tuple(registry())
@@ -48,7 +49,7 @@ def shapes_for(operation, n):
 def execute(operation, name, row, dtype, values=None, measure=False):
     inputs, outputs = arrays(row, dtype)
     values = row.values({}) if values is None else values
-    return native(name).execute(operation, row.name, values, inputs, outputs, 0, measure)
+    return native(name).execute(operation, row.name, values, inputs, outputs, 0, measure, 0)
 
 
 def test_every_operation_is_in_the_table():
@@ -213,12 +214,80 @@ def test_runs_only_launch(operation):
     assert calls <= {"cudaOccupancyMaxActiveBlocksPerMultiprocessor"}
 
 
+def given(values, dtype):
+    """A host array as the C module takes it; bfloat16 as the upper halves of float32, which NumPy has everywhere."""
+    if dtype == "bfloat16":
+        return np.asarray(np.asarray(values, "float32").view(np.uint32) >> 16, np.uint16), dtype
+    return np.asarray(values, dtype)
+
+
+def got(array):
+    """What a C module wrote, as an ordinary array."""
+    if isinstance(array, tuple):
+        return (array[0].astype(np.uint32) << 16).view(np.float32)
+    return array
+
+
 @every_run
 def test_types_that_are_not_listed_are_refused_by_the_c_module(operation, name, row):
-    for dtype in ("int8", "uint16", "float16", "complex64", "bool", "int32", "int64", "uint64"):
-        if dtype not in row.types:
-            with pytest.raises(TypeError, match=dtype):
-                execute(operation, name, row, dtype)
+    shapes = [x.shape for x in inputs_for(operation, main_type(row), small_shape(operation))]
+    (result,) = outputs_for(row, inputs_for(operation, main_type(row), small_shape(operation)))
+    for dtype in set(NAMES) - set(row.types):
+        inputs = tuple(given(np.zeros(shape), dtype) for shape in shapes)
+        with pytest.raises(TypeError, match=f"does not take {dtype}"):
+            native(name).execute(
+                operation, row.name, row.values({}), inputs, (given(np.zeros(result.shape), dtype),), 0, False, 0
+            )
+
+
+EVERY_TYPE = [(operation, name, row, dtype) for operation, name, row in RUNS for dtype in row.types]
+
+
+@pytest.mark.parametrize("operation, name, row, dtype", EVERY_TYPE, ids=label)
+def test_a_listed_type_is_computed_with_its_accumulator(operation, name, row, dtype):
+    """Small whole numbers: every partial sum is exact in the accumulator, and not in a narrower one."""
+    output = row.signature(dtype)[2]
+    for shape in registry()[operation].ragged:
+        inputs = [np.asarray(x) for x in inputs_for(operation, "int64", shape)]
+        if dtype == "bool":
+            inputs = [x > 7 for x in inputs]
+        expected = np.asarray(registry()[operation].reference(*inputs))
+        arrays = tuple(given(x, dtype) for x in inputs)
+        result = given(np.zeros(expected.shape), output)
+        native(name).execute(operation, row.name, row.values({}), arrays, (result,), 0, False, 0)
+        with np.errstate(over="ignore"):
+            wanted = got(given(rounded(expected, output), output))
+        assert np.array_equal(got(result), wanted), shape
+
+
+def rounded(x, dtype):
+    """To bfloat16's digits, to nearest even, so that cutting float32 gives it; nothing for other types."""
+    if dtype != "bfloat16":
+        return x
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return (bits + 0x7FFF + (bits >> 16 & 1)).view(np.float32)
+
+
+def test_arrays_on_the_device_have_a_kernel_of_every_type():
+    products, sums = cudakern.variants("matmul"), cudakern.variants("sum_of_squares")
+    real = {name for name in NAMES if not name.startswith("complex")}
+    for name in ("naive", "tiled"):
+        assert set(products[name].types) == set(NAMES)
+        assert all(given == result for given, _, result in products[name].signatures)
+    for name in ("coalesced", "vectorized"):
+        assert set(sums[name].types) == real
+    results = {given: result for given, _, result in sums["vectorized"].signatures}
+    kinds = {kind: {results[t] for t in real if t.startswith(kind)} for kind in ("bool", "int", "uint")}
+    assert kinds == {"bool": {"int64"}, "int": {"int64"}, "uint": {"uint64"}}
+    assert [results[t] for t in ("float16", "bfloat16", "float32", "float64")] == ["float32"] * 3 + ["float64"]
+
+
+def test_narrow_floats_are_summed_in_float32():
+    for operation in ("matmul", "sum_of_squares"):
+        for row in cudakern.variants(operation):
+            for dtype, accumulator, _ in row.signatures:
+                if dtype in ("float16", "bfloat16") and not row.on_host:
+                    assert accumulator == "float32"
 
 
 @every_run
@@ -226,11 +295,11 @@ def test_outputs_of_another_type_or_shape_are_refused_by_the_c_module(operation,
     inputs, (first, *others) = arrays(row, main_type(row))
     for wrong in (np.zeros(first.shape, "int8"), np.zeros((*first.shape, 3), first.dtype)):
         with pytest.raises((TypeError, ValueError)):
-            native(name).execute(operation, row.name, row.values({}), inputs, (wrong, *others), 0, False)
+            native(name).execute(operation, row.name, row.values({}), inputs, (wrong, *others), 0, False, 0)
     frozen = first.copy()
     frozen.flags.writeable = False
     with pytest.raises((TypeError, ValueError, BufferError)):
-        native(name).execute(operation, row.name, row.values({}), inputs, (frozen, *others), 0, False)
+        native(name).execute(operation, row.name, row.values({}), inputs, (frozen, *others), 0, False, 0)
 
 
 @every_run
@@ -256,7 +325,7 @@ def test_unknown_names_are_refused_by_the_c_module(operation, name, row):
     inputs, outputs = arrays(row, main_type(row))
     for given in ((operation + "l", row.name), (operation, row.name + "l")):
         with pytest.raises(ValueError, match=f"{operation}l|{row.name}l"):
-            native(name).execute(*given, row.values({}), inputs, outputs, 0, False)
+            native(name).execute(*given, row.values({}), inputs, outputs, 0, False, 0)
 
 
 @every_run
@@ -267,7 +336,7 @@ def test_a_parameter_changes_what_runs(operation, name, row):
         for given in settings(row):
             if set(given) <= {parameter.name} and not (row.cooperative and given.get("blocks", 1) > 8):
                 inputs, outputs = arrays(row, main_type(row), largest_shape(operation))
-                report = native(name).execute(operation, row.name, row.values(given), inputs, outputs, 0, True)
+                report = native(name).execute(operation, row.name, row.values(given), inputs, outputs, 0, True, 0)
                 seen.add((tuple(report["grid"]), tuple(report["block"]), report["shared_bytes"]))
         assert len(seen) > 1, parameter.name
 
@@ -319,7 +388,7 @@ def test_results_do_not_depend_on_what_memory_held_before(operation, name, row):
     for seed in (0, 1, 0):
         inputs = inputs_for(operation, main_type(row), small_shape(operation), seed)
         outputs = outputs_for(row, inputs)
-        native(name).execute(operation, row.name, row.values({}), inputs, outputs, 0, False)
+        native(name).execute(operation, row.name, row.values({}), inputs, outputs, 0, False, 0)
         results.append(outputs[0])
     if row.deterministic_for(main_type(row)):
         assert results[0].tobytes() == results[2].tobytes()

@@ -27,6 +27,33 @@ static inline int backend_wait(cudaStream_t stream, int (*interrupted)(void *), 
     return (int)cudaStreamSynchronize(stream);
 }
 
+// The same for all work of the current device, and for an event.
+static inline int backend_wait_device(int (*interrupted)(void *), void *arg) {
+    (void)interrupted;
+    (void)arg;
+    return (int)cudaDeviceSynchronize();
+}
+static inline int backend_wait_event(cudaEvent_t event, int (*interrupted)(void *), void *arg) {
+    (void)interrupted;
+    (void)arg;
+    return (int)cudaEventSynchronize(event);
+}
+
+// Waits for all work of the current device. What its kernels did wrong stays for those who ask later.
+static inline int backend_settle(void) {
+    return (int)cudaDeviceSynchronize();
+}
+
+// 1: a wait can be broken off while a kernel runs. Then one waits before anything that cannot be broken off.
+static inline int backend_wait_can_be_interrupted(void) {
+    return 0;
+}
+
+// 1: device memory is the host's, and the CPU's libraries can use it as it is.
+static inline int backend_memory_is_host(void) {
+    return 0;
+}
+
 // CUDA says nothing beyond the code.
 static inline size_t backend_error_detail(char *buffer, size_t size) {
     if (size > 0) buffer[0] = '\0';

@@ -3,7 +3,8 @@
 //     CK_TRY(ck_launch(context, error, "tiled", tiled<float, 16>, grid, block, shared_bytes, a, lda, ...));
 //
 // Arguments are converted to the kernel's own parameter types, as a call would. A failure names the kernel with its
-// grid, block and shared memory: `tiled<<<(63,63,1),(16,16,1),0>>>`.
+// grid, block and shared memory: `tiled<<<(63,63,1),(16,16,1),0>>>`. A launch that went well is noted by its name,
+// which must be of static storage: a failure may show much later, and is then told with what was outstanding.
 #ifndef CK_LAUNCH_CUH
 #define CK_LAUNCH_CUH
 
@@ -15,6 +16,15 @@
 #include "variant.h"
 
 enum { CK_SHARED_WITHOUT_ASKING = 48 * 1024 }; // dynamic shared memory beyond this must be asked for
+
+// Apart, so that a launch which goes well carries none of it.
+inline int ck_launch_failed(ck_error *error, cudaError_t code, const char *name, dim3 grid, dim3 block,
+                            size_t shared_bytes) {
+    char call[sizeof error->call];
+    snprintf(call, sizeof call, "%s<<<(%u,%u,%u),(%u,%u,%u),%zu>>>", name, grid.x, grid.y, grid.z, block.x, block.y,
+             block.z, shared_bytes);
+    return ck_fail_cuda(error, code, call);
+}
 
 template <typename... Expected, typename... Actual>
 int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error, const char *name,
@@ -34,12 +44,12 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
     config.attrs = &attribute;
     config.numAttrs = cooperative ? 1 : 0;
 
-    char call[sizeof error->call];
-    snprintf(call, sizeof call, "%s<<<(%u,%u,%u),(%u,%u,%u),%zu>>>", name, grid.x, grid.y, grid.z, block.x, block.y,
-             block.z, shared_bytes);
-    cudaError_t code = ck_injected_fault(call);
+    cudaError_t code = ck_injected_fault(name);
     if (code == cudaSuccess) code = cudaLaunchKernelEx(&config, kernel, std::forward<Actual>(arguments)...);
-    return code == cudaSuccess ? static_cast<int>(CK_OK) : ck_fail_cuda(error, code, call);
+    if (code != cudaSuccess) return ck_launch_failed(error, code, name, grid, block, shared_bytes);
+    const unsigned blocks[3] = {grid.x, grid.y, grid.z}, threads[3] = {block.x, block.y, block.z};
+    ck_launches_note(context->launches, name, blocks, threads, shared_bytes);
+    return CK_OK;
 }
 
 template <typename... Expected, typename... Actual>

@@ -23,6 +23,10 @@
 // clang-format off
 #define TYPES_END   {-1, -1, -1}
 #define TYPES(...)  {__VA_ARGS__, TYPES_END}
+// One type throughout; a sum wider than its input; a sum in a wider type, the result in the input's.
+#define SAME(type)          {CK_##type, CK_##type, CK_##type}
+#define WIDENED(type, wide) {CK_##type, CK_##wide, CK_##wide}
+#define ROUNDED(type, wide) {CK_##type, CK_##wide, CK_##type}
 #define F32_F32_F32 {CK_FLOAT32, CK_FLOAT32, CK_FLOAT32}
 #define F64_F64_F64 {CK_FLOAT64, CK_FLOAT64, CK_FLOAT64}
 #define I32_I64_I64 {CK_INT32, CK_INT64, CK_INT64}

@@ -4,9 +4,9 @@
 // `const ck_operation ck_operation_<operation>`: a row a variant, in the order of the ladder. The build finds the
 // folders; nothing else lists them. Dispatch, Python's variants(), the tests, ladders and documents read the rows.
 //
-// A call of a variant:  plan (sizes only, on the host)  ->  memory is taken and cleared, and operands are copied by
-//   the runtime  ->  run  ->  finish (the host adds partial results; where results stay on the device, which comes
-//   later, a finishing kernel will).
+// A call of a variant:  plan (sizes only, on the host)  ->  memory is taken and cleared, and operands are laid out on
+//   the device by the runtime  ->  run  ->  finish (the host adds partial results of host arrays; where results stay
+//   on the device, finish_device enqueues a kernel that does).
 //
 // run may enqueue kernels in the context's stream and query occupancy. Nothing else: no copy, no clearing, no
 // allocation, no waiting.
@@ -42,11 +42,11 @@ typedef enum ck_dtype {
 } ck_dtype;
 
 enum {
-    CK_MAX_DIMS = 8,
+    CK_MAX_DIMS = 16,
     CK_MAX_VIEWS = 6,
     CK_MAX_PARAMETERS = 4,
     CK_MAX_CHOICES = 12,
-    CK_MAX_TYPES = 16,
+    CK_MAX_TYPES = 20,
     CK_MAX_KERNELS = 6
 };
 
@@ -54,7 +54,8 @@ size_t ck_dtype_size(int dtype);          // bytes of one element
 const char *ck_dtype_name(int dtype);     // NumPy's name
 int ck_dtype_from_name(const char *name); // -1: unknown
 
-// An array as a kernel's host code sees it. Strides are in bytes. Inputs come first, outputs after them.
+// An array as a kernel's host code sees it. Strides are in bytes, and may be anything that suits the element's
+// alignment: 0 (broadcast) and negative too, in inputs. Inputs come first, outputs after them.
 typedef struct ck_view {
     void *data;
     int dtype;
@@ -104,6 +105,14 @@ typedef struct ck_limits {
     int cooperative;
 } ck_limits;
 
+// How an operand must lie on the device. Nothing asked: any strides.
+typedef struct ck_layout {
+    // The matrices in the last two axes: rows and columns rounded up to these multiples (0 or 1: as they are; the
+    // rest is zero for inputs), and rows padded to the device's pitch.
+    int row_multiple, column_multiple, pitched;
+    int contiguous; // in C order without gaps, whatever the number of axes
+} ck_layout;
+
 // What a variant asks for, from shapes and types alone.
 typedef struct ck_plan {
     unsigned grid[3], block[3]; // of the main launch, for reports
@@ -113,11 +122,7 @@ typedef struct ck_plan {
                           // 0: the run writes the result itself
     int64_t clock_blocks; // ck_clock records; 0: none
     int clear_outputs;    // 1: outputs are zero when run() begins
-    // Layout of each 2-D operand on the device: rows and columns rounded up to these multiples (0 or 1: as they
-    // are; the rest is zero for inputs), and rows padded to the device's pitch.
-    struct {
-        int row_multiple, column_multiple, pitched;
-    } layout[CK_MAX_VIEWS];
+    ck_layout layout[CK_MAX_VIEWS];
 } ck_plan;
 
 typedef struct ck_call {
@@ -128,12 +133,18 @@ typedef struct ck_call {
     const ck_limits *limits;
 } ck_call;
 
+// Launches that a stream has been given and that are not known to be done: a late error names them.
+typedef struct ck_launches ck_launches;
+void ck_launches_note(ck_launches *launches, const char *name, const unsigned grid[3], const unsigned block[3],
+                      size_t shared_bytes); // name: of static storage. launches may be NULL
+
 typedef struct ck_context {
     int device;
     cudaStream_t stream;
     void *workspace;
     void *partials;   // plan.partials elements of the accumulator's type
     ck_clock *clocks; // plan.clock_blocks records
+    ck_launches *launches;
 } ck_context;
 
 typedef struct ck_work {
@@ -170,7 +181,8 @@ typedef struct ck_operation {
     void (*work)(const ck_call *call, ck_work *work);
     // Adds the partial results, on the host into *out. NULL: never needed.
     void (*finish_host)(const void *partials, int64_t count, const ck_types *types, void *out);
-    // The same by a kernel, into the output view: for results that stay on the device. Nothing calls it yet.
+    // The same by a kernel, into the output view: for results that stay on the device. Not called for one partial
+    // result of the output's type: context.partials is the output then.
     int (*finish_device)(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
 } ck_operation;
 

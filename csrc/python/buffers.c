@@ -41,17 +41,16 @@ static int parse_format(const char *format, Py_ssize_t size, ck_view *view) {
 }
 
 static int describe(const Py_buffer *buffer, const char *role, int number, int writable, ck_view *view) {
-    memset(view, 0, sizeof *view);
     if (parse_format(buffer->format, buffer->itemsize, view) < 0) {
         PyErr_Format(PyExc_TypeError,
-                     "%s %d has the buffer format '%s' with items of %zd bytes. Taken are bool, integers, float16, "
+                     "%s has the buffer format '%s' with items of %zd bytes. Taken are bool, integers, float16, "
                      "float32, float64, complex64 and complex128",
-                     role, number, buffer->format ? buffer->format : "B", buffer->itemsize);
+                     label_of(role, number).text, buffer->format ? buffer->format : "B", buffer->itemsize);
         return -1;
     }
     if (buffer->ndim > CK_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "%s %d has %d dimensions, at most %d are taken. Reshape it", role, number,
-                     buffer->ndim, CK_MAX_DIMS);
+        PyErr_Format(PyExc_ValueError, "%s has %d dimensions, at most %d are taken. Reshape it",
+                     label_of(role, number).text, buffer->ndim, CK_MAX_DIMS);
         return -1;
     }
     view->data = buffer->buf;
@@ -64,46 +63,60 @@ static int describe(const Py_buffer *buffer, const char *role, int number, int w
     }
     // Copies take any address; what the host writes itself, the sum of partial results, it writes as an element.
     if (writable && (uintptr_t)view->data % (size_t)(buffer->itemsize > 8 ? 8 : buffer->itemsize) != 0) {
-        PyErr_Format(PyExc_ValueError, "%s %d is not aligned. Make it so: np.require(x, requirements='A')", role,
-                     number);
+        PyErr_Format(PyExc_ValueError, "%s is not aligned. Make it so: np.require(x, requirements='A')",
+                     label_of(role, number).text);
         return -1;
     }
     return 0;
 }
 
-static int take_one(buffers *buffers, PyObject *array, const char *role, int number, int writable) {
+// No buffer format is bfloat16: its arrays come as uint16, with the name beside them.
+static int split_pair(PyObject **array, const char *role, int number, int *dtype) {
+    *dtype = -1;
+    if (!PyTuple_Check(*array)) return 0;
+    PyObject *name = PyTuple_Size(*array) == 2 ? PyTuple_GetItem(*array, 1) : NULL;
+    if (name == NULL || !PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, "bfloat16") != 0) {
+        PyErr_Format(PyExc_TypeError, "%s is a tuple, and no pair (array of uint16, 'bfloat16'): %R",
+                     label_of(role, number).text, *array);
+        return -1;
+    }
+    *dtype = CK_BFLOAT16;
+    *array = PyTuple_GetItem(*array, 0);
+    return 0;
+}
+
+static int explain_no_buffer(PyObject *array, const char *role, int number) {
+    PyObject *type = PyType_GetQualName(Py_TYPE(array));
+    if (type != NULL)
+        PyErr_Format(PyExc_TypeError, "%s is a %U, not an array: take numpy.asarray(x)", label_of(role, number).text,
+                     type);
+    Py_XDECREF(type);
+    return -1;
+}
+
+int buffers_take(buffers *buffers, PyObject *array, const char *role, int number, int writable, ck_view *view) {
     Py_buffer *buffer = &buffers->held[buffers->count];
+    int dtype;
+    if (split_pair(&array, role, number, &dtype) < 0) return -1;
     if (PyObject_GetBuffer(array, buffer, writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO) < 0) {
-        if (!PyObject_CheckBuffer(array)) {
-            PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(array), "__name__");
-            PyErr_Format(PyExc_TypeError, "%s %d is a %V, not an array: take numpy.asarray(x)", role, number, type,
-                         "?");
-            Py_XDECREF(type);
-            return -1;
-        }
+        if (!PyObject_CheckBuffer(array)) return explain_no_buffer(array, role, number);
         if (!writable) return -1;
         PyErr_Clear();
         if (PyObject_GetBuffer(array, buffer, PyBUF_RECORDS_RO) < 0) return -1;
         PyBuffer_Release(buffer);
-        PyErr_Format(PyExc_ValueError, "%s %d is read-only. Give an array that can be written", role, number);
+        PyErr_Format(PyExc_ValueError, "%s is read-only. Give an array that can be written",
+                     label_of(role, number).text);
         return -1;
     }
     buffers->count++;
-    return describe(buffer, role, number, writable, &buffers->views[buffers->count - 1]);
-}
-
-int buffers_take(buffers *buffers, PyObject *arrays, const char *role, int writable) {
-    if (!PyTuple_Check(arrays)) {
-        PyErr_Format(PyExc_TypeError, "%ss must be a tuple of arrays", role);
+    if (describe(buffer, role, number, writable, view) < 0) return -1;
+    if (dtype < 0) return 0;
+    if (view->dtype != CK_UINT16) {
+        PyErr_Format(PyExc_TypeError, "%s is an array of %s: bfloat16 comes as an array of uint16",
+                     label_of(role, number).text, ck_dtype_name(view->dtype));
         return -1;
     }
-    const Py_ssize_t count = PyTuple_Size(arrays);
-    if (count > CK_MAX_VIEWS - buffers->count) {
-        PyErr_Format(PyExc_ValueError, "%zd %ss were given; a call has at most %d arrays", count, role, CK_MAX_VIEWS);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (take_one(buffers, PyTuple_GetItem(arrays, i), role, (int)i, writable) < 0) return -1;
+    view->dtype = dtype;
     return 0;
 }
 

@@ -3,115 +3,7 @@
 
 #include "python.h"
 
-int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted) {
-    if (count == wanted) return 0;
-    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, %zd were given", usage, wanted, count);
-    return -1;
-}
-
-int read_int(PyObject *object, const char *what, int *value) {
-    const long number = PyLong_AsLong(object);
-    if (number == -1 && PyErr_Occurred()) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-            PyErr_Format(PyExc_TypeError, "%s must be an integer, not %R", what, object);
-        } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-            PyErr_Format(PyExc_ValueError, "%s is %R, which no int holds", what, object);
-        }
-        return -1;
-    }
-    if (number < INT_MIN || number > INT_MAX) {
-        PyErr_Format(PyExc_ValueError, "%s is %R, which no int holds", what, object);
-        return -1;
-    }
-    *value = (int)number;
-    return 0;
-}
-
-static const char *read_text(PyObject *object, const char *what) {
-    if (!PyUnicode_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s must be a str, not %R", what, object);
-        return NULL;
-    }
-    return PyUnicode_AsUTF8AndSize(object, NULL);
-}
-
-// A tuple of integers; returns how many, -1 with an exception set.
-static int read_integers(PyObject *object, const char *what, int limit, int64_t *values) {
-    if (!PyTuple_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s must be a tuple of integers, not %R", what, object);
-        return -1;
-    }
-    const Py_ssize_t count = PyTuple_Size(object);
-    if (count > limit) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd items, at most %d are taken", what, count, limit);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *number = PyNumber_Index(PyTuple_GetItem(object, i));
-        if (number == NULL) return -1;
-        values[i] = PyLong_AsLongLong(number);
-        Py_DECREF(number);
-        if (values[i] == -1 && PyErr_Occurred()) {
-            if (PyErr_ExceptionMatches(PyExc_OverflowError))
-                PyErr_Format(PyExc_ValueError, "%s has the item %R, which 64 bits do not hold", what,
-                             PyTuple_GetItem(object, i));
-            return -1;
-        }
-    }
-    return (int)count;
-}
-
-// Fills views (no data, no gaps) from a tuple of shapes; returns how many, -1 with an exception set.
-static int read_shapes(PyObject *shapes, ck_view *views) {
-    if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
-        PyErr_Format(PyExc_TypeError, "shapes must be a tuple of at most %d tuples of integers, not %R", CK_MAX_VIEWS,
-                     shapes);
-        return -1;
-    }
-    const int count = (int)PyTuple_Size(shapes);
-    for (int i = 0; i < count; i++) {
-        const int ndim = read_integers(PyTuple_GetItem(shapes, i), "a shape", CK_MAX_DIMS, views[i].shape);
-        if (ndim < 0) return -1;
-        for (int axis = 0; axis < ndim; axis++) {
-            if (views[i].shape[axis] >= 0) continue;
-            PyErr_Format(PyExc_ValueError, "a shape has the negative length %lld", (long long)views[i].shape[axis]);
-            return -1;
-        }
-        views[i].ndim = ndim;
-    }
-    return count;
-}
-
-static void set_dtype(ck_view *view, int dtype) {
-    int64_t stride = (int64_t)ck_dtype_size(dtype);
-    view->dtype = dtype;
-    for (int axis = view->ndim - 1; axis >= 0; axis--) {
-        view->strides[axis] = stride;
-        // A question may be about an array that no memory holds; nobody follows its strides.
-        if (__builtin_mul_overflow(stride, view->shape[axis], &stride)) stride = INT64_MAX;
-    }
-}
-
-static int read_dtype(PyObject *object, int *dtype) {
-    const char *name = read_text(object, "a dtype's name");
-    if (name == NULL) return -1;
-    *dtype = ck_dtype_from_name(name);
-    if (*dtype >= 0) return 0;
-    PyErr_Format(PyExc_TypeError, "there is no type '%s' here: take a NumPy name such as 'float32'", name);
-    return -1;
-}
-
 // --- execute -----------------------------------------------------------------------------------------------------
-// While the runtime waits, the thread has given up Python; a look at the signals takes it back for a moment.
-static int check_signals(void *argument) {
-    PyThreadState **saved = argument;
-    PyEval_RestoreThread(*saved);
-    // A handler that raised is asked no second time: its exception is on its way.
-    const int interrupted = PyErr_Occurred() != NULL || PyErr_CheckSignals() != 0;
-    *saved = PyEval_SaveThread();
-    return interrupted;
-}
-
 static PyObject *make_clocks(const ck_measure *measure) {
     const Py_ssize_t count = measure->clocks ? (Py_ssize_t)measure->plan.clock_blocks : 0;
     PyObject *clocks = PyTuple_New(count);
@@ -139,39 +31,94 @@ static PyObject *make_report(const ck_measure *measure) {
     return report;
 }
 
-static PyObject *run_request(module_state *state, ck_request *request, int measured) {
-    ck_error error = {0};
-    ck_measure measure = {0};
-    PyThreadState *saved = PyEval_SaveThread();
-    request->interrupted = check_signals;
-    request->interrupted_arg = &saved;
-    request->measure = measured ? &measure : NULL;
-    const int status = ck_execute(state->runtime, request, &error);
-    PyEval_RestoreThread(saved);
-    PyObject *result = NULL;
-    if (PyErr_Occurred()) {
-        // A handler raised while a failed call was being given up: that exception comes first.
-    } else if (status != CK_OK) {
-        errors_raise(state, &error);
-    } else if (measured) {
-        result = make_report(&measure);
-    } else {
-        Py_INCREF(Py_None);
-        result = Py_None;
+// The arrays of a call: all of the host, or all of the device.
+typedef struct operands {
+    ck_view views[CK_MAX_VIEWS];
+    ck_memory *memories[CK_MAX_VIEWS]; // of arrays on the device
+    buffers buffers;                   // of arrays of the host
+    int count, on_device;
+} operands;
+
+static int take_view(operands *operands, const view *array, const char *role, int number, int writable, int device) {
+    if (writable && check_writable(array, role, number) < 0) return -1;
+    if (array->device != device) {
+        PyErr_Format(PyExc_ValueError, "%s is on device %d, and the call runs on device %d: copy it there first",
+                     label_of(role, number).text, array->device, device);
+        return -1;
     }
-    ck_measure_clear(&measure);
-    return result;
+    operands->views[operands->count] = array->array.view;
+    operands->memories[operands->count++] = array->array.memory;
+    return 0;
 }
 
-PyObject *call_execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+// Adds the arrays of a tuple, `role` being "input" or "output". -1: an exception is set.
+static int take_arrays(const module_state *state, operands *operands, PyObject *arrays, const char *role,
+                       int writable, int device) {
+    if (!PyTuple_Check(arrays)) {
+        PyErr_Format(PyExc_TypeError, "%ss must be a tuple of arrays", role);
+        return -1;
+    }
+    const Py_ssize_t count = PyTuple_Size(arrays);
+    if (count > CK_MAX_VIEWS - operands->count) {
+        PyErr_Format(PyExc_ValueError, "%zd %ss were given; a call has at most %d arrays", count, role, CK_MAX_VIEWS);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *array = PyTuple_GetItem(arrays, i);
+        const int on_device = is_view(state, array);
+        if (operands->count == 0) operands->on_device = on_device;
+        if (on_device != operands->on_device) {
+            // What is neither is said to be so; else the two kinds are mixed.
+            if (!on_device && !PyTuple_Check(array) && !PyObject_CheckBuffer(array))
+                return read_view(state, array, label_of(role, (int)i).text) == NULL ? -1 : 0;
+            PyErr_Format(PyExc_TypeError, "%s is an array %s, the arrays before it are %s: all must be on one side",
+                         label_of(role, (int)i).text, on_device ? "on the device" : "of the host",
+                         on_device ? "of the host" : "on the device");
+            return -1;
+        }
+        if (on_device) {
+            if (take_view(operands, (view *)array, role, (int)i, writable, device) < 0) return -1;
+        } else {
+            if (buffers_take(&operands->buffers, array, role, (int)i, writable, &operands->views[operands->count]) <
+                0)
+                return -1;
+            operands->count++;
+        }
+    }
+    return 0;
+}
+
+static PyObject *run_request(module_state *state, ck_request *request, int measured, ck_error *error) {
+    ck_measure measure;
+    outside outside;
+    if (measured) memset(&measure, 0, sizeof measure);
+    outside_begin(&outside, state);
+    request->waiter = outside.waiter;
+    request->measure = measured ? &measure : NULL;
+    const int status = ck_execute(state->runtime, request, error);
+    if (outside_end(&outside, status, error) == 0) {
+        if (!measured) return none();
+        PyObject *report = make_report(&measure);
+        ck_measure_clear(&measure);
+        return report;
+    }
+    if (measured) ck_measure_clear(&measure);
+    return NULL;
+}
+
+static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_request request = {0};
-    ck_error error = {0};
+    ck_error error; // large, like the operands: what is not used is not cleared
+    operands operands;
     int64_t parameters[CK_MAX_PARAMETERS];
-    buffers buffers = {.count = 0};
     PyObject *result = NULL;
-    if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure)", count, 7) < 0)
+    if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure, stream)", count, 8) <
+        0)
         return NULL;
+    error.code = CK_OK;
+    error.bytes = error.bytes_free = 0;
+    error.call[0] = error.message[0] = '\0';
     const char *operation = read_text(arguments[0], "operation");
     const char *variant = operation ? read_text(arguments[1], "variant") : NULL;
     if (variant == NULL) return NULL;
@@ -181,26 +128,43 @@ PyObject *call_execute(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     request.parameters = parameters;
     request.parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, parameters);
     const int measured = request.parameter_count < 0 ? -1 : PyObject_IsTrue(arguments[6]);
-    if (measured < 0 || read_int(arguments[5], "device", &request.device) < 0) return NULL;
-    if (buffers_take(&buffers, arguments[3], "input", 0) == 0) {
-        const int inputs = buffers.count;
-        if (buffers_take(&buffers, arguments[4], "output", 1) == 0) {
+    if (measured < 0 || read_int(arguments[5], "device", &request.device) < 0 ||
+        read_stream(arguments[7], &request.stream) < 0)
+        return NULL;
+    operands.count = operands.on_device = operands.buffers.count = 0;
+    if (take_arrays(state, &operands, arguments[3], "input", 0, request.device) == 0) {
+        const int inputs = operands.count;
+        if (take_arrays(state, &operands, arguments[4], "output", 1, request.device) == 0) {
             if (inputs != request.operation->inputs) {
                 PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", operation,
                              request.operation->inputs, inputs);
             } else {
-                request.views = buffers.views;
-                request.view_count = buffers.count;
-                result = run_request(state, &request, measured);
+                request.views = operands.views;
+                request.view_count = operands.count;
+                request.memories = operands.on_device ? operands.memories : NULL;
+                result = run_request(state, &request, measured, &error);
             }
         }
     }
-    buffers_release(&buffers);
+    buffers_release(&operands.buffers);
     return result;
 }
 
 // --- questions about a row ---------------------------------------------------------------------------------------
-PyObject *call_error_depth(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+// Fills views (no data) from a tuple of shapes; returns how many, -1 with an exception set.
+static int read_shapes(PyObject *shapes, ck_view *views) {
+    if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
+        PyErr_Format(PyExc_TypeError, "shapes must be a tuple of at most %d tuples of integers, not %R", CK_MAX_VIEWS,
+                     shapes);
+        return -1;
+    }
+    const int count = (int)PyTuple_Size(shapes);
+    for (int i = 0; i < count; i++)
+        if (read_shape(PyTuple_GetItem(shapes, i), &views[i]) < 0) return -1;
+    return count;
+}
+
+static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
     ck_view views[CK_MAX_VIEWS] = {0};
@@ -235,16 +199,16 @@ PyObject *call_error_depth(PyObject *module, PyObject *const *arguments, Py_ssiz
     int device;
     if (ck_device_choose(&device, &ignored) != CK_OK || ck_device_limits(device, &limits, &ignored) != CK_OK)
         ck_device_nominal_limits(&limits);
-    for (int i = 0; i < shapes; i++) set_dtype(&views[i], i < operation->inputs ? dtypes[i] : call.types.output);
+    for (int i = 0; i < shapes; i++) lay_out(&views[i], i < operation->inputs ? dtypes[i] : call.types.output);
     return PyFloat_FromDouble(variant->depth ? variant->depth(&call) : 0.0);
 }
 
-PyObject *call_work(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
     ck_view views[CK_MAX_VIEWS] = {0};
     ck_limits limits;
-    ck_work work = {0, 0};
+    ck_work least = {0, 0};
     int64_t parameters[CK_MAX_PARAMETERS] = {0};
     int dtype;
     if (check_count("work(operation, shapes, dtype)", count, 3) < 0) return NULL;
@@ -266,7 +230,20 @@ PyObject *call_work(PyObject *module, PyObject *const *arguments, Py_ssize_t cou
         for (int k = 0; k < CK_MAX_TYPES && types[k].input >= 0; k++)
             if (types[k].input == dtype) call.types = types[k];
     }
-    for (int i = 0; i < shapes; i++) set_dtype(&views[i], i < operation->inputs ? dtype : call.types.output);
-    if (operation->work != NULL) operation->work(&call, &work);
-    return Py_BuildValue("(dd)", work.flops, work.bytes);
+    for (int i = 0; i < shapes; i++) lay_out(&views[i], i < operation->inputs ? dtype : call.types.output);
+    if (operation->work != NULL) operation->work(&call, &least);
+    return Py_BuildValue("(dd)", least.flops, least.bytes);
 }
+
+PyMethodDef call_methods[] = {
+    {"execute", FAST(execute),
+     PyDoc_STR("execute(operation, variant, parameters, inputs, outputs, device, measure, stream, /)\n--\n\n"
+               "Runs a variant: on arrays of the host, then it returns when the results are there, or on Views, then "
+               "it returns when all is enqueued in stream. With measure true it returns times and sizes.")},
+    {"error_depth", FAST(error_depth),
+     PyDoc_STR("error_depth(operation, variant, parameters, dtypes, shapes, /)\n--\n\n"
+               "f(n) of the row's error bound: roundings on the longest path to a result.")},
+    {"work", FAST(work),
+     PyDoc_STR("work(operation, shapes, dtype, /)\n--\n\n(FLOPs, least bytes moved) of the operation.")},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,23 +1,12 @@
-// The extension module. Built as cudakern._cuda and cudakern._emulator; -DCK_MODULE=_cuda gives the name.
-#include <string.h>
-
-#include "backend.h"
+// The extension module: its state, its types, its functions. Built as cudakern._cuda and cudakern._emulator.
 #include "python.h"
 
-#ifndef CK_MODULE
-#error "compile with -DCK_MODULE=_cuda or -DCK_MODULE=_emulator"
-#endif
+#include "backend.h"
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
-#define QUOTE_(a)    #a
-#define QUOTE(a)     QUOTE_(a)
 
-enum { INTERFACE_VERSION = 1 };
-
-static PyObject *none(void) {
-    Py_INCREF(Py_None);
-    return Py_None;
-}
+enum { INTERFACE_VERSION = 2 }; // of cudakern/_native.py
 
 // --- the table, the backend --------------------------------------------------------------------------------------
 static PyObject *operations(PyObject *module, PyObject *unused) {
@@ -54,7 +43,10 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
         (void)cudaGetLastError();
     }
     Py_END_ALLOW_THREADS
-    if (code == cudaSuccess) return none();
+    if (code == cudaSuccess) {
+        ck_runtime_forget_limits(state_of(module)->runtime);
+        return none();
+    }
     ck_error error = {0};
     if (code == cudaErrorNotSupported)
         ck_fail(&error, CK_NOT_SUPPORTED, "configure",
@@ -66,118 +58,6 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
         ck_fail(&error, (int)code, "configure", "%s: %.60s=%.100s is not possible%s%s", cudaGetErrorName(code), key,
                 value, *detail ? ": " : "", detail);
     return errors_raise(state_of(module), &error);
-}
-
-// --- devices -----------------------------------------------------------------------------------------------------
-// The first question starts the driver, which takes a while: other threads go on.
-static PyObject *device_count(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    int count;
-    Py_BEGIN_ALLOW_THREADS
-    count = ck_device_count();
-    Py_END_ALLOW_THREADS
-    return PyLong_FromLong(count);
-}
-
-static PyObject *why_not(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    ck_error error = {0};
-    int device, status;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_choose(&device, &error);
-    Py_END_ALLOW_THREADS
-    if (status == CK_OK) return PyUnicode_FromString("");
-    const char *name = cudaGetErrorName((cudaError_t)error.code);
-    if (strncmp(error.message, name, strlen(name)) == 0) return PyUnicode_FromString(error.message);
-    return PyUnicode_FromFormat("%s: %s", name, error.message);
-}
-
-static PyObject *choose_device(PyObject *module, PyObject *unused) {
-    (void)unused;
-    ck_error error = {0};
-    int device = 0, status;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_choose(&device, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
-}
-
-static PyObject *current_device(PyObject *module, PyObject *unused) {
-    (void)unused;
-    ck_error error = {0};
-    int device = 0, status;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_current(&device, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? PyLong_FromLong(device) : errors_raise(state_of(module), &error);
-}
-
-static int is_flag(const char *name) {
-    static const char *const flags[] = {"cooperative",  "concurrent_kernels", "unified_addressing", "ecc",
-                                        "memory_pools", "integrated",         "managed_memory"};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (strcmp(flags[i], name) == 0) return 1;
-    return 0;
-}
-
-static PyObject *make_properties(const ck_properties *properties) {
-    PyObject *made = Py_BuildValue("{s:s,s:s,s:n,s:n,s:i,s:i}", "name", properties->name, "pci_bus_id",
-                                   properties->pci_bus_id, "memory_bytes", (Py_ssize_t)properties->memory_bytes,
-                                   "memory_free", (Py_ssize_t)properties->memory_free, "driver_version",
-                                   properties->driver_version, "runtime_version", properties->runtime_version);
-    for (int i = 0; made != NULL && i < CK_PROPERTY_COUNT;) {
-        const char *name = ck_property_names[i], *dot = strchr(name, '.');
-        const int *value = &properties->values[i];
-        char tuple[64];
-        int used = 1;
-        PyObject *item;
-        if (dot == NULL) {
-            item = is_flag(name) ? PyBool_FromLong(*value) : PyLong_FromLong(*value);
-        } else { // "a.0", "a.1", ... side by side make the tuple "a"
-            PyOS_snprintf(tuple, sizeof tuple, "%.*s", (int)(dot - name), name);
-            while (i + used < CK_PROPERTY_COUNT && strncmp(ck_property_names[i + used], name, dot - name + 1) == 0)
-                used++;
-            item = used == 2 ? Py_BuildValue("(ii)", value[0], value[1])
-                             : Py_BuildValue("(iii)", value[0], value[1], value[2]);
-            name = tuple;
-        }
-        if (set_item(made, name, item) < 0) Py_CLEAR(made);
-        i += used;
-    }
-    return made;
-}
-
-static PyObject *device_properties(PyObject *module, PyObject *argument) {
-    ck_error error = {0};
-    ck_properties properties;
-    int device, status;
-    if (read_int(argument, "device", &device) < 0) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_device_properties(device, &properties, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? make_properties(&properties) : errors_raise(state_of(module), &error);
-}
-
-static PyObject *trim(PyObject *module, PyObject *argument) {
-    ck_error error = {0};
-    int device, status;
-    if (read_int(argument, "device", &device) < 0) return NULL;
-    ck_runtime *runtime = state_of(module)->runtime;
-    Py_BEGIN_ALLOW_THREADS
-    status = ck_pool_trim(runtime, device, &error);
-    Py_END_ALLOW_THREADS
-    return status == CK_OK ? none() : errors_raise(state_of(module), &error);
-}
-
-static PyObject *pool_used(PyObject *module, PyObject *argument) {
-    int device;
-    size_t bytes;
-    if (read_int(argument, "device", &device) < 0) return NULL;
-    ck_runtime *runtime = state_of(module)->runtime;
-    Py_BEGIN_ALLOW_THREADS // a device that is being made holds the lock
-    bytes = ck_pool_used(runtime, device);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromSize_t(bytes);
 }
 
 // --- for tests ---------------------------------------------------------------------------------------------------
@@ -201,24 +81,24 @@ static PyObject *fault_count(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(ck_fault_count());
 }
 
-// --- fork() ------------------------------------------------------------------------------------------------------
-static PyObject *before_fork(PyObject *module, PyObject *unused) {
-    (void)unused;
-    ck_runtime_before_fork(state_of(module)->runtime);
-    return none();
-}
+// --- the module --------------------------------------------------------------------------------------------------
+static PyMethodDef methods[] = {
+    {"operations", operations, METH_NOARGS,
+     PyDoc_STR("operations()\n--\n\nThe variant table: a dict an operation, its rows in the order of the ladder.")},
+    {"configure", FAST(configure), PyDoc_STR("configure(key, value, /)\n--\n\nA setting of the emulator.")},
+    {"backend_name", name_of_backend, METH_NOARGS, PyDoc_STR("backend_name()\n--\n\n'cuda' or 'emulator'.")},
+    {"emulated", emulated, METH_NOARGS, PyDoc_STR("emulated()\n--\n\nTrue if kernels run on the CPU.")},
+    {"inject_fault", FAST(inject_fault),
+     PyDoc_STR("inject_fault(n, code, /)\n--\n\nThe n-th guarded call from now fails with code; 0: none.")},
+    {"fault_count", fault_count, METH_NOARGS,
+     PyDoc_STR("fault_count()\n--\n\nGuarded calls since inject_fault was called.")},
+    {NULL, NULL, 0, NULL},
+};
 
-static PyObject *after_fork_in_parent(PyObject *module, PyObject *unused) {
-    (void)unused;
-    ck_runtime_after_fork(state_of(module)->runtime, 0);
-    return none();
-}
-
-static PyObject *after_fork_in_child(PyObject *module, PyObject *unused) {
-    (void)unused;
-    ck_runtime_after_fork(state_of(module)->runtime, 1);
-    return none();
-}
+static PyMethodDef *const all_methods[] = {
+    array_methods,    call_methods, device_methods, dlpack_in_methods, dlpack_out_methods,
+    exchange_methods, fork_methods, pinned_methods, stream_methods,    transfer_methods,
+};
 
 static int register_at_fork(PyObject *module) {
     PyObject *os = PyImport_ImportModule("os");
@@ -237,48 +117,22 @@ static int register_at_fork(PyObject *module) {
     return done ? 0 : -1;
 }
 
-// --- the module --------------------------------------------------------------------------------------------------
-#define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
-
-static PyMethodDef methods[] = {
-    {"operations", operations, METH_NOARGS,
-     PyDoc_STR("operations()\n--\n\nThe variant table: a dict an operation, its rows in the order of the ladder.")},
-    {"execute", FAST(call_execute),
-     PyDoc_STR("execute(operation, variant, parameters, inputs, outputs, device, measure, /)\n--\n\n"
-               "Runs a variant on arrays of the host. With measure true it returns times and sizes.")},
-    {"error_depth", FAST(call_error_depth),
-     PyDoc_STR("error_depth(operation, variant, parameters, dtypes, shapes, /)\n--\n\n"
-               "f(n) of the row's error bound: roundings on the longest path to a result.")},
-    {"work", FAST(call_work),
-     PyDoc_STR("work(operation, shapes, dtype, /)\n--\n\n(FLOPs, least bytes moved) of the operation.")},
-    {"device_count", device_count, METH_NOARGS,
-     PyDoc_STR("device_count()\n--\n\nDevices that CUDA counts; 0 without a driver.")},
-    {"why_not", why_not, METH_NOARGS,
-     PyDoc_STR("why_not()\n--\n\nWhy no device can be used, CUDA's name for it first; '' if one can.")},
-    {"device_properties", device_properties, METH_O,
-     PyDoc_STR("device_properties(device, /)\n--\n\nWhat the device says of itself.")},
-    {"current_device", current_device, METH_NOARGS,
-     PyDoc_STR("current_device()\n--\n\nThis thread's current device.")},
-    {"choose_device", choose_device, METH_NOARGS,
-     PyDoc_STR("choose_device()\n--\n\nThe current device if it is suitable, else the first that is.")},
-    {"configure", FAST(configure), PyDoc_STR("configure(key, value, /)\n--\n\nA setting of the emulator.")},
-    {"inject_fault", FAST(inject_fault),
-     PyDoc_STR("inject_fault(n, code, /)\n--\n\nThe n-th guarded call from now fails with code; 0: none.")},
-    {"fault_count", fault_count, METH_NOARGS,
-     PyDoc_STR("fault_count()\n--\n\nGuarded calls since inject_fault was called.")},
-    {"trim", trim, METH_O, PyDoc_STR("trim(device, /)\n--\n\nGives pooled memory that is free back to the device.")},
-    {"pool_used", pool_used, METH_O,
-     PyDoc_STR("pool_used(device, /)\n--\n\nBytes of device memory in use by calls that are running.")},
-    {"backend_name", name_of_backend, METH_NOARGS, PyDoc_STR("backend_name()\n--\n\n'cuda' or 'emulator'.")},
-    {"emulated", emulated, METH_NOARGS, PyDoc_STR("emulated()\n--\n\nTrue if kernels run on the CPU.")},
-    {"_before_fork", before_fork, METH_NOARGS, NULL},
-    {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, NULL},
-    {"_after_fork_in_child", after_fork_in_child, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
+// An object of another interpreter is let go with PyGILState_Ensure, which knows the main one only; and NumPy, which
+// the package needs, is in one interpreter only.
+static int refuse_subinterpreter(void) {
+    const int64_t id = PyInterpreterState_GetID(PyInterpreterState_Get());
+    if (id == 0) return 0;
+    if (id > 0)
+        PyErr_Format(PyExc_ImportError,
+                     "cudakern.%s works in the main interpreter only, and this is subinterpreter %lld. Use threads "
+                     "(calls release Python's lock) or processes",
+                     QUOTE(CK_MODULE), (long long)id);
+    return -1;
+}
 
 static int exec_module(PyObject *module) {
     module_state *state = state_of(module);
+    if (refuse_subinterpreter() < 0) return -1;
     state->runtime = ck_runtime_create();
     if (state->runtime == NULL) {
         PyErr_NoMemory();
@@ -288,6 +142,11 @@ static int exec_module(PyObject *module) {
         PyModule_AddObjectRef(module, "OutOfMemoryError", state->out_of_memory) < 0 ||
         PyModule_AddIntConstant(module, "interface_version", INTERFACE_VERSION) < 0)
         return -1;
+    if ((state->view_type = make_view_type(module)) == NULL || PyModule_AddType(module, state->view_type) < 0 ||
+        (state->pinned_type = make_pinned_type(module)) == NULL)
+        return -1;
+    for (size_t i = 0; i < sizeof all_methods / sizeof *all_methods; i++)
+        if (PyModule_AddFunctions(module, all_methods[i]) < 0) return -1;
     return register_at_fork(module);
 }
 
@@ -296,6 +155,8 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg) {
     if (state == NULL) return 0;
     Py_VISIT(state->cuda_error);
     Py_VISIT(state->out_of_memory);
+    Py_VISIT(state->view_type);
+    Py_VISIT(state->pinned_type);
     return 0;
 }
 
@@ -304,6 +165,8 @@ static int clear_module(PyObject *module) {
     if (state == NULL) return 0;
     Py_CLEAR(state->cuda_error);
     Py_CLEAR(state->out_of_memory);
+    Py_CLEAR(state->view_type);
+    Py_CLEAR(state->pinned_type);
     return 0;
 }
 

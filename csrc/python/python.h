@@ -1,12 +1,25 @@
 // What the extension module's files share.
 //
-//   module.c    the module: methods, state, devices, faults
-//   call.c      execute, error_depth, work: Python's arguments to a request of the runtime
-//   buffers.c   arrays by the buffer protocol: formats, shapes, strides
-//   table.c     the variant table as dictionaries
-//   errors.c    the one place where a status becomes an exception
+//   module.c      the module: state, types, functions, the backend, faults on request
+//   arguments.c   Python's numbers, names and tuples to C's
+//   outside.c     leaving Python while something may wait; Ctrl-C meanwhile
+//   errors.c      the one place where a status becomes an exception
+//   table.c       the variant table as dictionaries
+//   buffers.c     arrays of the host, by the buffer protocol: formats, shapes, strides
+//   call.c        execute, error_depth, work: Python's arguments to a request of the runtime
+//   view.c        View, the array on the device: the type
+//   array.c       Views made: empty, view, adopt
+//   transfers.c   what moves between arrays: upload, download, copy, fill
+//   pinned.c      page-locked host memory
+//   dlpack_out.c  our arrays for other libraries     dlpack.h: the structures
+//   dlpack_in.c   other libraries' arrays for us
+//   exchange.c    who comes after whom where another library uses the same memory
+//   streams.c     streams and events
+//   devices.c     devices: which, what they are, their pools
+//   fork.c        around fork()
 //
-// The files are compiled twice, into cudakern._cuda and cudakern._emulator; nothing in them knows which.
+// The files are compiled twice, into cudakern._cuda and cudakern._emulator; nothing in them knows which. Each lists
+// its functions, with their docstrings, in a table at its end; module.c adds the tables to the module.
 #ifndef CK_PYTHON_H
 #define CK_PYTHON_H
 
@@ -19,28 +32,76 @@
 
 #include "../runtime/runtime.h"
 
+#ifndef CK_MODULE
+#error "compile with -DCK_MODULE=_cuda or -DCK_MODULE=_emulator"
+#endif
+#define QUOTE_(a) #a
+#define QUOTE(a)  QUOTE_(a)
+
+// The functions that a file adds to the module.
+#define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
+extern PyMethodDef array_methods[], call_methods[], device_methods[], dlpack_in_methods[], dlpack_out_methods[],
+    exchange_methods[], fork_methods[], pinned_methods[], stream_methods[], transfer_methods[];
+
 typedef struct module_state {
     ck_runtime *runtime;
     PyObject *cuda_error, *out_of_memory; // cudakern._errors': both modules raise the same classes
+    PyTypeObject *view_type, *pinned_type;
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
     return (module_state *)PyModule_GetState(module);
 }
 
+static inline PyObject *none(void) {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
 // --- errors.c ----------------------------------------------------------------------------------------------------
 int errors_import(module_state *state);                             // -1: an exception is set
 PyObject *errors_raise(module_state *state, const ck_error *error); // sets it, returns NULL
 
+// --- outside.c ---------------------------------------------------------------------------------------------------
+// Around what may wait or calls CUDA: other Python threads go on meanwhile, and the runtime stays.
+typedef struct outside {
+    module_state *state;
+    PyThreadState *thread;
+    ck_waiter waiter; // looks after Ctrl-C, for functions that take one
+} outside;
+void outside_begin(outside *outside, module_state *state);
+// 0: all is well; -1: an exception is set, from the status or from a signal's handler.
+int outside_end(outside *outside, int status, const ck_error *error);
+
+// --- arguments.c -------------------------------------------------------------------------------------------------
+// All return -1 (or NULL) with an exception set when the object is none of what is wanted; `what` names it there.
+typedef struct label {
+    char text[32];
+} label;
+label label_of(const char *role, int number);                            // "input 1"; the role alone where number < 0
+int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted); // TypeError; `usage` names the arguments
+int read_int(PyObject *object, const char *what, int *value);
+int read_handle(PyObject *object, const char *what, uintptr_t *value); // a stream, an event, an address
+int read_stream(PyObject *object, cudaStream_t *stream);
+const char *read_text(PyObject *object, const char *what);
+int read_integers(PyObject *object, const char *what, int limit, int64_t *values); // how many
+int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
+int read_dtype(PyObject *object, int *dtype);
+PyObject *make_integers(const int64_t *values, int count); // a tuple
+// A type, and the strides of C order without gaps. They saturate: a question may be about what no memory holds.
+void lay_out(ck_view *view, int dtype);
+// The bytes that the elements reach, from the first element's: low <= 0 <= high. -1: more than 64 bits can say.
+int reach_of(const ck_view *view, int64_t *low, int64_t *high);
+int same_shape(const ck_view *a, const ck_view *b);
+
 // --- buffers.c ---------------------------------------------------------------------------------------------------
-// The arrays of a call. A buffer held keeps its array's memory where it is, until buffers_release.
+// The host's arrays of a call. A buffer held keeps its array's memory where it is, until buffers_release.
 typedef struct buffers {
     Py_buffer held[CK_MAX_VIEWS];
-    ck_view views[CK_MAX_VIEWS];
     int count;
 } buffers;
-// Adds the arrays of a tuple, `role` being "input" or "output"; outputs must be writable. -1: an exception is set.
-int buffers_take(buffers *buffers, PyObject *arrays, const char *role, int writable);
+// The array, or the pair (array, "bfloat16"), as a view.
+int buffers_take(buffers *buffers, PyObject *array, const char *role, int number, int writable, ck_view *view);
 void buffers_release(buffers *buffers);
 
 // --- table.c -----------------------------------------------------------------------------------------------------
@@ -49,12 +110,30 @@ const ck_operation *table_find(const char *name, ck_error *error);
 // Adds to a dictionary and gives up the reference; -1 when the value is NULL or there is no memory.
 int set_item(PyObject *dictionary, const char *key, PyObject *value);
 
-// --- call.c ------------------------------------------------------------------------------------------------------
-PyObject *call_execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *call_error_depth(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *call_work(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-// TypeError unless exactly `wanted` arguments were given, which `usage` names.
-int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted);
-int read_int(PyObject *object, const char *what, int *value);
+// --- view.c ------------------------------------------------------------------------------------------------------
+// Python's View. Nothing in it changes once it is made, so it needs no lock.
+typedef struct view {
+    PyObject_HEAD ck_array array; // holds a reference to the memory
+    int device;
+    int read_only;
+    int foreign; // another library's memory
+} view;
+
+PyTypeObject *make_view_type(PyObject *module);
+// Takes over the caller's reference to the memory, whatever happens.
+PyObject *view_create(module_state *state, ck_memory *memory, const ck_view *described, int read_only, int foreign);
+// An instance without memory, for whoever must not fail later; view_fill takes over the reference to the memory.
+view *view_allocate(module_state *state);
+void view_fill(view *view, ck_memory *memory, const ck_view *described, int read_only, int foreign);
+static inline int is_view(const module_state *state, PyObject *object) {
+    return Py_IS_TYPE(object, state->view_type);
+}
+view *read_view(const module_state *state, PyObject *object, const char *what); // borrowed
+int check_writable(const view *view, const char *role, int number);             // ValueError unless it can be written
+// For objects that keep another's memory: with Python's lock, and not at all once the interpreter goes down.
+void release_object(void *object);
+
+// --- pinned.c ----------------------------------------------------------------------------------------------------
+PyTypeObject *make_pinned_type(PyObject *module);
 
 #endif

@@ -69,7 +69,7 @@ int ck_check_parameters(const ck_operation *operation, const ck_variant *variant
 
 int ck_check_types(const ck_operation *operation, const ck_variant *variant, const int *inputs, int count, int output,
                    ck_types *types, ck_error *error) {
-    char listed[400] = "", outputs[120] = "", got[160] = "", item[64];
+    char listed[600] = "", outputs[120] = "", got[160] = "", item[64];
     for (int i = 0; i < CK_MAX_TYPES && variant->types[i].input >= 0; i++) {
         const ck_types *candidate = &variant->types[i];
         int same = 1;

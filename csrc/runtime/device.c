@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "memory.h"
 #include "runtime.h"
 
 // The lowest capability that the kernels of this build have code for, 80 for 8.0. The build passes it.
@@ -25,8 +26,11 @@ ck_runtime *ck_runtime_create(void) {
 }
 
 void ck_runtime_destroy(ck_runtime *runtime) {
-    // A daemon thread may be inside a call while the interpreter ends. Then the process's end frees everything.
-    if (runtime == NULL || atomic_load(&runtime->calls) > 0) return;
+    // A daemon thread may be inside a call while the interpreter ends, or an array may outlive the module. Then the
+    // process's end frees everything.
+    if (runtime == NULL) return;
+    ck_memory_sweep(runtime);
+    if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
     for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
         next = device->next;
         ck_error ignored = {0};
@@ -36,6 +40,8 @@ void ck_runtime_destroy(ck_runtime *runtime) {
             after = stream->next;
             ck_stream_destroy(stream);
         }
+        ck_uses_destroy(device);
+        ck_launches_destroy(device);
         ck_pool_destroy(device);
         if (entered == CK_OK) ck_device_leave(device->index, previous, &ignored);
         free(device);
@@ -53,9 +59,13 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
         pthread_mutex_unlock(&runtime->lock);
         return;
     }
-    // The threads that worked on the parent's streams are not here. What they held is lost, on purpose.
+    // The threads that worked on the parent's streams are not here. What they held is lost, on purpose: so are owners
+    // that wait for the parent's device. Memories remember the generation that they are of.
     pthread_mutex_init(&runtime->lock, NULL);
+    runtime->generation++;
     runtime->devices = NULL;
+    runtime->leaving = NULL;
+    runtime->pinned = NULL;
     atomic_store(&runtime->calls, 0);
 }
 
@@ -63,8 +73,12 @@ static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_erro
     ck_device *device = calloc(1, sizeof *device);
     if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the state of a device");
     device->index = index;
-    int status = ck_pool_create(device, error);
+    int status = ck_uses_create(device, error);
+    if (status == CK_OK) status = ck_launches_create(device, error);
+    if (status == CK_OK) status = ck_pool_create(device, error);
     if (status != CK_OK) {
+        ck_uses_destroy(device);
+        ck_launches_destroy(device);
         free(device);
         return status;
     }
@@ -84,9 +98,25 @@ int ck_runtime_device(ck_runtime *runtime, int index, ck_device **found, ck_erro
     return status;
 }
 
+ck_device *ck_runtime_find(ck_runtime *runtime, int index) {
+    pthread_mutex_lock(&runtime->lock);
+    ck_device *device = runtime->devices;
+    while (device != NULL && device->index != index) device = device->next;
+    pthread_mutex_unlock(&runtime->lock);
+    return device;
+}
+
 // --- the thread's current device ---------------------------------------------------------------------------------
 int ck_device_current(int *device, ck_error *error) {
     CK_CUDA(error, cudaGetDevice(device));
+    return CK_OK;
+}
+
+int ck_device_of_pointer(const void *data, int *device, ck_error *error) {
+    struct cudaPointerAttributes told;
+    *device = -1;
+    CK_CUDA(error, cudaPointerGetAttributes(&told, data));
+    if (told.type == cudaMemoryTypeDevice || told.type == cudaMemoryTypeManaged) *device = told.device;
     return CK_OK;
 }
 
@@ -114,11 +144,12 @@ static int count_devices(int *count, ck_error *error) {
     return CK_OK;
 }
 
-int ck_device_count(void) {
-    int count = 0;
-    ck_error ignored = {0};
-    count_devices(&count, &ignored);
-    return count;
+int ck_device_count(int *count, ck_error *error) {
+    ck_error found = {0};
+    const int code = count_devices(count, &found);
+    if (code == CK_OK || code == (int)cudaErrorNoDevice || code == (int)cudaErrorInsufficientDriver) return CK_OK;
+    *error = found;
+    return code;
 }
 
 // 1: the device can be used. 0: it cannot, and `reason` says why.
@@ -206,6 +237,32 @@ int ck_device_limits(int device, ck_limits *limits, ck_error *error) {
     limits->shared_per_block_optin = (size_t)optin;
     for (int i = 0; i < 3; i++) limits->max_grid[i] = grid[i];
     return CK_OK;
+}
+
+int ck_runtime_limits(ck_runtime *runtime, int index, ck_limits *limits, ck_error *error) {
+    ck_device *device = ck_runtime_find(runtime, index);
+    if (device == NULL)
+        return ck_device_limits(index, limits, error); // its first use: there is no place for them yet
+    pthread_mutex_lock(&runtime->lock);
+    const int known = device->limits_known, asked = device->limits_asked;
+    if (known) *limits = device->limits;
+    pthread_mutex_unlock(&runtime->lock);
+    if (known) return CK_OK;
+    CK_TRY(ck_device_limits(index, limits, error));
+    pthread_mutex_lock(&runtime->lock);
+    device->limits = *limits;
+    device->limits_known = device->limits_asked == asked;
+    pthread_mutex_unlock(&runtime->lock);
+    return CK_OK;
+}
+
+void ck_runtime_forget_limits(ck_runtime *runtime) {
+    pthread_mutex_lock(&runtime->lock);
+    for (ck_device *device = runtime->devices; device != NULL; device = device->next) {
+        device->limits_known = 0;
+        device->limits_asked++;
+    }
+    pthread_mutex_unlock(&runtime->lock);
 }
 
 // An H100's (the SXM5 form, with 132 multiprocessors): the chip that questions without a device are answered for.

@@ -1,120 +1,217 @@
-// An operand on its way: how it lies on the device, the copy there, the copy back.
-//
-//        <--- row_bytes --->
-//        <---- padded_row_bytes ---->
-//        <------------ device_pitch ------------>
-//       +-------------------+--------+-----------+
-//       | the caller's rows | zeros  | never read|    rows
-//       +-------------------+--------+           |
-//       | zeros                      |           |    up to padded_rows
-//       +----------------------------+-----------+
-//
-// A 1-D array is one row; an array of more than two dimensions, or of none, is one row without padding. Zeros are
-// written for inputs only.
+// An operand's way to the device and back. Where it lies there, and in how many copies it goes, is layout.c's.
 #include <string.h>
 
+#include "../kernels/strided_copy.h"
 #include "runtime.h"
 
-static int64_t round_up(int64_t value, int64_t multiple) {
-    return multiple > 1 ? (value + multiple - 1) / multiple * multiple : value;
+// What every CUDA takes as the distance between two rows; beyond it, row after row is copied.
+static const int64_t LONGEST_PITCH = INT32_MAX;
+
+static int is_broadcast(const ck_view *view, int axis) {
+    return view->shape[axis] > 1 && view->strides[axis] == 0;
 }
 
-int ck_operand_layout(const ck_view *host, int number, int row_multiple, int column_multiple, int pitched,
-                      ck_operand *operand, ck_error *error) {
-    const int64_t item = (int64_t)ck_dtype_size(host->dtype);
-    int64_t elements = 1, bytes;
-    *operand = (ck_operand){.host = *host, .device = *host};
-    operand->device.data = NULL;
-    if (host->swapped)
+// --- what it will need -------------------------------------------------------------------------------------------
+static int refuse_strides(const ck_view *given, int number, int axis, ck_error *error) {
+    return ck_fail(
+        error, CK_BAD_VALUE, "layout",
+        "operand %d has stride %lld in axis %d: a host array's rows (or a transposed matrix's columns) have "
+        "no gaps, %lld bytes from element to element. Make it contiguous: np.ascontiguousarray(x)",
+        number, (long long)given->strides[axis], axis, (long long)ck_dtype_size(given->dtype));
+}
+
+// Fills the layout of an array that comes from the host or goes there.
+static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *layout, ck_error *error) {
+    static const ck_layout nothing_asked = {0, 0, 0, 0};
+    const ck_view *given = operand->given;
+    const int n = given->ndim;
+    const int64_t item = (int64_t)ck_dtype_size(given->dtype);
+    unsigned kept = 0;
+    if (given->swapped)
         return ck_fail(error, CK_BAD_VALUE, "layout",
                        "operand %d has its bytes in the other order. Convert it: x.astype(x.dtype.newbyteorder('='))",
                        number);
-    int empty = 0;
-    for (int i = 0; i < host->ndim; i++) empty |= host->shape[i] == 0;
-    for (int i = 0; i < host->ndim && !empty; i++)
-        if (__builtin_mul_overflow(elements, host->shape[i], &elements)) elements = INT64_MAX;
-    if (empty) elements = 0;
+    for (int i = 0; i < n; i++) kept |= (unsigned)is_broadcast(given, i) << i;
+    const int gaps = n >= 1 && given->shape[n - 1] > 1 && !(kept >> (n - 1) & 1) && given->strides[n - 1] != item;
+    const int one_row = n < 2 || given->shape[n - 2] == 1 || kept >> (n - 2) & 1;
+    const int by_columns = gaps && !one_row && given->strides[n - 2] == item;
+    if (gaps && !by_columns && !(one_row && n >= 2) && !ck_view_is_empty(given))
+        return refuse_strides(given, number, n - 1, error);
 
-    const int matrix = host->ndim == 2;
-    int64_t rows = matrix ? host->shape[0] : 1, columns = matrix ? host->shape[1] : elements;
-    const int padded = host->ndim == 1 || matrix;
-    operand->padded_rows = matrix ? round_up(rows, row_multiple) : 1;
-    const int64_t padded_columns = padded ? round_up(columns, column_multiple) : columns;
-    if (__builtin_mul_overflow(padded_columns, item, &bytes) || bytes > INT64_MAX - CK_PITCH ||
-        __builtin_mul_overflow(pitched && matrix ? round_up(bytes, CK_PITCH) : bytes, operand->padded_rows,
-                               &elements))
-        return ck_fail(error, CK_BAD_VALUE, "layout", "operand %d has more bytes than an address can count", number);
-    operand->rows = empty ? 0 : rows;
-    operand->row_bytes = (size_t)(columns * item);
-    operand->padded_row_bytes = (size_t)bytes;
-    operand->device_pitch = (size_t)(pitched && matrix ? round_up(bytes, CK_PITCH) : bytes);
-    operand->host_pitch = operand->row_bytes;
-
-    // The caller's strides: any distance between the rows of a matrix, else no gaps.
-    int64_t expected = item;
-    for (int i = host->ndim - 1; i >= 0 && !empty; i--) {
-        const int free_distance = matrix && i == 0 && host->strides[0] >= expected;
-        if (host->shape[i] > 1 && host->strides[i] != expected && !free_distance)
-            return ck_fail(error, CK_BAD_VALUE, "layout",
-                           "operand %d has stride %lld in axis %d, expected %lld%s. Make it contiguous: "
-                           "np.ascontiguousarray(x)",
-                           number, (long long)host->strides[i], i, (long long)expected,
-                           matrix && i == 0 ? " or more" : "");
-        if (host->shape[i] > 1 && free_distance) operand->host_pitch = (size_t)host->strides[0];
-        expected *= host->shape[i];
-    }
-    int64_t stride = item;
-    for (int i = host->ndim - 1; i >= 0; i--) {
-        operand->device.strides[i] = stride;
-        stride *= host->shape[i];
-    }
-    if (matrix) operand->device.strides[0] = (int64_t)operand->device_pitch;
+    // The layout may ask that what is broadcast be written out, or that what is transposed lie in C order.
+    const unsigned columns = n >= 1 ? 1u << (n - 1) : 0, rows = n >= 2 ? 1u << (n - 2) : 0;
+    operand->is_packed = (layout->contiguous && (kept != 0 || by_columns)) ||
+                         (layout->column_multiple > 1 && (kept & columns)) ||
+                         (layout->row_multiple > 1 && (kept & rows));
+    operand->landed = *given;
+    operand->landed.data = NULL;
+    CK_TRY(ck_layout_place(operand->is_packed ? &nothing_asked : layout, kept, by_columns, number, &operand->landed,
+                           &operand->copied, error));
+    ck_blocks_between(given, &operand->landed, &operand->blocks);
     return CK_OK;
 }
 
-int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
-    CK_TRY(ck_pool_allocate(device, operand->device_pitch * (size_t)operand->padded_rows, stream, &operand->memory,
-                            error));
-    operand->device.data = operand->memory.data;
-    return CK_OK;
+int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, int is_output, int number,
+                      const ck_layout *layout, ck_view *device, ck_error *error) {
+    operand->given = given;
+    operand->device = device;
+    operand->on_host = on_host;
+    operand->is_output = is_output;
+    operand->copy = operand->pack = (ck_block){0};
+    for (int i = 0; i < given->ndim && is_output; i++)
+        if (is_broadcast(given, i) && !ck_view_is_empty(given))
+            return ck_fail(error, CK_BAD_VALUE, "layout",
+                           "operand %d is an output and has stride 0 in axis %d: several results would go to one "
+                           "place. Give an array of its own",
+                           number, i);
+    if (on_host) {
+        CK_TRY(lay_out_host_array(operand, number, layout, error));
+        *device = operand->landed;
+    } else {
+        operand->is_packed = !ck_layout_holds(layout, given, is_output);
+        *device = *given;
+    }
+    if (!operand->is_packed) return CK_OK;
+    unsigned kept = 0; // a stack of one matrix, many times, stays that
+    for (int i = 0; i < given->ndim - 2 && !layout->contiguous; i++) kept |= (unsigned)is_broadcast(given, i) << i;
+    device->swapped = 0;
+    return ck_layout_place(layout, kept, 0, number, device, &operand->packed, error);
 }
 
 int64_t ck_operand_bytes(const ck_operand *operand) {
-    return operand->rows * (int64_t)operand->row_bytes;
+    int64_t bytes = (int64_t)operand->blocks.run;
+    for (int i = 0; i < operand->blocks.axis_count; i++) bytes *= operand->blocks.axes[i].length;
+    return bytes;
 }
 
-static int copy(const ck_operand *operand, int inwards, cudaStream_t stream, ck_error *error) {
-    const size_t rows = (size_t)operand->rows, width = operand->row_bytes;
-    void *host = operand->host.data, *device = operand->memory.data;
-    if (rows * width == 0) return CK_OK;
-    if (rows == 1 || (operand->host_pitch == width && operand->device_pitch == width)) {
-        if (inwards)
-            CK_CUDA(error, cudaMemcpyAsync(device, host, rows * width, cudaMemcpyHostToDevice, stream));
-        else
-            CK_CUDA(error, cudaMemcpyAsync(host, device, rows * width, cudaMemcpyDeviceToHost, stream));
-        return CK_OK;
+// --- memory ------------------------------------------------------------------------------------------------------
+int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
+    if (operand->on_host) {
+        CK_TRY(ck_pool_allocate(device, operand->copied.bytes, stream, &operand->copy, error));
+        operand->landed.data = operand->device->data = operand->copy.data;
     }
-    const size_t host_pitch = operand->host_pitch, pitch = operand->device_pitch;
-    if (inwards)
-        CK_CUDA(error,
-                cudaMemcpy2DAsync(device, pitch, host, host_pitch, width, rows, cudaMemcpyHostToDevice, stream));
+    if (operand->is_packed) {
+        CK_TRY(ck_pool_allocate(device, operand->packed.bytes, stream, &operand->pack, error));
+        operand->device->data = operand->pack.data;
+    }
+    return CK_OK;
+}
+
+void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
+    ck_pool_free(device, &operand->copy, stream, error);
+    ck_pool_free(device, &operand->pack, stream, error);
+}
+
+int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_error *error) {
+    static const char zero[16] = {0};
+    const ck_view *view = operand->device;
+    size_t bytes = operand->is_packed ? operand->packed.bytes : operand->copied.bytes;
+    if (ck_view_is_empty(view)) return CK_OK;
+    if (!operand->on_host && !operand->is_packed) {
+        if (!ck_view_is_contiguous(view)) return ck_strided_fill(view, zero, context, error);
+        bytes = ck_dtype_size(view->dtype);
+        for (int i = 0; i < view->ndim; i++) bytes *= (size_t)view->shape[i];
+    }
+    CK_CUDA(error, cudaMemsetAsync(view->data, 0, bytes, context->stream));
+    return CK_OK;
+}
+
+// --- copies between host and device ------------------------------------------------------------------------------
+// `length` pieces of `width` bytes, the two distances from one to the next, in one call where CUDA takes the distances.
+static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t from_pitch, size_t width, int64_t length,
+                       enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error) {
+    if (length == 1)
+        CK_CUDA(error, cudaMemcpyAsync(to, from, width, kind, stream));
     else
-        CK_CUDA(error,
-                cudaMemcpy2DAsync(host, host_pitch, device, pitch, width, rows, cudaMemcpyDeviceToHost, stream));
+        CK_CUDA(error, cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch, width, (size_t)length, kind,
+                                         stream));
     return CK_OK;
 }
 
-int ck_operand_copy_in(const ck_operand *operand, cudaStream_t stream, ck_error *error) {
-    char *start = operand->memory.data;
-    const size_t width = operand->padded_row_bytes - operand->row_bytes, pitch = operand->device_pitch;
-    const size_t rows = (size_t)operand->rows, missing = (size_t)operand->padded_rows - rows;
-    CK_TRY(copy(operand, 1, stream, error));
-    if (width > 0 && rows > 0)
-        CK_CUDA(error, cudaMemset2DAsync(start + operand->row_bytes, pitch, 0, width, rows, stream));
-    if (missing > 0 && pitch > 0) CK_CUDA(error, cudaMemsetAsync(start + rows * pitch, 0, missing * pitch, stream));
+// The longest axis that one call can take: the others cost a call for each of their places.
+static int choose_axis(const ck_blocks *blocks) {
+    int longest = -1;
+    for (int i = 0; i < blocks->axis_count; i++) {
+        const ck_axis *axis = &blocks->axes[i];
+        if (axis->host < (int64_t)blocks->run || axis->host > LONGEST_PITCH || axis->device > LONGEST_PITCH) continue;
+        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
+    }
+    return longest;
+}
+
+static int copy_blocks(const ck_blocks *blocks, char *host, char *device, int to_device, cudaStream_t stream,
+                       ck_error *error) {
+    const int chosen = choose_axis(blocks);
+    const ck_axis pieces = chosen >= 0 ? blocks->axes[chosen] : (ck_axis){.length = 1};
+    int64_t place[CK_MAX_DIMS + 1] = {0};
+    for (int axis = 0; blocks->run > 0 && axis >= 0;) {
+        if (to_device)
+            CK_TRY(copy_pieces(device, pieces.device, host, pieces.host, blocks->run, pieces.length,
+                               cudaMemcpyHostToDevice, stream, error));
+        else
+            CK_TRY(copy_pieces(host, pieces.host, device, pieces.device, blocks->run, pieces.length,
+                               cudaMemcpyDeviceToHost, stream, error));
+        for (axis = blocks->axis_count - 1; axis >= 0; axis--) { // to the next place, as a counter's digits go on
+            if (axis == chosen) continue;
+            const ck_axis *on = &blocks->axes[axis];
+            host += on->host;
+            device += on->device;
+            if (++place[axis] < on->length) break;
+            host -= on->host * on->length;
+            device -= on->device * on->length;
+            place[axis] = 0;
+        }
+    }
     return CK_OK;
 }
 
-int ck_operand_copy_out(const ck_operand *operand, cudaStream_t stream, ck_error *error) {
-    return copy(operand, 0, stream, error);
+static int zero_pieces(char *start, size_t pitch, size_t width, int64_t count, cudaStream_t stream, ck_error *error) {
+    if (width == 0) return CK_OK;
+    if (pitch == width) {
+        CK_CUDA(error, cudaMemsetAsync(start, 0, width * (size_t)count, stream));
+    } else if ((int64_t)pitch <= LONGEST_PITCH) {
+        CK_CUDA(error, cudaMemset2DAsync(start, pitch, 0, width, (size_t)count, stream));
+    } else {
+        for (int64_t i = 0; i < count; i++)
+            CK_CUDA(error, cudaMemsetAsync(start + (size_t)i * pitch, 0, width, stream));
+    }
+    return CK_OK;
+}
+
+// The zeros right of and below each matrix.
+static int zero_margins(const ck_stack *stack, char *start, cudaStream_t stream, ck_error *error) {
+    const size_t missing = (size_t)(stack->padded_rows - stack->rows) * stack->pitch;
+    CK_TRY(zero_pieces(start + stack->row_bytes, stack->pitch, stack->padded_row_bytes - stack->row_bytes,
+                       stack->matrices * stack->padded_rows, stream, error));
+    return zero_pieces(start + (size_t)stack->rows * stack->pitch, (size_t)stack->padded_rows * stack->pitch, missing,
+                       stack->matrices, stream, error);
+}
+
+// --- there and back ----------------------------------------------------------------------------------------------
+int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_error *error) {
+    const ck_view *from = operand->given;
+    if (ck_view_is_empty(from)) return CK_OK;
+    if (operand->on_host) {
+        CK_TRY(copy_blocks(&operand->blocks, from->data, operand->copy.data, 1, context->stream, error));
+        CK_TRY(zero_margins(&operand->copied, operand->copy.data, context->stream, error));
+        from = &operand->landed;
+    }
+    if (!operand->is_packed) return CK_OK;
+    const ck_stack *packed = &operand->packed;
+    if (packed->padded_rows > packed->rows || packed->padded_row_bytes > packed->row_bytes)
+        CK_CUDA(error, cudaMemsetAsync(operand->pack.data, 0, packed->bytes, context->stream));
+    // What is kept as one matrix is copied once.
+    ck_view to = *operand->device, source = *from;
+    for (int i = 0; i < to.ndim; i++)
+        if (to.strides[i] == 0) to.shape[i] = source.shape[i] = 1;
+    return ck_strided_copy(&to, &source, context, error);
+}
+
+int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_error *error) {
+    if (!operand->is_packed || ck_view_is_empty(operand->given)) return CK_OK;
+    return ck_strided_copy(operand->on_host ? &operand->landed : operand->given, operand->device, context, error);
+}
+
+int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error) {
+    return copy_blocks(&operand->blocks, operand->given->data, operand->copy.data, 0, stream, error);
 }

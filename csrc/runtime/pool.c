@@ -3,9 +3,10 @@
 // The pool is our own, so that nothing of ours changes how another library's memory behaves, and it gives nothing
 // back by itself: a call repeated with the same sizes makes no device allocation. ck_pool_trim gives it back. Where
 // a device has no pools (some virtual GPUs), cudaMalloc serves, slower.
-#include "runtime.h"
-
 #include <string.h>
+
+#include "backend.h"
+#include "runtime.h"
 
 int ck_pool_create(ck_device *device, ck_error *error) {
     int supported = 0;
@@ -41,7 +42,7 @@ static cudaError_t take(ck_device *device, size_t bytes, cudaStream_t stream, vo
 
 // Memory that freed blocks still occupy, given back to the device.
 static cudaError_t give_back(ck_device *device) {
-    cudaError_t code = cudaDeviceSynchronize();
+    cudaError_t code = (cudaError_t)backend_settle(); // errors of kernels are for those who wait for them
     if (code == cudaSuccess && device->pool != NULL) code = cudaMemPoolTrimTo(device->pool, 0);
     return code;
 }
@@ -93,23 +94,16 @@ void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_er
     *block = (ck_block){0};
 }
 
-static ck_device *find(ck_runtime *runtime, int index) {
-    pthread_mutex_lock(&runtime->lock);
-    ck_device *device = runtime->devices;
-    while (device != NULL && device->index != index) device = device->next;
-    pthread_mutex_unlock(&runtime->lock);
-    return device;
-}
-
 size_t ck_pool_used(ck_runtime *runtime, int index) {
-    ck_device *device = find(runtime, index);
+    ck_device *device = ck_runtime_find(runtime, index);
     return device ? atomic_load(&device->live) : 0;
 }
 
 int ck_pool_trim(ck_runtime *runtime, int index, ck_error *error) {
-    ck_device *device = find(runtime, index);
+    ck_device *device = ck_runtime_find(runtime, index);
     if (device == NULL) return CK_OK;
     int previous = index;
+    ck_memory_sweep(runtime);
     CK_TRY(ck_device_enter(index, &previous, error));
     cudaError_t code;
     if (CK_CUDA_CODE(code, give_back(device)) != cudaSuccess) ck_fail_cuda(error, code, "cudaMemPoolTrimTo(pool, 0)");

@@ -3,11 +3,19 @@
 // It calls only the CUDA runtime API, through the macros of status.h and below, and cannot tell which side of the
 // seam it runs on. All its state hangs on one ck_runtime; the caller (the extension module) owns it.
 //
-//   ck_execute    check.c     is this a call that the row allows?
+//   ck_execute    job.c       the stages of a call
+//     |           check.c     is this a call that the row allows?
 //     |           device.c    which device, what are its limits
-//     |           stream.c    a stream and its events from the free list
+//     |           stream.c    a stream and its events from the free list; streams and events of callers
+//     |           launches.c  what a stream has been given, for late errors
 //     |           pool.c      memory, in the stream's order
-//     |           operand.c   layout on the device, copies to it and back
+//     |           memory.c    memory that outlives a call: references, and how it goes back
+//     |           order.c     the order of its uses over streams
+//     |           layout.c    how arrays lie in memory: strides, padding, copies in the fewest calls
+//     |           operand.c   an operand's way to the device and back
+//     |           transfer.c  whole arrays: to the device, from it, within it
+//     |           across.c    from one device to another
+//     |           pinned.c    page-locked host memory
 //     |           timing.c    the events between the stages
 //     v           status.c    what went wrong, and faults on request
 #ifndef CK_RUNTIME_H
@@ -31,6 +39,9 @@
         if (ck_code_ != cudaSuccess) ck_fail_cuda((error), ck_code_, #call);                                         \
     } while (0)
 
+// 1: a failure of something that ran, not of the call that reports it.
+int ck_is_late(int code);
+
 void ck_fault_set(int64_t n, int code); // the n-th guarded call from now fails with code; 0: none. Resets the count
 int64_t ck_fault_count(void);           // guarded calls since then
 
@@ -44,19 +55,36 @@ typedef struct ck_stream {
     struct ck_stream *next;
 } ck_stream;
 
+typedef struct ck_memory ck_memory;
+
 typedef struct ck_device {
     int index;
     cudaMemPool_t pool; // NULL: the device has no pools, memory comes from cudaMalloc
     atomic_size_t live; // bytes in allocations of ours
     ck_stream *idle;    // guarded by ck_runtime.lock
     struct ck_device *next;
+    ck_limits limits;          // guarded by ck_runtime.lock
+    int limits_known;          // likewise; 1: `limits` are the device's
+    int limits_asked;          // likewise; grows when they are forgotten: an answer on its way is not kept then
+    struct ck_uses *uses;      // order.c
+    struct ck_launch_log *log; // launches.c
 } ck_device;
 
 typedef struct ck_runtime {
-    pthread_mutex_t lock; // the list of devices and their free streams
-    ck_device *devices;   // made at a device's first use, kept to the end
-    atomic_int calls;     // running now: a runtime in use is never destroyed
+    pthread_mutex_t lock;     // the list of devices and their free streams
+    ck_device *devices;       // made at a device's first use, kept to the end
+    atomic_int calls;         // running now: a runtime in use is never destroyed
+    atomic_int memories;      // alive: neither is one that they belong to
+    unsigned generation;      // grows in the child of a fork: what was made before is its parent's
+    ck_memory *leaving;       // memory.c; guarded by lock
+    struct ck_pinned *pinned; // pinned.c; guarded by lock
 } ck_runtime;
+
+// How a wait can be broken off; interrupted may be NULL.
+typedef struct ck_waiter {
+    int (*interrupted)(void *); // asked while waiting; nonzero: stop
+    void *argument;
+} ck_waiter;
 
 ck_runtime *ck_runtime_create(void); // touches no device; NULL: no memory
 void ck_runtime_destroy(ck_runtime *runtime);
@@ -65,13 +93,18 @@ void ck_runtime_before_fork(ck_runtime *runtime);
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child);
 // The state of a device (which must be the thread's current one), made when this is its first use.
 int ck_runtime_device(ck_runtime *runtime, int index, ck_device **device, ck_error *error);
+ck_device *ck_runtime_find(ck_runtime *runtime, int index); // NULL: not used yet
 
 // --- device.c ----------------------------------------------------------------------------------------------------
-int ck_device_count(void); // 0 without a driver
+int ck_device_count(int *count, ck_error *error); // 0 without a driver
 int ck_device_current(int *device, ck_error *error);
+int ck_device_of_pointer(const void *data, int *device, ck_error *error); // -1: it is no device's memory
 int ck_device_choose(int *device, ck_error *error); // the current one if it is suitable, else the first that is
 int ck_device_limits(int device, ck_limits *limits, ck_error *error);
-void ck_device_nominal_limits(ck_limits *limits); // of no device: for questions asked without one
+// The same, asked once a device: a call cannot afford a dozen questions.
+int ck_runtime_limits(ck_runtime *runtime, int device, ck_limits *limits, ck_error *error);
+void ck_runtime_forget_limits(ck_runtime *runtime); // the emulator was configured anew
+void ck_device_nominal_limits(ck_limits *limits);   // of no device: for questions asked without one
 // Makes `device` the thread's current one; `previous` is for ck_device_leave.
 int ck_device_enter(int device, int *previous, ck_error *error);
 void ck_device_leave(int device, int previous, ck_error *error);
@@ -108,10 +141,109 @@ int ck_stream_acquire(ck_runtime *runtime, ck_device *device, ck_stream **stream
 void ck_stream_release(ck_runtime *runtime, ck_device *device, ck_stream *stream, int healthy);
 void ck_stream_destroy(ck_stream *stream);
 
+// Waits for the stream, which is of the current device. A failure names the launches that were outstanding.
+int ck_wait(cudaStream_t stream, ck_launches *launches, const ck_waiter *waiter, ck_error *error);
+
+// Streams of callers: 0 and 1 (the default stream), 2 (the thread's own) or a handle. All of these enter the device.
+cudaStream_t ck_stream_of(int64_t handle);                 // 0 and 1 are the same stream: NULL
+int ck_stream_check(cudaStream_t stream, ck_error *error); // no address of a stream at all: a device's number, say
+int ck_stream_create(int device, int priority, cudaStream_t *stream, ck_error *error);
+int ck_stream_close(ck_runtime *runtime, int device, cudaStream_t stream, ck_error *error);
+int ck_stream_wait(ck_runtime *runtime, int device, cudaStream_t stream, const ck_waiter *waiter, ck_error *error);
+int ck_stream_done(ck_runtime *runtime, int device, cudaStream_t stream, int *done, ck_error *error);
+int ck_stream_wait_event(int device, cudaStream_t stream, cudaEvent_t event, ck_error *error);
+int ck_device_wait(ck_runtime *runtime, int device, const ck_waiter *waiter, ck_error *error);
+int ck_event_create(int device, int timing, cudaEvent_t *event, ck_error *error);
+int ck_event_close(int device, cudaEvent_t event, ck_error *error);
+int ck_event_record(int device, cudaEvent_t event, cudaStream_t stream, ck_error *error);
+int ck_event_wait(ck_runtime *runtime, int device, cudaEvent_t event, const ck_waiter *waiter, ck_error *error);
+int ck_event_done(int device, cudaEvent_t event, int *done, ck_error *error);
+int ck_event_elapsed(int device, cudaEvent_t first, cudaEvent_t last, double *ms, ck_error *error);
+
 // --- timing.c ----------------------------------------------------------------------------------------------------
 int64_t ck_now_ns(void); // of the host
-int ck_timing_mark(ck_stream *stream, int event, ck_error *error);
+// Records one of the stream's events, in that stream or in another one.
+int ck_timing_mark(ck_stream *stream, int event, cudaStream_t where, ck_error *error);
 int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error); // both have happened
+
+// --- launches.c --------------------------------------------------------------------------------------------------
+// The record of a stream, made at its first use; NULL where there is no memory for one (nothing is noted then).
+ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream);
+uint64_t ck_launches_now(ck_launches *launches); // the number of the device's last launch, on any stream
+// The stream has done all up to that number: it is forgotten.
+void ck_launches_done(ck_launches *launches, uint64_t upto);
+// Adds to an error's message which launches are outstanding ("Outstanding on the stream: tiled<<<...>>>, ...").
+void ck_launches_explain(ck_launches *launches, ck_error *error);
+void ck_launches_forget(ck_device *device, cudaStream_t stream); // it is destroyed
+// The same for all streams of a device.
+uint64_t ck_device_launches_now(ck_device *device);
+void ck_device_launches_done(ck_device *device, uint64_t upto);
+void ck_device_launches_explain(ck_device *device, ck_error *error);
+int ck_launches_create(ck_device *device, ck_error *error);
+void ck_launches_destroy(ck_device *device);
+
+// --- memory.c ----------------------------------------------------------------------------------------------------
+// Device memory with a count of references. Ours (from the pool), or another library's, which is told when nobody
+// here needs it any more.
+//
+// Uses are ordered for the caller: who reads waits (on the device, not on the host) for the last write on another
+// stream, who writes also for the reads since; memory goes back to the pool after its last use, whatever the stream.
+// A use of the default stream costs nothing; for one of another stream an event is recorded right then, so that the
+// stream may be destroyed by its owner at any time. (Two threads that use one memory at the same time, one of them
+// writing, have no order between them; even then it is not freed too early.)
+typedef struct ck_access {
+    ck_memory *memory;
+    int writes;
+} ck_access;
+
+int ck_memory_allocate(ck_runtime *runtime, int device, size_t bytes, cudaStream_t stream, ck_memory **memory,
+                       ck_error *error);
+// `release(owner)` is called once, when the last reference is gone and the device has done all that it was given on
+// this memory: by the last ck_memory_release, or by a later call of this file or wait, on whatever thread makes it and
+// without a lock held. Not when this fails.
+int ck_memory_adopt(ck_runtime *runtime, int device, void *data, size_t bytes, void (*release)(void *), void *owner,
+                    ck_memory **memory, ck_error *error);
+void ck_memory_retain(ck_memory *memory);
+void ck_memory_release(ck_memory *memory); // NULL: nothing. Never fails; what the device answers is of no use here
+int ck_memory_may_wait(const ck_memory *memory); // 1: this reference's release would wait for the device
+void *ck_memory_data(const ck_memory *memory);
+size_t ck_memory_bytes(const ck_memory *memory);
+int ck_memory_device(const ck_memory *memory);
+// Another library was given this memory and may use it in a stream that we do not see: it is freed after the device
+// has done all that it was given by then, which the last ck_memory_release waits for. (One that keeps to the default
+// stream is better noted by ck_order_after there: that waits for nothing.)
+void ck_memory_export(ck_memory *memory);
+void ck_memory_sweep(ck_runtime *runtime); // owners that wait for the device hear of what it has done by now
+// Around whatever is enqueued in `stream`. The current device must be the memories'. `stream` may be another
+// library's, of this device. After a ck_order_before that went well ck_order_after is called too, also where
+// enqueuing failed midway. If it fails itself, it has waited for the device: nothing is under way unnoted.
+int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error);
+int ck_order_after(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error);
+
+// --- transfer.c --------------------------------------------------------------------------------------------------
+// A view of device memory: `view.data` lies in `memory`.
+typedef struct ck_array {
+    ck_memory *memory;
+    ck_view view;
+} ck_array;
+
+// Host arrays are contiguous, in C order, of the array's shape and type, and their bytes may be swapped. Both return
+// when the host array may be used again. Device arrays have any strides.
+int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
+                    const ck_waiter *waiter, ck_error *error);
+int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *from, cudaStream_t stream,
+                      const ck_waiter *waiter, ck_error *error);
+// Enqueued, not waited for. Equal shapes; types are converted; the devices may differ (the types then may not, and
+// `stream` is of the target's). The two may overlap.
+int ck_array_copy(ck_runtime *runtime, const ck_array *to, const ck_array *from, cudaStream_t stream,
+                  ck_error *error);
+int ck_array_fill(ck_runtime *runtime, const ck_array *to, const void *value, cudaStream_t stream, ck_error *error);
+
+// --- pinned.c ----------------------------------------------------------------------------------------------------
+// Page-locked host memory.
+int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error *error);
+void ck_pinned_free(ck_runtime *runtime, void *data);
+size_t ck_pinned_used(ck_runtime *runtime); // bytes
 
 // --- check.c -----------------------------------------------------------------------------------------------------
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error);
@@ -124,25 +256,61 @@ int ck_check_types(const ck_operation *operation, const ck_variant *variant, con
 int ck_check_device(const ck_operation *operation, const ck_variant *variant, const ck_limits *limits,
                     ck_error *error);
 
+// --- layout.c ----------------------------------------------------------------------------------------------------
+// A copy between host and device, outermost axis first: blocks of `run` bytes without gaps on either side.
+typedef struct ck_axis {
+    int64_t length, host, device; // strides in bytes
+} ck_axis;
+typedef struct ck_blocks {
+    size_t run; // 0: nothing to copy
+    int axis_count;
+    ck_axis axes[CK_MAX_DIMS + 1];
+} ck_blocks;
+
+// Matrices in memory of ours, one after another. See the picture in layout.c.
+typedef struct ck_stack {
+    int64_t matrices, rows, padded_rows;
+    size_t row_bytes, padded_row_bytes; // a row is filled up to the latter
+    size_t pitch, bytes;                // from row to row; of all
+} ck_stack;
+
+// 1: an array on the device can be used as it is by a row that asks for this layout.
+int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output);
+// Memory for an array with that layout: fills the view's strides (its shape and type are there already). `kept` is a
+// mask of the axes that have stride 0: one element, however long they are. by_columns: rows and columns change places.
+int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int number, ck_view *view,
+                    ck_stack *stack, ck_error *error);
+// 1: in C order without gaps.
+int ck_view_is_contiguous(const ck_view *view);
+int ck_view_is_empty(const ck_view *view);
+// Merges axes where both sides allow.
+void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks);
+
 // --- operand.c ---------------------------------------------------------------------------------------------------
-// An operand of a call: the caller's array, and where it lies on the device.
+// An operand of a call: the caller's array, and where the kernel finds it on the device.
+//
+//   given, on the host    --copy-->  landed  --pack, where the layout needs it-->  device
+//   given, on the device  -----------------  --pack, where the layout needs it-->  device
 typedef struct ck_operand {
-    ck_view host;
-    ck_view device;
-    ck_block memory;
-    int64_t rows; // as the copy sees it: rows of `row_bytes` bytes
-    size_t row_bytes, host_pitch, device_pitch;
-    size_t padded_row_bytes; // up to here a row is filled
-    int64_t padded_rows;
+    const ck_view *given;
+    ck_view *device;
+    int on_host, is_output, is_packed;
+    ck_view landed;      // of host arrays that are packed
+    ck_block copy, pack; // memory of ours: of what is copied from or to the host, of what is packed
+    ck_stack copied, packed;
+    ck_blocks blocks;
 } ck_operand;
 
-// The sizes, without memory. `number` counts from 0, for messages.
-int ck_operand_layout(const ck_view *host, int number, int row_multiple, int column_multiple, int pitched,
-                      ck_operand *operand, ck_error *error);
+// Sizes and strides, without memory; `device` is filled. `number` counts from 0, for messages.
+int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, int is_output, int number,
+                      const ck_layout *layout, ck_view *device, ck_error *error);
 int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
-int ck_operand_copy_in(const ck_operand *operand, cudaStream_t stream, ck_error *error); // with zeros around it
-int ck_operand_copy_out(const ck_operand *operand, cudaStream_t stream, ck_error *error);
-int64_t ck_operand_bytes(const ck_operand *operand); // that a copy moves
+int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_error *error); // an output, before run
+int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_error *error); // an input, with margins
+int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_error *error); // an output, after run
+int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error);        // then back to the host
+void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
+int64_t ck_operand_bytes(const ck_operand *operand); // that a copy between host and device moves
 
 // --- execute.c ---------------------------------------------------------------------------------------------------
 typedef struct ck_measure {
@@ -159,15 +327,21 @@ typedef struct ck_request {
     const ck_variant *variant;
     const int64_t *parameters; // in the row's order; those left out at the end have their defaults
     int parameter_count;
-    const ck_view *views; // host memory; inputs, then outputs
+    const ck_view *views; // inputs, then outputs
     int view_count;
+    ck_memory *const *memories; // whose memory each view is in, on the device; NULL: all views are host memory
+    cudaStream_t stream;        // for views on the device: where the work goes
     int device;
-    ck_measure *measure;        // NULL: nothing is timed
-    int (*interrupted)(void *); // asked while waiting; nonzero: stop
-    void *interrupted_arg;
+    ck_measure *measure; // NULL: nothing is timed
+    ck_waiter waiter;
 } ck_request;
 
-// Runs one call to its end: when it returns, nothing of it is running and nothing of it is held.
+// Runs one call. Host memory: when it returns, nothing of it is running and nothing of it is held. Device memory: it
+// returns when all is enqueued, unless it is measured; workspace is freed in the stream's order.
+//
+// Host views: an axis of stride 0 is broadcast, and copied once. Of what is left, the last two axes are plain rows
+// (or plain columns, for a transposed matrix): no gaps within a row, any distance from row to row; axes before them
+// have any strides. Device views: any strides; what the row's layout does not take is packed first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
 
 #endif

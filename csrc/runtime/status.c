@@ -44,18 +44,53 @@ int ck_fail(ck_error *error, int code, const char *call, const char *format, ...
     return code;
 }
 
+int ck_is_late(int code) {
+    switch (code) {
+    case 214: // cudaErrorECCUncorrectable
+    case 220: // cudaErrorNvlinkUncorrectable
+    case 700: // cudaErrorIllegalAddress
+    case 702: // cudaErrorLaunchTimeout
+    case 709: // cudaErrorContextIsDestroyed
+    case 710: // cudaErrorAssert
+    case 714: // cudaErrorHardwareStackError
+    case 715: // cudaErrorIllegalInstruction
+    case 716: // cudaErrorMisalignedAddress
+    case 717: // cudaErrorInvalidAddressSpace
+    case 718: // cudaErrorInvalidPc
+    case 719: // cudaErrorLaunchFailure
+    case 721: // cudaErrorTensorMemoryLeak
+    case 999: // cudaErrorUnknown
+        return 1;
+    default: return 0;
+    }
+}
+
+// After such a failure a GPU does nothing more for the process: every call answers with the failure. The code alone
+// does not say so (an emulated device lives on), so the device is asked, in a way that waits for nothing.
+static int is_lost(cudaError_t code) {
+    size_t available, total;
+    if (!ck_is_late((int)code) || cudaMemGetInfo(&available, &total) == cudaSuccess) return 0;
+    (void)cudaGetLastError();
+    return 1;
+}
+
 int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
-    char detail[768] = "";
+    char detail[1024] = "";
+    int lost = 0;
     if (fault_given) {
         snprintf(detail, sizeof detail, "made to fail by inject_fault");
     } else {
         backend_error_detail(detail, sizeof detail);
         // CUDA keeps an error for whoever asks next. It has been told here: the next call shall not find it.
         (void)cudaGetLastError();
+        lost = is_lost(code);
         if (code == cudaErrorInsufficientDriver && *detail == '\0')
             snprintf(detail, sizeof detail, "there is no NVIDIA driver, or it is too old for this build");
     }
     fault_given = 0;
-    return ck_fail(error, (int)code, call, "%s (%d): %s%s%s. The call was %s", cudaGetErrorName(code), (int)code,
-                   cudaGetErrorString(code), *detail ? ": " : "", detail, call);
+    return ck_fail(error, (int)code, call, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,
+                   cudaGetErrorString(code), *detail ? ": " : "", detail, call,
+                   lost ? ". The device's context is lost for this process, and every further call on it will fail: "
+                          "restart the process"
+                        : "");
 }

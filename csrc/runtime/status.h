@@ -24,7 +24,7 @@ enum {
 typedef struct ck_error {
     int code;           // CK_OK until something failed
     char call[96];      // the runtime call as written in the source, or the kernel's name
-    char message[1024]; // what was given, what is allowed, what to do
+    char message[2048]; // what was given, what is allowed, what to do
     size_t bytes;       // allocation that failed: the size asked for
     size_t bytes_free;  // and what was free
 } ck_error;

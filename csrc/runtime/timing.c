@@ -10,8 +10,8 @@ int64_t ck_now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int ck_timing_mark(ck_stream *stream, int event, ck_error *error) {
-    CK_CUDA(error, cudaEventRecord(stream->events[event], stream->stream));
+int ck_timing_mark(ck_stream *stream, int event, cudaStream_t where, ck_error *error) {
+    CK_CUDA(error, cudaEventRecord(stream->events[event], where));
     return CK_OK;
 }
 

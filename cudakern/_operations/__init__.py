@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from .. import _table
 from .._errors import unknown
+from .._types import kind_of
 
 Array = npt.NDArray[Any]
 
@@ -46,7 +47,7 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     """Floats are uniform in [0, 1), integers from 0 to 9: the documents' inputs."""
     if dtype.kind == "c":
         return (random.random(shape) + 1j * random.random(shape)).astype(dtype)
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         return random.random(shape).astype(dtype)
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
 

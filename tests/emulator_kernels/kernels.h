@@ -87,6 +87,18 @@ ENTRY api_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t heigh
 ENTRY api_malloc_host(void **pointer, size_t bytes) {
     return cudaMallocHost(pointer, bytes);
 }
+ENTRY api_host_alloc(void **pointer, size_t bytes, unsigned flags) {
+    return cudaHostAlloc(pointer, bytes, flags);
+}
+ENTRY api_host_register(void *pointer, size_t bytes, unsigned flags) {
+    return cudaHostRegister(pointer, bytes, flags);
+}
+ENTRY api_host_unregister(void *pointer) {
+    return cudaHostUnregister(pointer);
+}
+ENTRY api_host_device_pointer(void **device, void *host, unsigned flags) {
+    return cudaHostGetDevicePointer(device, host, flags);
+}
 ENTRY api_free_host(void *pointer) {
     return cudaFreeHost(pointer);
 }
@@ -110,6 +122,22 @@ ENTRY api_copy_2d_async(void *to, size_t to_pitch, const void *from, size_t from
                         int kind, cudaStream_t stream) {
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, (cudaMemcpyKind)kind, stream);
 }
+ENTRY api_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes) {
+    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+}
+ENTRY api_copy_peer_async(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                          cudaStream_t stream) {
+    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
+}
+ENTRY api_can_access_peer(int *can, int device, int peer) {
+    return cudaDeviceCanAccessPeer(can, device, peer);
+}
+ENTRY api_enable_peer(int peer, unsigned flags) {
+    return cudaDeviceEnablePeerAccess(peer, flags);
+}
+ENTRY api_disable_peer(int peer) {
+    return cudaDeviceDisablePeerAccess(peer);
+}
 ENTRY api_set(void *pointer, int value, size_t bytes) {
     return cudaMemset(pointer, value, bytes);
 }
@@ -119,15 +147,23 @@ ENTRY api_set_async(void *pointer, int value, size_t bytes, cudaStream_t stream)
 ENTRY api_set_2d_async(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
     return cudaMemset2DAsync(pointer, pitch, value, width, height, stream);
 }
-ENTRY api_pointer(const void *pointer, int *type, int *device) {
+ENTRY api_pointer(const void *pointer, int *type, int *device, void **on_device, void **on_host) {
     cudaPointerAttributes attributes;
     int code = cudaPointerGetAttributes(&attributes, pointer);
-    if (code == cudaSuccess) *type = attributes.type, *device = attributes.device;
+    if (code != cudaSuccess) return code;
+    *type = attributes.type, *device = attributes.device;
+    *on_device = attributes.devicePointer, *on_host = attributes.hostPointer;
     return code;
 }
 
-ENTRY api_stream(cudaStream_t *stream) {
-    return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+ENTRY api_stream_flags(cudaStream_t *stream, unsigned flags) {
+    return cudaStreamCreateWithFlags(stream, flags);
+}
+ENTRY api_stream_get_flags(cudaStream_t stream, unsigned *flags) {
+    return cudaStreamGetFlags(stream, flags);
+}
+ENTRY api_stream_id(unsigned long long *id, cudaStream_t stream) {
+    return cudaStreamGetId(stream, id);
 }
 ENTRY api_stream_destroy(cudaStream_t stream) {
     return cudaStreamDestroy(stream);
@@ -170,6 +206,21 @@ ENTRY seam_emulated() {
 }
 ENTRY seam_wait(cudaStream_t stream, int (*interrupted)(void *), void *argument) {
     return backend_wait(stream, interrupted, argument);
+}
+ENTRY seam_wait_device(int (*interrupted)(void *), void *argument) {
+    return backend_wait_device(interrupted, argument);
+}
+ENTRY seam_wait_event(cudaEvent_t event, int (*interrupted)(void *), void *argument) {
+    return backend_wait_event(event, interrupted, argument);
+}
+ENTRY seam_settle() {
+    return backend_settle();
+}
+ENTRY seam_wait_can_be_interrupted() {
+    return backend_wait_can_be_interrupted();
+}
+ENTRY seam_memory_is_host() {
+    return backend_memory_is_host();
 }
 ENTRY seam_detail(char *buffer, size_t size) {
     return (int)backend_error_detail(buffer, size);

@@ -48,3 +48,12 @@ __global__ void long_grid(int *out) {
 ENTRY run_long_grid(const Shape *shape, int *out) {
     return launch(shape, long_grid, out);
 }
+
+// Does nothing, for so long.
+__global__ void pause_for(unsigned long long nanoseconds) {
+    unsigned long long start = global_timer_ns();
+    while (global_timer_ns() - start < nanoseconds) {}
+}
+ENTRY run_pause(const Shape *shape, unsigned long long nanoseconds) {
+    return launch(shape, pause_for, nanoseconds);
+}

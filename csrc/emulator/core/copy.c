@@ -92,6 +92,34 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     return code || async ? code : emu_collect(NULL); // a synchronous copy reports the errors of what came before
 }
 
+// Between devices: each end must be memory of the device named for it.
+static int check_peer(const char *call, const char *end, const void *pointer, size_t bytes, int device) {
+    int pageable = 0, code = check_end(call, end, pointer, bytes, bytes, 1, 1, &pageable);
+    emu_allocation within;
+    if (code || !emu_find_allocation(pointer, &within) || within.device == device) return code;
+    if (within.device < 0)
+        return emu_error(cudaErrorInvalidValue, "%s: the %s %p should be memory of device %d, but is the host's",
+                         call, end, pointer, device);
+    return emu_error(cudaErrorInvalidValue, "%s: the %s %p should be memory of device %d, but is device %d's", call,
+                     end, pointer, device, within.device);
+}
+
+int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream, int async) {
+    const char *call = async ? "cudaMemcpyPeerAsync" : "cudaMemcpyPeer";
+    int device, code = emu_stream_device(stream, &device);
+    if (!code) code = emu_check_device(to_device, call);
+    if (!code) code = emu_check_device(from_device, call);
+    if (code || !bytes) return code;
+    if ((code = check_peer(call, "destination", to, bytes, to_device))) return code;
+    if ((code = check_peer(call, "source", from, bytes, from_device))) return code;
+    if (!async) { // as CUDA: it comes after all that both devices were given
+        emu_wait_idle(to_device);
+        emu_wait_idle(from_device);
+    }
+    rectangle r = {.to = to, .from = from, .to_pitch = bytes, .from_pitch = bytes, .width = bytes, .height = 1};
+    return submit(&r, 0, stream, async);
+}
+
 int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async) {
     const char *call = async ? "cudaMemsetAsync" : "cudaMemset";
     int device, code = emu_stream_device(stream, &device), pageable = 0;

@@ -45,6 +45,7 @@ const emu_limits EMU_LIMITS = {
 };
 
 static _Thread_local int current_device;
+static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: access was enabled
 
 const emu_chip *emu_find_chip(const char *name) {
     for (int i = 0; i < CHIP_COUNT; i++)
@@ -260,17 +261,47 @@ int emu_versions(int *driver, int *runtime) {
     return emu_error(cudaErrorInvalidValue, "cudaDriverGetVersion: no place for the result");
 }
 
-int emu_device_synchronize(void) {
+int emu_device_wait(emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    return emu_wait_device(device);
+    return emu_wait_device(device, interrupted, argument);
+}
+
+int emu_device_settle(void) {
+    int device, code = emu_enter(&device);
+    if (!code) emu_wait_idle(device);
+    return code;
 }
 
 int emu_device_reset(void) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    code = emu_wait_device(device);
+    code = emu_wait_device(device, NULL, NULL);
     emu_drop_streams(device);
     emu_release_device(device);
+    for (int peer = 0; peer < EMU_MAX_DEVICES; peer++) atomic_store(&peers[device][peer], 0);
     return code;
+}
+
+// --- peers: all emulated devices have one memory, so each can reach the others' ---------------------------------------
+int emu_device_peers(int *can, int device, int peer) {
+    int code = emu_check_device(device, "cudaDeviceCanAccessPeer");
+    if (!code) code = emu_check_device(peer, "cudaDeviceCanAccessPeer");
+    if (code) return code;
+    if (!can) return emu_error(cudaErrorInvalidValue, "cudaDeviceCanAccessPeer: no place for the result");
+    *can = device != peer;
+    return cudaSuccess;
+}
+
+int emu_device_enable_peer(int peer, unsigned flags, int enable) {
+    const char *call = enable ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess";
+    int device, code = emu_enter(&device);
+    if (!code) code = emu_check_device(peer, call);
+    if (code) return code;
+    if (flags) return emu_error(cudaErrorInvalidValue, "%s: flags %u; only 0 is allowed", call, flags);
+    if (peer == device) return emu_error(cudaErrorInvalidDevice, "%s: device %d is the current one", call, peer);
+    if (atomic_exchange(&peers[device][peer], (unsigned char)enable) != enable) return cudaSuccess;
+    return emu_error(enable ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled,
+                     "%s: it was %s for device %d to reach device %d", call,
+                     enable ? "enabled before" : "not enabled", device, peer);
 }

@@ -112,15 +112,20 @@ int emu_event_query(void *handle) {
     return code;
 }
 
-int emu_event_synchronize(void *handle) {
+int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     emu_event *e;
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
     if (!code && e->stream) {
         emu_stream *s = e->stream; // as it is now: a later record is not waited for
-        uint64_t ticket = e->ticket;
-        while (s->completed < ticket) pthread_cond_wait(&s->done, &emu_queues.lock);
-        if (e->stream == s) code = event_error(e);
+        uint64_t ticket = e->ticket, order = e->order, ask = emu_ask_at();
+        while (!code && s->completed < ticket)
+            if (emu_wait_and_ask(s, &ask, interrupted, argument)) {
+                for (emu_stream *u = emu_queues.streams; u; u = u->next) u->reach = u == s ? order + 1 : 0;
+                emu_give_up();
+                code = EMU_INTERRUPTED;
+            }
+        if (!code && e->stream == s) code = event_error(e);
     }
     pthread_mutex_unlock(&emu_queues.lock);
     return code;

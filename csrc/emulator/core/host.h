@@ -54,7 +54,8 @@ void emu_launch_fork(emu_fork stage);
 typedef struct emu_allocation {
     uintptr_t base;
     size_t bytes;
-    int dying; // its release has been asked for
+    int dying;  // its release has been asked for
+    int device; // -1: host memory
 } emu_allocation;
 
 int emu_find_allocation(const void *pointer, emu_allocation *found); // the one that holds the address; 0: none
@@ -71,15 +72,15 @@ typedef enum emu_manner {
     EMU_EITHER, // by the calling thread if the stream has nothing to do, else by the stream's thread
 } emu_manner;
 
-// Copies `bytes` of data along. `always`: even when the stream is cancelled (memory must be given back).
+// Copies `bytes` of data along. `always`: even when it is given up (memory must be given back).
 int emu_submit(void *stream, emu_work work, const void *data, size_t bytes, emu_manner manner, int always);
 int emu_stream_device(void *stream, int *device); // checks the handle
 void emu_drop_streams(int device);                // cudaDeviceReset: handles become invalid
 void emu_stream_fork(emu_fork stage);
 
 // --- wait.c ------------------------------------------------------------------------------------------------------
-void emu_wait_idle(int device);  // for what is queued now; -1: all devices; leaves errors where they are
-int emu_wait_device(int device); // the same, and reports an error
-int emu_collect(void *stream);   // after waiting: the error that a synchronising call reports
+void emu_wait_idle(int device); // for what is queued now; -1: all devices; leaves errors where they are
+int emu_wait_device(int device, emu_interrupted interrupted, void *argument); // the same, and reports an error
+int emu_collect(void *stream); // after waiting: the error that a synchronising call reports
 
 #endif

@@ -231,7 +231,7 @@ int emu_launch_kernel(const emu_launch *launch) {
     if (posix_memalign(&memory, align, offset + launch->argument_bytes))
         return emu_error(cudaErrorMemoryAllocation, "no memory left for a launch");
     emu_op *later = memory;
-    *later = (emu_op){.kind = OP_KERNEL, .launch = *launch, .launcher = pthread_self()};
+    *later = (emu_op){.kind = OP_KERNEL, .launch = *launch};
     later->launch.arguments = (char *)memory + offset;
     if (launch->argument_bytes) memcpy((char *)memory + offset, launch->arguments, launch->argument_bytes);
     emu_stream *s;

@@ -473,6 +473,19 @@ int emu_free_host(void *pointer) {
     return cudaSuccess;
 }
 
+// Addresses are unified: a device finds pinned memory where the host does.
+int emu_host_device_pointer(void **device, void *host, unsigned flags) {
+    pthread_mutex_lock(&lock);
+    const block *found = holding(host);
+    int ok = found && !found->dying && (found->kind == PINNED || found->kind == REGISTERED);
+    pthread_mutex_unlock(&lock);
+    if (!ok || !device || flags)
+        return emu_error(cudaErrorInvalidValue, "cudaHostGetDevicePointer(%p), flags %u: %s", host, flags,
+                         ok ? "a place for the result and flags 0 are needed" : "that is no page-locked memory");
+    *device = host;
+    return cudaSuccess;
+}
+
 // Host memory that becomes "pinned", or a __device__ variable, which is device memory that nobody allocated.
 int emu_register(void *pointer, size_t bytes, int is_symbol) {
     int device, code = emu_enter(&device);
@@ -516,7 +529,11 @@ int emu_unregister(void *pointer) {
 int emu_find_allocation(const void *pointer, emu_allocation *found) {
     pthread_mutex_lock(&lock);
     const block *b = holding(pointer);
-    if (b) *found = (emu_allocation){.base = b->base, .bytes = b->bytes, .dying = b->dying};
+    if (b)
+        *found = (emu_allocation){.base = b->base,
+                                  .bytes = b->bytes,
+                                  .dying = b->dying,
+                                  .device = b->kind == DEVICE || b->kind == SYMBOL ? b->device : -1};
     pthread_mutex_unlock(&lock);
     return b != NULL;
 }

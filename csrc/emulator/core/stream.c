@@ -1,7 +1,8 @@
 // Streams: their handles, what waits for what, the thread that runs what is queued. (stream.h has the picture.)
 //
 // The legacy default stream (NULL) of a device runs after all that was queued before it on the device's blocking
-// streams, and they run after it; streams made with cudaStreamNonBlocking keep out of that. As on a GPU.
+// streams, and they run after it; streams made with cudaStreamNonBlocking keep out of that. As on a GPU. A thread's own
+// default stream (cudaStreamPerThread) is a blocking stream, one a device, made when the thread first asks for it.
 //
 // An operation is run by the stream's own thread, made when it is first needed, or "here": by the thread that calls,
 // which takes its place in the queue and waits for its turn. On an idle stream that costs no switch of threads.
@@ -17,6 +18,9 @@ enum { STREAM_MAGIC = 0x5354524d };
 
 struct emu_queues emu_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // under that lock
+static unsigned long long last_id;                               // likewise
+static pthread_key_t own_streams;                                // of the calling thread: an array, a stream a device
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
 // --- handles (lock held) -----------------------------------------------------------------------------------------
 static void start_conditions(emu_stream *s) {
@@ -39,7 +43,8 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
         start_conditions(s);
     }
     s->live = 1;
-    s->closing = s->is_null = 0;
+    s->closing = s->is_null = s->of_thread = 0;
+    s->id = ++last_id;
     s->device = device;
     s->flags = flags;
     s->priority = priority;
@@ -67,14 +72,55 @@ static void recycle(emu_stream *s) {
     free_streams = s;
 }
 
+static void close_stream(emu_stream *s) { // what is queued still runs
+    s->live = 0;
+    s->closing = 1;
+    if (s->head) return;
+    if (s->has_worker)
+        pthread_cond_signal(&s->work);
+    else
+        recycle(s);
+}
+
+static void thread_ends(void *streams) { // lock not held
+    emu_stream **own = streams;
+    pthread_mutex_lock(&emu_queues.lock);
+    for (int device = 0; device < EMU_MAX_DEVICES; device++)
+        if (own[device]) close_stream(own[device]);
+    pthread_mutex_unlock(&emu_queues.lock);
+    free(own);
+}
+static void make_own_key(void) {
+    pthread_key_create(&own_streams, thread_ends);
+}
+
+static emu_stream *own_stream(int device) { // NULL: no memory
+    pthread_once(&own_once, make_own_key);
+    emu_stream **own = pthread_getspecific(own_streams);
+    if (!own) {
+        own = calloc(EMU_MAX_DEVICES, sizeof *own);
+        if (!own || pthread_setspecific(own_streams, own)) {
+            free(own);
+            return NULL;
+        }
+    }
+    if (!own[device] && (own[device] = new_stream(device, cudaStreamDefault, 0))) {
+        own[device]->of_thread = 1;
+        own[device]->owner = pthread_self();
+    }
+    return own[device];
+}
+
 static int bad_stream(const void *handle) {
     return emu_error(cudaErrorInvalidResourceHandle, "%p is not a stream, or one that was destroyed", handle);
 }
 
 int emu_find_stream(void *handle, int device, emu_stream **found) {
     *found = NULL;
-    if (handle == (void *)cudaStreamPerThread)
-        return emu_error(cudaErrorNotSupported, "cudaStreamPerThread: the emulator does not have it yet");
+    if (handle == (void *)cudaStreamPerThread) {
+        *found = own_stream(device);
+        return *found ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
+    }
     if (!handle || handle == (void *)cudaStreamLegacy) {
         if (!null_streams[device]) {
             null_streams[device] = new_stream(device, cudaStreamDefault, 0);
@@ -91,8 +137,7 @@ int emu_find_stream(void *handle, int device, emu_stream **found) {
 }
 
 // --- order (lock held) -------------------------------------------------------------------------------------------
-// A stream that the operation must see advance before it can run; NULL: none.
-static emu_stream *blocker(const emu_stream *s, const emu_op *o) {
+emu_stream *emu_blocker(const emu_stream *s, const emu_op *o) {
     if (o->kind == OP_WAIT && o->awaited->completed < o->awaited_ticket) return o->awaited;
     if (!emu_is_blocking(s)) return NULL;
     if (s->is_null) {
@@ -108,6 +153,7 @@ void emu_enqueue(emu_stream *s, emu_op *o) {
     o->next = NULL;
     o->order = ++emu_queues.last_order;
     o->ticket = ++s->enqueued;
+    o->launcher = pthread_self();
     if (s->head)
         s->tail->next = o;
     else
@@ -128,9 +174,9 @@ void emu_finish(emu_stream *s) {
 }
 
 // --- the stream's thread -----------------------------------------------------------------------------------------
-static void set_error(emu_stream *s, const emu_op *o, int code, int cancelled, const char *message) { // lock held
+static void set_error(emu_stream *s, const emu_op *o, int code, const char *message) { // lock held
     if (s->error.code && !s->error.told) return;
-    s->error = (emu_report){.code = code, .cancelled = cancelled, .order = o->order, .launcher = o->launcher};
+    s->error = (emu_report){.code = code, .order = o->order, .launcher = o->launcher};
     snprintf(s->error.message, sizeof s->error.message, "%s", message);
 }
 
@@ -139,19 +185,15 @@ static int inherits_failure(const emu_stream *s, const emu_op *o) { // lock held
     return o->kind == OP_KERNEL && s->error.code && (!s->error.told || pthread_equal(o->launcher, s->error.launcher));
 }
 
-static void run(emu_stream *s, emu_op *o, int given_up) { // lock not held
+static void run(emu_stream *s, emu_op *o) { // lock not held
     if (o->kind == OP_WORK) {
-        if (!given_up || o->always) o->work(o->data);
+        o->work(o->data);
     } else if (o->kind == OP_KERNEL) {
         char message[EMU_MESSAGE] = "";
-        int code = EMU_CANCELLED;
-        if (!given_up) code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, message);
-        if (!code) return;
+        int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, message);
+        if (!code || code == EMU_CANCELLED) return; // who launched it knows that it was given up
         pthread_mutex_lock(&emu_queues.lock);
-        if (code == EMU_CANCELLED)
-            set_error(s, o, cudaErrorLaunchFailure, 1, "the kernel was cancelled");
-        else
-            set_error(s, o, code, 0, message);
+        set_error(s, o, code, message);
         pthread_mutex_unlock(&emu_queues.lock);
     }
 }
@@ -170,12 +212,11 @@ static void *worker(void *argument) {
             pthread_cond_wait(&s->work, &emu_queues.lock);
         }
         emu_op *o = s->head;
-        for (emu_stream *b; (b = blocker(s, o));) pthread_cond_wait(&b->done, &emu_queues.lock);
-        int given_up = o->ticket <= s->cancel_upto;
-        atomic_store(&s->cancel, given_up);
-        int skip = inherits_failure(s, o);
+        for (emu_stream *b; (b = emu_blocker(s, o));) pthread_cond_wait(&b->done, &emu_queues.lock);
+        int skip = (o->given_up && !o->always) || inherits_failure(s, o);
+        atomic_store(&s->cancel, 0);
         pthread_mutex_unlock(&emu_queues.lock);
-        if (!skip) run(s, o, given_up);
+        if (!skip) run(s, o);
         pthread_mutex_lock(&emu_queues.lock);
         emu_finish(s);
         free(o);
@@ -200,7 +241,7 @@ int emu_queue_later(emu_stream *s, emu_op *o) {
 
 int emu_can_run_now(const emu_stream *s, emu_op *o) {
     o->order = emu_queues.last_order + 1;
-    return !s->head && !blocker(s, o);
+    return !s->head && !emu_blocker(s, o);
 }
 
 int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_manner manner, int always) {
@@ -225,7 +266,7 @@ int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_
         for (emu_stream *b;;) {
             if (s->head != &here)
                 pthread_cond_wait(&s->done, &emu_queues.lock);
-            else if ((b = blocker(s, &here)))
+            else if ((b = emu_blocker(s, &here)))
                 pthread_cond_wait(&b->done, &emu_queues.lock);
             else
                 break;
@@ -263,16 +304,6 @@ int emu_stream_create(void **handle, unsigned flags, int priority) {
     return *handle ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
 }
 
-static void close_stream(emu_stream *s) { // lock held; what is queued still runs
-    s->live = 0;
-    s->closing = 1;
-    if (s->head) return;
-    if (s->has_worker)
-        pthread_cond_signal(&s->work);
-    else
-        recycle(s);
-}
-
 int emu_stream_destroy(void *handle) {
     if (!handle || handle == (void *)cudaStreamLegacy || handle == (void *)cudaStreamPerThread)
         return emu_error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy: a default stream cannot be destroyed");
@@ -288,7 +319,7 @@ void emu_drop_streams(int device) {
     pthread_mutex_lock(&emu_queues.lock);
     for (emu_stream *s = emu_queues.streams, *next; s; s = next) {
         next = s->next;
-        if (s->device == device && s->live && !s->is_null) close_stream(s);
+        if (s->device == device && s->live && !s->is_null && !s->of_thread) close_stream(s);
     }
     pthread_mutex_unlock(&emu_queues.lock);
 }
@@ -304,6 +335,18 @@ int emu_stream_info(void *handle, unsigned *flags, int *priority, int *device_ou
         if (priority) *priority = s->priority;
         if (device_out) *device_out = s->device;
     }
+    pthread_mutex_unlock(&emu_queues.lock);
+    return code;
+}
+
+int emu_stream_id(void *handle, unsigned long long *id) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!id) return emu_error(cudaErrorInvalidValue, "cudaStreamGetId: no place for the result");
+    emu_stream *s;
+    pthread_mutex_lock(&emu_queues.lock);
+    code = emu_find_stream(handle, device, &s);
+    if (!code) *id = s->id;
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
 }
@@ -326,7 +369,7 @@ int emu_stream_call(void *stream, void (*function)(void *), void *argument) {
 
 // --- fork --------------------------------------------------------------------------------------------------------
 // In the child only the thread that forked exists. Queues are emptied: what was on its way is lost there, and frees
-// are carried out. Streams stay usable and get new threads when they need them.
+// are carried out. Streams stay usable and get new threads when they need them, but for those of the other threads.
 static void after_fork(void) {
     for (emu_stream *s = emu_queues.streams, *next; s; s = next) {
         next = s->next;
@@ -342,6 +385,7 @@ static void after_fork(void) {
             free(o);
         }
         s->completed = s->enqueued;
+        if (s->of_thread && !pthread_equal(s->owner, pthread_self())) s->live = 0, s->closing = 1;
         if (s->closing) recycle(s);
     }
     for (emu_stream *s = free_streams; s; s = s->next) start_conditions(s);

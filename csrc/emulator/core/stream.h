@@ -31,12 +31,13 @@ typedef struct emu_op {
     struct emu_op *next;
     uint64_t order, ticket;
     emu_op_kind kind;
-    int here;   // run by the thread that queued it: lives on that thread's stack
-    int always; // even when the stream is cancelled
+    int here;     // run by the thread that queued it: lives on that thread's stack
+    int always;   // even when it is given up
+    int given_up; // who launched it broke off a wait for it: it is not carried out any more
     emu_work work;
     void *data;
     emu_launch launch;
-    pthread_t launcher;  // OP_KERNEL: the thread that asked for it
+    pthread_t launcher;  // the thread that asked for it
     emu_event *event;    // OP_RECORD
     uint64_t record;     // which record of the event
     emu_stream *awaited; // OP_WAIT
@@ -44,7 +45,7 @@ typedef struct emu_op {
 } emu_op;
 
 typedef struct emu_report { // a kernel's error
-    int code, cancelled;
+    int code;
     int told; // a thread that did not launch the kernel knows
     pthread_t launcher;
     uint64_t order;
@@ -54,12 +55,15 @@ typedef struct emu_report { // a kernel's error
 struct emu_stream {
     int magic, live; // live: the handle is valid
     int device, is_null, priority;
+    unsigned long long id; // no other stream ever has it
+    int of_thread; // cudaStreamPerThread of `owner`
+    pthread_t owner;
     unsigned flags;
     uint64_t enqueued, completed; // tickets
     emu_op *head, *tail;
     int has_worker, closing;
-    uint64_t cancel_upto; // operations up to this ticket are given up
-    atomic_int cancel;    // what the running grid polls
+    uint64_t reach;    // wait.c: of what is broken off
+    atomic_int cancel; // what the running grid polls
     emu_report error;
     pthread_cond_t work; // for the worker: the head changed
     pthread_cond_t done; // for everyone: `completed` grew
@@ -91,12 +95,24 @@ static inline int emu_pending_before(const emu_stream *s, uint64_t order) {
 
 // --- stream.c
 int emu_find_stream(void *handle, int device, emu_stream **found); // `device`: the calling thread's
-int emu_can_run_now(const emu_stream *s, emu_op *o);               // `o` is not queued yet
+emu_stream *emu_blocker(const emu_stream *s, const emu_op *o); // what must advance before `o` can run; NULL: nothing
+int emu_can_run_now(const emu_stream *s, emu_op *o);           // `o` is not queued yet
 int emu_queue_later(emu_stream *s, emu_op *o); // for the stream's thread, which frees it; not where this fails
 void emu_enqueue(emu_stream *s, emu_op *o);    // and no more: the caller sees to it that it is run
 void emu_finish(emu_stream *s);                // the head has run
 
 // --- wait.c
+// Whether a wait on `s` (NULL: on the device; device -1: on all) is one for the work of `t`, too.
+static inline int emu_covers(const emu_stream *s, int device, const emu_stream *t) {
+    if (!s) return device < 0 || t->device == device;
+    return t == s || (s->is_null && t->device == s->device && emu_is_blocking(t));
+}
+static inline uint64_t emu_ask_at(void) { // when somebody is asked next
+    return emu_now_ns() + 50000000u;
+}
+// Waits till `t` has advanced, or does not wait that long; asks when it is time. Nonzero: the wait is broken off.
+int emu_wait_and_ask(emu_stream *t, uint64_t *ask, emu_interrupted interrupted, void *argument);
+void emu_give_up(void); // how far into each stream: its `reach`
 // Tells the calling thread: a copy goes to `earliest` if that has none or a later one. An error told to its launcher
 // is gone.
 void emu_tell(emu_report *from, emu_report *earliest);

@@ -1,4 +1,4 @@
-// Waiting: for streams and devices; who hears of a kernel's error; giving up what was queued.
+// Waiting: for streams and devices; who hears of a kernel's error; breaking a wait off.
 //
 //   kernel fails --> stream's error --.--> wait on the stream itself: returned, gone
 //                                     '--> wait that covers more (NULL stream, device) or less (event):
@@ -10,29 +10,25 @@
 #define _GNU_SOURCE
 #include "stream.h"
 
-#include <errno.h>
 #include <time.h>
 
 // A stream with work that a wait on `s` covers; s NULL: every stream of `device` (-1: of all). Lock held.
 static emu_stream *unfinished(const emu_stream *s, int device, uint64_t order) {
-    for (emu_stream *t = emu_queues.streams; t; t = t->next) {
-        int covered = !s ? device < 0 || t->device == device
-                         : t == s || (s->is_null && t->device == s->device && emu_is_blocking(t));
-        if (covered && emu_pending_before(t, order)) return t;
-    }
+    for (emu_stream *t = emu_queues.streams; t; t = t->next)
+        if (emu_pending_before(t, order) && emu_covers(s, device, t)) return t;
     return NULL;
 }
 
-// Waits for what is queued now; returns 0 when the time is up first. Lock held. A NULL deadline is for ever.
-static int wait_queued(const emu_stream *s, int device, const struct timespec *deadline) {
-    uint64_t order = emu_queues.last_order + 1;
-    for (emu_stream *t; (t = unfinished(s, device, order));) {
-        if (!deadline)
-            pthread_cond_wait(&t->done, &emu_queues.lock);
-        else if (pthread_cond_timedwait(&t->done, &emu_queues.lock, deadline) == ETIMEDOUT)
-            return !unfinished(s, device, order);
-    }
-    return 1;
+// Waits for what is queued now. Lock held, but not while somebody is asked.
+static int wait_queued(const emu_stream *s, int device, emu_interrupted interrupted, void *argument) {
+    uint64_t order = emu_queues.last_order + 1, ask = emu_ask_at();
+    for (emu_stream *t; (t = unfinished(s, device, order));)
+        if (emu_wait_and_ask(t, &ask, interrupted, argument)) {
+            for (emu_stream *u = emu_queues.streams; u; u = u->next) u->reach = emu_covers(s, device, u) ? order : 0;
+            emu_give_up();
+            return EMU_INTERRUPTED;
+        }
+    return cudaSuccess;
 }
 
 // --- errors ------------------------------------------------------------------------------------------------------
@@ -76,42 +72,31 @@ int emu_collect(void *handle) {
 
 void emu_wait_idle(int device) {
     pthread_mutex_lock(&emu_queues.lock);
-    wait_queued(NULL, device, NULL);
+    wait_queued(NULL, device, NULL, NULL);
     pthread_mutex_unlock(&emu_queues.lock);
 }
 
-int emu_wait_device(int device) {
+int emu_wait_device(int device, emu_interrupted interrupted, void *argument) {
     pthread_mutex_lock(&emu_queues.lock);
-    wait_queued(NULL, device, NULL);
-    int code = collect(NULL, device);
+    int code = wait_queued(NULL, device, interrupted, argument);
+    if (!code) code = collect(NULL, device);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
 }
 
-// cudaErrorNotReady is an answer, not an error: nothing is noted, here or by a query (so it is on a GPU).
-int emu_stream_wait(void *handle, long milliseconds) {
+int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    struct timespec deadline;
-    if (milliseconds >= 0) {
-        uint64_t at = emu_now_ns() + (uint64_t)milliseconds * 1000000u;
-        deadline.tv_sec = (time_t)(at / 1000000000u);
-        deadline.tv_nsec = (long)(at % 1000000000u);
-    }
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);
-    if (!code) {
-        device = s->device;
-        if (!wait_queued(s, device, milliseconds < 0 ? NULL : &deadline))
-            code = cudaErrorNotReady;
-        else
-            code = collect(s, device);
-    }
+    if (!code) code = wait_queued(s, s->device, interrupted, argument);
+    if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
 }
 
+// cudaErrorNotReady is an answer, not an error: nothing is noted (so it is on a GPU).
 int emu_stream_query(void *handle) {
     int device, code = emu_enter(&device);
     if (code) return code;
@@ -126,26 +111,63 @@ int emu_stream_query(void *handle) {
     return code;
 }
 
-// What the stream has been given so far is abandoned: kernels end at their next barrier, thread or block, what is
-// queued is dropped, memory on its way back is still given back, events still fire. What a dropped operation waited
-// for on another stream is waited for. For the NULL stream that means the device's blocking streams as well, because
-// waiting for it means waiting for them.
-int emu_stream_cancel(void *handle) {
-    int device, code = emu_enter(&device);
-    if (code) return code;
-    emu_stream *s;
-    pthread_mutex_lock(&emu_queues.lock);
-    code = emu_find_stream(handle, device, &s);
-    if (!code) {
-        for (emu_stream *t = emu_queues.streams; t; t = t->next) {
-            if (t != s && !(s->is_null && t->device == s->device && emu_is_blocking(t))) continue;
-            t->cancel_upto = t->enqueued;
-            if (t->head) atomic_store(&t->cancel, 1);
-        }
-        wait_queued(s, s->device, NULL);
-        for (emu_stream *t = emu_queues.streams; t; t = t->next)
-            if (t->error.cancelled && t->device == s->device && (t == s || s->is_null)) t->error.code = 0;
+// --- breaking off ------------------------------------------------------------------------------------------------
+int emu_wait_and_ask(emu_stream *t, uint64_t *ask, emu_interrupted interrupted, void *argument) {
+    if (!interrupted) {
+        pthread_cond_wait(&t->done, &emu_queues.lock);
+        return 0;
     }
+    struct timespec until = {.tv_sec = (time_t)(*ask / 1000000000u), .tv_nsec = (long)(*ask % 1000000000u)};
+    pthread_cond_timedwait(&t->done, &emu_queues.lock, &until);
+    if (emu_now_ns() < *ask) return 0;
     pthread_mutex_unlock(&emu_queues.lock);
-    return code;
+    int stop = interrupted(argument);
+    pthread_mutex_lock(&emu_queues.lock);
+    *ask = emu_ask_at();
+    return stop;
+}
+
+static int extend(emu_stream *t, uint64_t order) {
+    if (order <= t->reach) return 0;
+    t->reach = order;
+    return 1;
+}
+
+// What `o`, of the stream t, waits for: is any of it new?
+static int extend_from(const emu_stream *t, const emu_op *o) {
+    int grown = 0;
+    if (o->kind == OP_WAIT)
+        for (const emu_op *w = o->awaited->head; w && w->ticket <= o->awaited_ticket; w = w->next)
+            grown |= extend(o->awaited, w->order + 1);
+    if (emu_is_blocking(t))
+        for (emu_stream *u = emu_queues.streams; u; u = u->next)
+            if (u != t && u->device == t->device && emu_is_blocking(u) && (t->is_null || u->is_null))
+                grown |= extend(u, o->order);
+    return grown;
+}
+
+// A stream that goes on at once, because what it comes to next was given up.
+static emu_stream *settling(void) {
+    for (emu_stream *t = emu_queues.streams; t; t = t->next)
+        if (t->head && t->head->given_up && !emu_blocker(t, t->head)) return t;
+    return NULL;
+}
+
+// Gives up what this thread launched, among the operations before each stream's `reach` and all that these wait for.
+// Kernels end at their next barrier, thread or block, what is queued is dropped; events still fire, and memory on its
+// way back is given back. Returns when nothing of it runs. Others' work is left alone, even where it comes behind: what
+// was given up has left its outputs as they were.
+void emu_give_up(void) {
+    for (int grown = 1; grown;) {
+        grown = 0;
+        for (emu_stream *t = emu_queues.streams; t; t = t->next)
+            for (emu_op *o = t->head; o && o->order < t->reach; o = o->next) grown |= extend_from(t, o);
+    }
+    for (emu_stream *t = emu_queues.streams; t; t = t->next)
+        for (emu_op *o = t->head; o && o->order < t->reach; o = o->next) {
+            if (!pthread_equal(o->launcher, pthread_self())) continue;
+            o->given_up = 1;
+            if (o == t->head) atomic_store(&t->cancel, 1);
+        }
+    for (emu_stream *t; (t = settling());) pthread_cond_wait(&t->done, &emu_queues.lock);
 }

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { BACKEND_INTERRUPTED = -4 };
+enum { BACKEND_INTERRUPTED = EMU_INTERRUPTED };
 
 static inline const char *backend_name(void) {
     return "emulator";
@@ -18,18 +18,33 @@ static inline int backend_is_emulated(void) {
     return 1;
 }
 
-// Waits for the stream. Every 50 ms it asks interrupted(argument); once that returns nonzero, what runs and waits on
-// the stream is abandoned and the call returns BACKEND_INTERRUPTED. Else a cudaError_t.
+// Waits for the stream. Every 50 ms it asks interrupted(argument), if there is one; once that returns nonzero, what
+// this thread launched and waits for is given up, and the call returns BACKEND_INTERRUPTED. Else a cudaError_t.
 static inline int backend_wait(cudaStream_t stream, int (*interrupted)(void *), void *argument) {
-    if (!interrupted) return emu_stream_wait(stream, -1);
-    for (;;) {
-        int code = emu_stream_wait(stream, 50);
-        if (code != (int)cudaErrorNotReady) return code;
-        if (interrupted(argument)) {
-            emu_stream_cancel(stream);
-            return BACKEND_INTERRUPTED;
-        }
-    }
+    return emu_stream_wait(stream, interrupted, argument);
+}
+
+// The same for all work of the current device, and for an event.
+static inline int backend_wait_device(int (*interrupted)(void *), void *argument) {
+    return emu_device_wait(interrupted, argument);
+}
+static inline int backend_wait_event(cudaEvent_t event, int (*interrupted)(void *), void *argument) {
+    return emu_event_wait(event, interrupted, argument);
+}
+
+// Waits for all work of the current device. What its kernels did wrong stays for those who ask later.
+static inline int backend_settle(void) {
+    return emu_device_settle();
+}
+
+// 1: a wait can be broken off while a kernel runs. Then one waits before anything that cannot be broken off.
+static inline int backend_wait_can_be_interrupted(void) {
+    return 1;
+}
+
+// 1: device memory is the host's, and the CPU's libraries can use it as it is.
+static inline int backend_memory_is_host(void) {
+    return 1;
 }
 
 // Words on this thread's last failing call; returns their length (0: nothing more than the code says).

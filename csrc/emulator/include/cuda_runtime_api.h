@@ -45,7 +45,10 @@ EMU_CUDA(cudaGetDeviceProperties, (struct cudaDeviceProp * properties, int devic
 EMU_CUDA(cudaDeviceGetAttribute, (int *value, enum cudaDeviceAttr attribute, int device),
          emu_device_attribute(value, (int)attribute, device))
 EMU_CUDA(cudaDeviceGetPCIBusId, (char *text, int size, int device), emu_device_bus_id(text, size, device))
-EMU_CUDA(cudaDeviceSynchronize, (void), emu_device_synchronize())
+EMU_CUDA(cudaDeviceSynchronize, (void), emu_device_wait(NULL, NULL))
+EMU_CUDA(cudaDeviceCanAccessPeer, (int *can, int device, int peer), emu_device_peers(can, device, peer))
+EMU_CUDA(cudaDeviceEnablePeerAccess, (int peer, unsigned flags), emu_device_enable_peer(peer, flags, 1))
+EMU_CUDA(cudaDeviceDisablePeerAccess, (int peer), emu_device_enable_peer(peer, 0, 0))
 EMU_CUDA(cudaDeviceReset, (void), emu_device_reset())
 EMU_CUDA(cudaDriverGetVersion, (int *version), emu_versions(version, NULL))
 EMU_CUDA(cudaRuntimeGetVersion, (int *version), emu_versions(NULL, version))
@@ -61,6 +64,8 @@ EMU_CUDA(cudaFreeHost, (void *pointer), emu_free_host(pointer))
 EMU_CUDA(cudaHostRegister, (void *pointer, size_t bytes, unsigned flags),
          ((void)flags, emu_register(pointer, bytes, 0)))
 EMU_CUDA(cudaHostUnregister, (void *pointer), emu_unregister(pointer))
+EMU_CUDA(cudaHostGetDevicePointer, (void **device, void *host, unsigned flags),
+         emu_host_device_pointer(device, host, flags))
 EMU_CUDA(cudaMemGetInfo, (size_t * free_bytes, size_t *total), emu_memory_info(free_bytes, total))
 EMU_CUDA(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, const void *pointer),
          emu_pointer_attributes(attributes, sizeof *attributes, pointer))
@@ -98,6 +103,11 @@ EMU_CUDA(cudaMemcpy2DAsync,
          (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
           enum cudaMemcpyKind kind, cudaStream_t stream EMU_OR(0)),
          emu_copy(to, to_pitch, from, from_pitch, width, height, (int)kind, stream, 1))
+EMU_CUDA(cudaMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t bytes),
+         emu_copy_peer(to, to_device, from, from_device, bytes, NULL, 0))
+EMU_CUDA(cudaMemcpyPeerAsync,
+         (void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t stream EMU_OR(0)),
+         emu_copy_peer(to, to_device, from, from_device, bytes, stream, 1))
 EMU_CUDA(cudaMemset, (void *to, int value, size_t bytes), emu_set(to, bytes, value, bytes, 1, NULL, 0))
 EMU_CUDA(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream EMU_OR(0)),
          emu_set(to, bytes, value, bytes, 1, stream, 1))
@@ -114,10 +124,11 @@ EMU_CUDA(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
 EMU_CUDA(cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority),
          emu_stream_create((void **)stream, flags, priority))
 EMU_CUDA(cudaStreamDestroy, (cudaStream_t stream), emu_stream_destroy(stream))
-EMU_CUDA(cudaStreamSynchronize, (cudaStream_t stream), emu_stream_wait(stream, -1))
+EMU_CUDA(cudaStreamSynchronize, (cudaStream_t stream), emu_stream_wait(stream, NULL, NULL))
 EMU_CUDA(cudaStreamQuery, (cudaStream_t stream), emu_stream_query(stream))
 EMU_CUDA(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags EMU_OR(0)),
          ((void)flags, emu_stream_wait_event(stream, event)))
+EMU_CUDA(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id), emu_stream_id(stream, id))
 EMU_CUDA(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags), emu_stream_info(stream, flags, NULL, NULL))
 EMU_CUDA(cudaStreamGetPriority, (cudaStream_t stream, int *priority), emu_stream_info(stream, NULL, priority, NULL))
 EMU_CUDA(cudaStreamGetDevice, (cudaStream_t stream, int *device), emu_stream_info(stream, NULL, NULL, device))
@@ -128,7 +139,7 @@ EMU_CUDA(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), emu_ev
 EMU_CUDA(cudaEventDestroy, (cudaEvent_t event), emu_event_destroy(event))
 EMU_CUDA(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream EMU_OR(0)), emu_event_record(event, stream))
 EMU_CUDA(cudaEventQuery, (cudaEvent_t event), emu_event_query(event))
-EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_synchronize(event))
+EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_wait(event, NULL, NULL))
 EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
          emu_event_elapsed(milliseconds, start, end))
 

@@ -48,6 +48,8 @@ extern "C" {
     X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                      \
     X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                                 \
     X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                        \
+    X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                      \
+    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                                        \
     X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                                      \
     X(cudaErrorAssert, 710, "device-side assert triggered")                                                          \
     X(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped")      \

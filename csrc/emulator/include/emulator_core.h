@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EMU_INTERFACE_VERSION 1
+#define EMU_INTERFACE_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,9 +38,16 @@ typedef struct emu_launch {
 
 // --- What the host may ask of the core ---------------------------------------------------------------------------
 // Codes are cudaError_t's numbers (0: success). Every failing call notes its code for cudaGetLastError and words for
-// emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; a NULL stream is
-// the current device's default stream. Structs travel with their size, so that an older caller stays served.
+// emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; as a stream, NULL
+// and 1 are the current device's default stream, 2 is the one of the calling thread. Structs travel with their size,
+// so that an older caller stays served.
 EMU_API int emu_interface_version(void);
+
+// Our extension: a wait can be broken off. NULL, or a function that is asked every 50 ms, without a lock, by the thread
+// that waits. Once it returns nonzero, what this thread has launched and now waits for (in whatever stream) is given
+// up, and the wait returns EMU_INTERRUPTED. Other threads' work goes on.
+enum { EMU_INTERRUPTED = -4 };
+typedef int (*emu_interrupted)(void *argument);
 
 // Errors
 EMU_API int emu_last_error(int reset);
@@ -59,7 +66,10 @@ EMU_API int emu_set_device(int device);
 EMU_API int emu_device_properties(void *properties, size_t size, int device); // struct cudaDeviceProp
 EMU_API int emu_device_attribute(int *value, int attribute, int device);
 EMU_API int emu_device_bus_id(char *text, int size, int device);
-EMU_API int emu_device_synchronize(void);
+EMU_API int emu_device_wait(emu_interrupted interrupted, void *argument);
+EMU_API int emu_device_settle(void); // our extension: waits, and leaves errors to those who ask for them
+EMU_API int emu_device_peers(int *can, int device, int peer);             // may they reach each other's memory?
+EMU_API int emu_device_enable_peer(int peer, unsigned flags, int enable); // from the current device
 EMU_API int emu_device_reset(void);
 EMU_API int emu_versions(int *driver, int *runtime);
 
@@ -71,6 +81,7 @@ EMU_API int emu_free(void *pointer);
 EMU_API int emu_free_async(void *pointer, void *stream);
 EMU_API int emu_malloc_host(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_free_host(void *pointer);
+EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
 EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
@@ -84,14 +95,16 @@ EMU_API int emu_pool_trim(void *pool, size_t keep);
 // Copies: rows of `width` bytes, `height` of them; a linear copy has one row. `kind` is cudaMemcpyKind's number.
 EMU_API int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                      int kind, void *stream, int async);
+EMU_API int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream,
+                          int async);
 EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
 
 // Streams and events
 EMU_API int emu_stream_create(void **stream, unsigned flags, int priority);
 EMU_API int emu_stream_destroy(void *stream);
 EMU_API int emu_stream_query(void *stream);
-EMU_API int emu_stream_wait(void *stream, long milliseconds); // negative: for ever; else cudaErrorNotReady in time
-EMU_API int emu_stream_cancel(void *stream); // our extension: ends what runs and waits there, comes back when it has
+EMU_API int emu_stream_wait(void *stream, emu_interrupted interrupted, void *argument);
+EMU_API int emu_stream_id(void *stream, unsigned long long *id);
 EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
 EMU_API int emu_stream_wait_event(void *stream, void *event);
 EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
@@ -99,7 +112,7 @@ EMU_API int emu_event_create(void **event, unsigned flags);
 EMU_API int emu_event_destroy(void *event);
 EMU_API int emu_event_record(void *event, void *stream);
 EMU_API int emu_event_query(void *event);
-EMU_API int emu_event_synchronize(void *event);
+EMU_API int emu_event_wait(void *event, emu_interrupted interrupted, void *argument);
 EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
 
 // Kernels

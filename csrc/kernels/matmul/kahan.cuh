@@ -16,16 +16,15 @@
 
 namespace matmul {
 
-template <typename T>
-__global__ void __launch_bounds__(FLAT_THREADS)
-    kahan(const T *__restrict__ a, int64_t lda, const T *__restrict__ b, int64_t ldb, T *__restrict__ c, int64_t ldc,
-          int64_t m, int64_t n, int64_t k) {
+template <typename T> __global__ void __launch_bounds__(FLAT_THREADS) kahan(const operand_stack<T> stack) {
+    const auto [a, b, c, m, n, k] = stack.of_block();
     const int64_t idx = static_cast<int64_t>(blockIdx.x) * FLAT_THREADS + threadIdx.x;
     const int64_t row = idx / n, column = idx % n;
     if (row >= m) return;
-    kahan_sum<T> total;
-    for (int64_t i = 0; i < k; ++i) total.add_product(a[row * lda + i], b[i * ldb + column]);
-    c[row * ldc + column] = compensated_result(total, a + row * lda, b + column, ldb, k);
+    const auto a_row = a.row(row), b_column = b.column(column);
+    kahan_sum<number<T>> total;
+    for (int64_t i = 0; i < k; ++i) total.add_product(a_row[i], b_column[i]);
+    c.store(row, column, compensated_result(total, a_row, b_column, k));
 }
 
 } // namespace matmul

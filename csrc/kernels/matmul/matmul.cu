@@ -1,7 +1,8 @@
-// matmul: C = A * B for two matrices. The launches and the table of the ladders; a kernel is in a file of its own.
+// matmul: C = A * B for two matrices, or for stacks of them. The launches and the table of the ladders; a kernel is in
+// a file of its own.
 //
-// Begin with naive.cuh and follow the table. Views: A is m x k, B is k x n, C is m x n; rows contiguous, any distance
-// from row to row.
+// Begin with naive.cuh and follow the table. Views: the last two axes are the matrices, A is m x k, B is k x n, C is
+// m x n; those before them are the stack's, as long in each view (a broadcast one has stride 0). Any strides.
 #include <type_traits>
 
 #include "naive.cuh"
@@ -23,68 +24,113 @@ namespace {
 // --- types and tile widths: the one place where they become C++ ones
 
 // A row that lists a type or a width which is not here fails its first call with it.
+int no_kernel(const ck_call *call, ck_error *error) {
+    const ck_types types = call->types;
+    return ck_fail(error, CK_BAD_TYPE, "matmul",
+                   "no kernel for input %s, accumulator %s and output %s: the row lists a type that its run lacks",
+                   ck_dtype_name(types.input), ck_dtype_name(types.accumulator), ck_dtype_name(types.output));
+}
+
 template <typename Visit> int with_type(const ck_call *call, ck_error *error, Visit visit) {
     const ck_types types = call->types;
     if (types.input == types.accumulator && types.input == types.output) switch (types.input) {
         case CK_FLOAT32: return visit(float{});
         case CK_FLOAT64: return visit(double{});
         }
-    return ck_fail(error, CK_BAD_TYPE, "matmul",
-                   "no kernel for input %s with accumulator %s; there are float32 and float64",
-                   ck_dtype_name(types.input), ck_dtype_name(types.accumulator));
+    return no_kernel(call, error);
 }
 
-template <typename Visit> int with_type_and_tile(const ck_call *call, ck_error *error, Visit visit) {
-    return with_type(call, error, [&](auto type) {
-        switch (call->parameters[0]) {
-        case 8: return visit(type, std::integral_constant<int, 8>{});
-        case 16: return visit(type, std::integral_constant<int, 16>{});
-        case 32: return visit(type, std::integral_constant<int, 32>{});
+// Rows for every type. Products and sums of integers are the same bits with a sign and without.
+template <typename Visit> int with_any_type(const ck_call *call, ck_error *error, Visit visit) {
+    const ck_types types = call->types;
+    const bool half = types.input == CK_FLOAT16 || types.input == CK_BFLOAT16;
+    if (types.input == types.output && types.accumulator == (half ? CK_FLOAT32 : types.input)) switch (types.input) {
+        case CK_BOOL: return visit(bool8{});
+        case CK_INT8:
+        case CK_UINT8: return visit(uint8_t{});
+        case CK_INT16:
+        case CK_UINT16: return visit(uint16_t{});
+        case CK_INT32:
+        case CK_UINT32: return visit(uint32_t{});
+        case CK_INT64:
+        case CK_UINT64: return visit(uint64_t{});
+        case CK_FLOAT16: return visit(__half{});
+        case CK_BFLOAT16: return visit(__nv_bfloat16{});
+        case CK_COMPLEX64: return visit(complex<float>{});
+        case CK_COMPLEX128: return visit(complex<double>{});
         }
-        return ck_fail(error, CK_BAD_VALUE, "matmul", "tile=%lld: there are 8, 16 and 32",
-                       static_cast<long long>(call->parameters[0]));
-    });
+    return with_type(call, error, visit);
+}
+
+template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Visit visit) {
+    switch (call->parameters[0]) {
+    case 8: return visit(std::integral_constant<int, 8>{});
+    case 16: return visit(std::integral_constant<int, 16>{});
+    case 32: return visit(std::integral_constant<int, 32>{});
+    }
+    return ck_fail(error, CK_BAD_VALUE, "matmul", "tile=%lld: there are 8, 16 and 32",
+                   static_cast<long long>(call->parameters[0]));
 }
 
 // --- sizes
 
-int64_t rows(const ck_call *call) {
-    return call->views[0].shape[0];
+// Axes are counted from the end: 1 and 2 are the matrix, the stack begins at 3. A question about a row of the table
+// may come with vectors, or with stacks that are not broadcast yet.
+int64_t length(const ck_view &view, int axis) {
+    return axis <= view.ndim ? view.shape[view.ndim - axis] : 1;
 }
-int64_t inner(const ck_call *call) {
-    return call->views[0].shape[1];
-}
-int64_t columns(const ck_call *call) {
-    return call->views[1].shape[1];
-}
-bool empty(const ck_call *call) {
-    return rows(call) == 0 || columns(call) == 0;
+int64_t stride(const ck_view &view, int axis) {
+    return view.strides[view.ndim - axis];
 }
 
-// Elements from one row to the next.
-template <typename T> int64_t leading(const ck_view &view) {
-    return view.strides[0] / static_cast<int64_t>(sizeof(T));
+int64_t rows(const ck_call *call) {
+    return length(call->views[0], 2);
+}
+int64_t inner(const ck_call *call) {
+    return length(call->views[0], 1);
+}
+int64_t columns(const ck_call *call) {
+    return length(call->views[1], 1);
+}
+int64_t products(const ck_call *call) {
+    const ck_view &a = call->views[0], &b = call->views[1];
+    int64_t count = 1;
+    for (int axis = 3; axis <= a.ndim || axis <= b.ndim; ++axis)
+        count = product(count, length(a, axis) == 1 ? length(b, axis) : length(a, axis));
+    return count;
+}
+bool empty(const ck_call *call) {
+    return rows(call) == 0 || columns(call) == 0 || products(call) == 0;
 }
 
 // --- plans
+
+bool shapes_fit(const ck_call *call) {
+    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
+    if (a.ndim < 2 || b.ndim != a.ndim || c.ndim != a.ndim) return false;
+    for (int axis = 3; axis <= a.ndim; ++axis)
+        if (length(b, axis) != length(a, axis) || length(c, axis) != length(a, axis)) return false;
+    return length(b, 2) == inner(call) && length(c, 2) == rows(call) && length(c, 1) == columns(call);
+}
 
 // An empty C launches nothing; its plan still names one block, for reports.
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t grid_x, int64_t grid_y, int block_x,
               int block_y) {
     *plan = ck_plan{};
-    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
-    if (a.ndim != 2 || b.ndim != 2 || c.ndim != 2 || a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] ||
-        c.shape[1] != b.shape[1])
-        return ck_fail(error, CK_BAD_VALUE, "matmul", "the shapes do not fit: (m, k) by (k, n) gives (m, n)");
-    if (empty(call)) grid_x = grid_y = 1;
-    if (grid_x > call->limits->max_grid[0])
+    if (!shapes_fit(call))
+        return ck_fail(error, CK_BAD_VALUE, "matmul",
+                       "the shapes do not fit: (..., m, k) by (..., k, n) gives (..., m, n)");
+    const int64_t *most = call->limits->max_grid;
+    int64_t grid_z = products(call);
+    if (empty(call)) grid_x = grid_y = grid_z = 1;
+    if (grid_x > most[0])
         return ck_fail(error, CK_BAD_VALUE, "matmul",
                        "a %lld x %lld result needs a grid of %lld blocks in x; this device allows %lld",
                        static_cast<long long>(rows(call)), static_cast<long long>(columns(call)),
-                       static_cast<long long>(grid_x), static_cast<long long>(call->limits->max_grid[0]));
+                       static_cast<long long>(grid_x), static_cast<long long>(most[0]));
     plan->grid[0] = static_cast<unsigned>(grid_x);
-    plan->grid[1] = static_cast<unsigned>(smaller(grid_y, call->limits->max_grid[1]));
-    plan->grid[2] = 1;
+    plan->grid[1] = static_cast<unsigned>(smaller(grid_y, most[1])); // the rest goes to further launches
+    plan->grid[2] = static_cast<unsigned>(smaller(grid_z, most[2]));
     plan->block[0] = static_cast<unsigned>(block_x);
     plan->block[1] = static_cast<unsigned>(block_y);
     plan->block[2] = 1;
@@ -138,45 +184,122 @@ int plan_naive_2d(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 // --- runs
 
-// The six arguments that all kernels begin with, then their own.
-template <typename T, typename Kernel, typename... Sizes>
-int launch(Kernel kernel, const char *name, const ck_call *call, const ck_plan *plan, const ck_context *context,
-           ck_error *error, Sizes... sizes) {
-    if (empty(call)) return CK_OK;
-    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
-    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
-                     static_cast<const T *>(a.data), leading<T>(a), static_cast<const T *>(b.data), leading<T>(b),
-                     static_cast<T *>(c.data), leading<T>(c), sizes...);
+// Elements from one index to the next. A view whose distances are no whole elements is packed beforehand.
+template <typename T> int64_t step(const ck_view &view, int axis) {
+    return stride(view, axis) / static_cast<int64_t>(sizeof(T));
 }
 
-#define RUN_FLAT(name)                                                                                               \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_type(call, error, [&](auto type) {                                                               \
-            using T = decltype(type);                                                                                \
-            return launch<T>(name<T>, #name, call, plan, context, error, rows(call), columns(call), inner(call));    \
-        });                                                                                                          \
-    }
-RUN_FLAT(naive)
-RUN_FLAT(kahan)
-RUN_FLAT(naive_2d)
+template <typename T> operands<T> first_operands(const ck_call *call) {
+    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
+    return {{static_cast<const T *>(a.data), step<T>(a, 2), step<T>(a, 1)},
+            {static_cast<const T *>(b.data), step<T>(b, 2), step<T>(b, 1)},
+            {static_cast<T *>(c.data), step<T>(c, 2), step<T>(c, 1)},
+            rows(call),
+            columns(call),
+            inner(call)};
+}
 
-#define RUN_TILED(name)                                                                                              \
+// The axes of a stack, innermost first. Those that lie in all three views as one would are one: what is left is none
+// for two matrices, one for a plain stack, seldom more than two.
+struct stack_axes {
+    int count;
+    stack_axis axis[CK_MAX_DIMS];
+};
+
+template <typename T> stack_axes axes_of(const ck_call *call) {
+    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
+    stack_axes axes = {};
+    for (int axis = 3; axis <= a.ndim; ++axis) {
+        const stack_axis next = {length(a, axis), step<T>(a, axis), step<T>(b, axis), step<T>(c, axis)};
+        if (next.length == 1) continue;
+        if (axes.count > 0 && axes.axis[axes.count - 1].goes_on_with(next))
+            axes.axis[axes.count - 1].length *= next.length;
+        else
+            axes.axis[axes.count++] = next;
+    }
+    return axes;
+}
+
+// Calls launch(part, products) for parts of a stack that one launch can take, of at most `most` products: as many
+// slices of the outermost axis at a time as fit, or, where one alone is too much, the parts of each.
+template <typename T, typename Launch>
+int in_parts(operands<T> first, const stack_axes &axes, int64_t most, Launch launch) {
+    if (axes.count == 0) return launch(operand_stack<T>{first, 0, {}}, 1);
+    stack_axes slice = axes;
+    const stack_axis outer = axes.axis[--slice.count];
+    int64_t size = 1;
+    for (int i = 0; i < slice.count; ++i) size = product(size, axes.axis[i].length);
+    const bool too_much = size > most || axes.count > STACK_AXES;
+    const int64_t at_once = too_much ? 1 : most / size;
+    for (int64_t done = 0; done < outer.length; done += at_once) {
+        if (too_much) {
+            CK_TRY(in_parts(first, slice, most, launch));
+        } else {
+            operand_stack<T> part = {first, axes.count, {}};
+            for (int i = 0; i < axes.count; ++i) part.axis[i] = axes.axis[i];
+            part.axis[slice.count].length = smaller(at_once, outer.length - done);
+            CK_TRY(launch(part, size * part.axis[slice.count].length));
+        }
+        first.skip(outer, at_once);
+    }
+    return CK_OK;
+}
+
+// As many launches as it takes: for parts of the stack, and of each product for as many rows as fit a grid's y. `own`
+// are a kernel's arguments beside the operands.
+template <typename T, typename Kernel, typename... Own>
+int launch(Kernel kernel, const char *name, const operands<T> &first, const ck_call *call, const ck_plan *plan,
+           const ck_context *context, ck_error *error, Own... own) {
+    if (empty(call)) return CK_OK;
+    const int64_t m = first.m, side = plan->block[1];
+    const int64_t at_once = plan->grid[1] > 1 ? plan->grid[1] * side : m; // one block in y: rows are counted in x
+    return in_parts(first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T> &part, int64_t products) {
+        for (int64_t top = 0; top < m; top += at_once) {
+            operand_stack<T> rows = part;
+            rows.first.m = smaller(at_once, m - top);
+            rows.first.a.data += top * first.a.row_stride;
+            rows.first.c.data += top * first.c.row_stride;
+            const dim3 grid(plan->grid[0], plan->grid[1] > 1 ? divide_up(rows.first.m, side) : 1, products);
+            CK_TRY(ck_launch(context, error, name, kernel, grid, ck_dim3(plan->block), plan->shared_bytes, rows,
+                             own...));
+        }
+        return static_cast<int>(CK_OK);
+    });
+}
+
+#define RUN_FLAT(name, with_types)                                                                                   \
     int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_type_and_tile(call, error, [&](auto type, auto tile) {                                           \
+        return with_types(call, error, [&](auto type) {                                                              \
             using T = decltype(type);                                                                                \
-            return launch<T>(name<T, decltype(tile)::value>, #name, call, plan, context, error, rows(call),          \
-                             columns(call), inner(call));                                                            \
+            return launch(name<T>, #name, first_operands<T>(call), call, plan, context, error);                      \
         });                                                                                                          \
     }
-RUN_TILED(tiled)
-RUN_TILED(tiled_plain)
+RUN_FLAT(naive, with_any_type)
+RUN_FLAT(kahan, with_type)
+RUN_FLAT(naive_2d, with_type)
+
+#define RUN_TILED(name, with_types)                                                                                  \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_types(call, error, [&](auto type) {                                                              \
+            using T = decltype(type);                                                                                \
+            return with_tile(call, error, [&](auto tile) {                                                           \
+                return launch(name<T, decltype(tile)::value>, #name, first_operands<T>(call), call, plan, context,   \
+                              error);                                                                                \
+            });                                                                                                      \
+        });                                                                                                          \
+    }
+RUN_TILED(tiled, with_any_type)
+RUN_TILED(tiled_plain, with_type)
 
 int run_tiled_padded(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_type_and_tile(call, error, [&](auto type, auto tile) {
+    return with_type(call, error, [&](auto type) {
         using T = decltype(type);
-        constexpr int TILE = decltype(tile)::value;
-        return launch<T>(tiled_padded<T, TILE>, "tiled_padded", call, plan, context, error,
-                         divide_up(rows(call), TILE) * TILE, divide_up(inner(call), TILE) * TILE);
+        return with_tile(call, error, [&](auto tile) {
+            constexpr int TILE = decltype(tile)::value;
+            operands<T> first = first_operands<T>(call);
+            first.k = divide_up(inner(call), TILE) * TILE;
+            return launch(tiled_padded<T, TILE>, "tiled_padded", first, call, plan, context, error);
+        });
     });
 }
 
@@ -184,8 +307,7 @@ int run_shared_row(const ck_call *call, const ck_plan *plan, const ck_context *c
     return with_type(call, error, [&](auto type) {
         using T = decltype(type);
         const int segment = static_cast<int>(row_segment(call));
-        return launch<T>(shared_row<T>, "shared_row", call, plan, context, error, columns(call), inner(call),
-                         segment);
+        return launch(shared_row<T>, "shared_row", first_operands<T>(call), call, plan, context, error, segment);
     });
 }
 constexpr auto run_pitched = run_shared_row; // the layout came with the plan
@@ -199,12 +321,23 @@ double depth_compensated(const ck_call *) {
     return 2;
 }
 
+// Elements that a view has memory for: a broadcast axis has one.
+double elements(const ck_view &view) {
+    double count = 1;
+    for (int axis = 1; axis <= view.ndim; ++axis)
+        if (stride(view, axis) != 0 || length(view, axis) == 0) count *= static_cast<double>(length(view, axis));
+    return count;
+}
+
 void work(const ck_call *call, ck_work *work) {
-    const double m = static_cast<double>(rows(call)), n = static_cast<double>(columns(call));
-    const double k = static_cast<double>(inner(call));
-    work->flops = 2 * m * n * k;
-    work->bytes = (m * k + k * n) * static_cast<double>(ck_dtype_size(call->types.input)) +
-                  m * n * static_cast<double>(ck_dtype_size(call->types.output));
+    const int input = call->types.input;
+    const double results =
+        static_cast<double>(rows(call)) * static_cast<double>(columns(call)) * static_cast<double>(products(call));
+    // A complex product is four real ones and two additions; with the sum's, four additions.
+    const double each = input == CK_COMPLEX64 || input == CK_COMPLEX128 ? 8 : 2;
+    work->flops = each * results * static_cast<double>(inner(call));
+    work->bytes = (elements(call->views[0]) + elements(call->views[1])) * static_cast<double>(ck_dtype_size(input)) +
+                  results * static_cast<double>(ck_dtype_size(call->types.output));
 }
 
 // --- the table
@@ -213,19 +346,20 @@ void work(const ck_call *call, ck_work *work) {
 #define BOTH_TYPES TYPES(F32_F32_F32, F64_F64_F64)
 #define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements a side of a tile", 16, 8, 32))
 
+#define INTEGER_TYPES                                                                                                \
+    SAME(INT8), SAME(UINT8), SAME(INT16), SAME(UINT16), SAME(INT32), SAME(UINT32), SAME(INT64), SAME(UINT64)
+#define EVERY_TYPE                                                                                                   \
+    TYPES(F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, ROUNDED(FLOAT16, FLOAT32),                            \
+          ROUNDED(BFLOAT16, FLOAT32), SAME(COMPLEX64), SAME(COMPLEX128))
 // What NumPy multiplies by itself: every type in its own, integers modulo their size.
-// clang-format off
-#define SAME(type) {CK_##type, CK_##type, CK_##type}
-// clang-format on
 #define NUMPY_TYPES                                                                                                  \
-    TYPES(F32_F32_F32, F64_F64_F64, SAME(BOOL), SAME(INT8), SAME(UINT8), SAME(INT16), SAME(UINT16), SAME(INT32),     \
-          SAME(UINT32), SAME(INT64), SAME(UINT64), SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128))
+    TYPES(F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128))
 
 const ck_variant variants[] = {
     HOST_VARIANT(numpy, NUMPY_TYPES, SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "matmul/matmul.cu",
                  "NumPy's own product, on the host",
                  "A tuned library uses caches and vector units of the CPU as well", "the reference of T5"),
-    VARIANT(naive, FIRST, AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
+    VARIANT(naive, FIRST, AT_LEAST(60), EVERY_TYPE, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
             KERNELS("naive"), "A thread an element", "The outer loops become threads", "T5, step 1"),
     VARIANT(kahan, AFTER(naive), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_compensated, KERNELS("kahan"), "Compensated summation",
@@ -236,7 +370,7 @@ const ck_variant variants[] = {
     VARIANT(pitched, AFTER(shared_row), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_compensated, KERNELS("shared_row"), "Rows padded to the device's pitch",
             "Begin rows where memory segments begin", "T5, step 4"),
-    VARIANT(tiled, AFTER(pitched), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,
+    VARIANT(tiled, AFTER(pitched), AT_LEAST(60), EVERY_TYPE, COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,
             depth_compensated, KERNELS("tiled"), "Tiles of A and B shared by a block", "Fetch once, use TILE times",
             "T5, step 5"),
     VARIANT(tiled_padded, AFTER(tiled), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,
@@ -257,7 +391,7 @@ extern "C" {
 extern const ck_operation ck_operation_matmul;
 const ck_operation ck_operation_matmul = {
     "matmul",
-    "The product of two matrices",
+    "The product of two matrices, or of stacks of them",
     2,
     1,
     matmul::variants,

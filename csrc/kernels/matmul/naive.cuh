@@ -11,9 +11,7 @@
 #ifndef CK_MATMUL_NAIVE_CUH
 #define CK_MATMUL_NAIVE_CUH
 
-#include <stdint.h>
-
-#include <cuda_runtime.h>
+#include "operands.cuh"
 
 namespace matmul {
 
@@ -21,16 +19,15 @@ enum { FLAT_THREADS = 256 };
 
 // The arguments of every kernel here: a is m x k, b is k x n, c is m x n; lda, ldb, ldc are the elements from one row
 // to the next, which may be more than a row has.
-template <typename T>
-__global__ void __launch_bounds__(FLAT_THREADS)
-    naive(const T *__restrict__ a, int64_t lda, const T *__restrict__ b, int64_t ldb, T *__restrict__ c, int64_t ldc,
-          int64_t m, int64_t n, int64_t k) {
+template <typename T> __global__ void __launch_bounds__(FLAT_THREADS) naive(const operand_stack<T> stack) {
+    const auto [a, b, c, m, n, k] = stack.of_block();
     const int64_t idx = static_cast<int64_t>(blockIdx.x) * FLAT_THREADS + threadIdx.x;
     const int64_t row = idx / n, column = idx % n;
     if (row >= m) return;
-    T sum = 0;
-    for (int64_t i = 0; i < k; ++i) sum += a[row * lda + i] * b[i * ldb + column];
-    c[row * ldc + column] = sum;
+    const auto a_row = a.row(row), b_column = b.column(column);
+    number<T> sum = 0;
+    for (int64_t i = 0; i < k; ++i) sum += a_row[i] * b_column[i];
+    c.store(row, column, sum);
 }
 
 } // namespace matmul

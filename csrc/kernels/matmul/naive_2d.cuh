@@ -14,26 +14,21 @@
 #ifndef CK_MATMUL_NAIVE_2D_CUH
 #define CK_MATMUL_NAIVE_2D_CUH
 
-#include <stdint.h>
-
-#include <cuda_runtime.h>
+#include "operands.cuh"
 
 namespace matmul {
 
 enum { SQUARE = 16 };
 
-template <typename T>
-__global__ void __launch_bounds__(SQUARE *SQUARE)
-    naive_2d(const T *__restrict__ a, int64_t lda, const T *__restrict__ b, int64_t ldb, T *__restrict__ c,
-             int64_t ldc, int64_t m, int64_t n, int64_t k) {
+template <typename T> __global__ void __launch_bounds__(SQUARE *SQUARE) naive_2d(const operand_stack<T> stack) {
+    const auto [a, b, c, m, n, k] = stack.of_block();
+    const int64_t row = static_cast<int64_t>(blockIdx.y) * SQUARE + threadIdx.y;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * SQUARE + threadIdx.x;
-    if (column >= n) return;
-    for (int64_t row = static_cast<int64_t>(blockIdx.y) * SQUARE + threadIdx.y; row < m;
-         row += static_cast<int64_t>(gridDim.y) * SQUARE) {
-        T sum = 0;
-        for (int64_t i = 0; i < k; ++i) sum += a[row * lda + i] * b[i * ldb + column];
-        c[row * ldc + column] = sum;
-    }
+    if (row >= m || column >= n) return;
+    const auto a_row = a.row(row), b_column = b.column(column);
+    number<T> sum = 0;
+    for (int64_t i = 0; i < k; ++i) sum += a_row[i] * b_column[i];
+    c.store(row, column, sum);
 }
 
 } // namespace matmul

@@ -15,6 +15,7 @@
 
 #include "../kahan.cuh"
 #include "device_extras.cuh"
+#include "operands.cuh"
 
 namespace matmul {
 
@@ -22,26 +23,27 @@ enum { ROW_THREADS = 256 };
 
 // segment: how many elements of a row the block's shared memory holds.
 template <typename T>
-__global__ void __launch_bounds__(ROW_THREADS)
-    shared_row(const T *__restrict__ a, int64_t lda, const T *__restrict__ b, int64_t ldb, T *__restrict__ c,
-               int64_t ldc, int64_t n, int64_t k, int segment) {
-    DYNAMIC_SHARED(T, a_row);
+__global__ void __launch_bounds__(ROW_THREADS) shared_row(const operand_stack<T> stack, int segment) {
+    DYNAMIC_SHARED(number<T>, a_shared);
+    const auto [a, b, c, m, n, k] = stack.of_block();
     const int tid = threadIdx.x;
     const int64_t row = blockIdx.x;
+    const auto a_row = a.row(row);
     for (int64_t first = 0; first < n; first += ROW_THREADS) {
         const int64_t column = first + tid;
-        kahan_sum<T> total;
+        const auto b_column = b.column(column);
+        kahan_sum<number<T>> total;
         for (int64_t start = 0; start < k; start += segment) {
             const int length = static_cast<int>(k - start < segment ? k - start : segment);
             if (first == 0 || segment < k) { // a row that fits is loaded once and stays
                 __syncthreads();             // others may still read the segment before
-                for (int i = tid; i < length; i += ROW_THREADS) a_row[i] = a[row * lda + start + i];
+                for (int i = tid; i < length; i += ROW_THREADS) a_shared[i] = a_row[start + i];
                 __syncthreads();
             }
             if (column < n)
-                for (int i = 0; i < length; ++i) total.add_product(a_row[i], b[(start + i) * ldb + column]);
+                for (int i = 0; i < length; ++i) total.add_product(a_shared[i], b_column[start + i]);
         }
-        if (column < n) c[row * ldc + column] = compensated_result(total, a + row * lda, b + column, ldb, k);
+        if (column < n) c.store(row, column, compensated_result(total, a_row, b_column, k));
     }
 }
 

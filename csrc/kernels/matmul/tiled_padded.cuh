@@ -12,30 +12,28 @@
 #define CK_MATMUL_TILED_PADDED_CUH
 
 #include "../kahan.cuh"
+#include "operands.cuh"
 
 namespace matmul {
 
 template <typename T, int TILE>
-__global__ void __launch_bounds__(TILE *TILE)
-    tiled_padded(const T *__restrict__ a, int64_t lda, const T *__restrict__ b, int64_t ldb, T *__restrict__ c,
-                 int64_t ldc, int64_t rows, int64_t depth) {
-    __shared__ T a_tile[TILE][TILE];
-    __shared__ T b_tile[TILE][TILE];
+__global__ void __launch_bounds__(TILE *TILE) tiled_padded(const operand_stack<T> stack) {
+    __shared__ number<T> a_tile[TILE][TILE];
+    __shared__ number<T> b_tile[TILE][TILE];
+    const auto [a, b, c, m, n, k] = stack.of_block();
     const int tx = threadIdx.x, ty = threadIdx.y;
+    const int64_t row = static_cast<int64_t>(blockIdx.y) * TILE + ty;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * TILE + tx;
-    for (int64_t top = static_cast<int64_t>(blockIdx.y) * TILE; top < rows;
-         top += static_cast<int64_t>(gridDim.y) * TILE) {
-        const int64_t row = top + ty;
-        kahan_sum<T> total;
-        for (int64_t start = 0; start < depth; start += TILE) {
-            a_tile[ty][tx] = a[row * lda + start + tx];
-            b_tile[ty][tx] = b[(start + ty) * ldb + column];
-            __syncthreads();
-            for (int i = 0; i < TILE; ++i) total.add_product(a_tile[ty][i], b_tile[i][tx]);
-            __syncthreads();
-        }
-        c[row * ldc + column] = compensated_result(total, a + row * lda, b + column, ldb, depth);
+    const auto a_row = a.row(row), b_column = b.column(column);
+    kahan_sum<number<T>> total;
+    for (int64_t start = 0; start < k; start += TILE) {
+        a_tile[ty][tx] = a_row[start + tx];
+        b_tile[ty][tx] = b_column[start + ty];
+        __syncthreads();
+        for (int i = 0; i < TILE; ++i) total.add_product(a_tile[ty][i], b_tile[i][tx]);
+        __syncthreads();
     }
+    c.store(row, column, compensated_result(total, a_row, b_column, k));
 }
 
 } // namespace matmul

@@ -12,33 +12,28 @@
 #ifndef CK_MATMUL_TILED_PLAIN_CUH
 #define CK_MATMUL_TILED_PLAIN_CUH
 
-#include <stdint.h>
-
-#include <cuda_runtime.h>
+#include "operands.cuh"
 
 namespace matmul {
 
 template <typename T, int TILE>
-__global__ void __launch_bounds__(TILE *TILE)
-    tiled_plain(const T *__restrict__ a, int64_t lda, const T *__restrict__ b, int64_t ldb, T *__restrict__ c,
-                int64_t ldc, int64_t m, int64_t n, int64_t k) {
-    __shared__ T a_tile[TILE][TILE];
-    __shared__ T b_tile[TILE][TILE];
+__global__ void __launch_bounds__(TILE *TILE) tiled_plain(const operand_stack<T> stack) {
+    __shared__ number<T> a_tile[TILE][TILE];
+    __shared__ number<T> b_tile[TILE][TILE];
+    const auto [a, b, c, m, n, k] = stack.of_block();
     const int tx = threadIdx.x, ty = threadIdx.y;
+    const int64_t row = static_cast<int64_t>(blockIdx.y) * TILE + ty;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * TILE + tx;
-    for (int64_t top = static_cast<int64_t>(blockIdx.y) * TILE; top < m;
-         top += static_cast<int64_t>(gridDim.y) * TILE) {
-        const int64_t row = top + ty;
-        T sum = 0;
-        for (int64_t start = 0; start < k; start += TILE) {
-            a_tile[ty][tx] = row < m && start + tx < k ? a[row * lda + start + tx] : T(0);
-            b_tile[ty][tx] = start + ty < k && column < n ? b[(start + ty) * ldb + column] : T(0);
-            __syncthreads();
-            for (int i = 0; i < TILE; ++i) sum += a_tile[ty][i] * b_tile[i][tx];
-            __syncthreads();
-        }
-        if (row < m && column < n) c[row * ldc + column] = sum;
+    const auto a_row = a.row(row), b_column = b.column(column);
+    number<T> sum = 0;
+    for (int64_t start = 0; start < k; start += TILE) {
+        a_tile[ty][tx] = row < m && start + tx < k ? a_row[start + tx] : number<T>(0);
+        b_tile[ty][tx] = start + ty < k && column < n ? b_column[start + ty] : number<T>(0);
+        __syncthreads();
+        for (int i = 0; i < TILE; ++i) sum += a_tile[ty][i] * b_tile[i][tx];
+        __syncthreads();
     }
+    if (row < m && column < n) c.store(row, column, sum);
 }
 
 } // namespace matmul

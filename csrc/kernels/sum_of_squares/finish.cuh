@@ -1,4 +1,4 @@
-// The last step for results that stay on the device, which come later: one block adds the partial sums.
+// The last step for results that stay on the device: one block adds the partial sums.
 //
 // Host arrays need no such kernel: their partial sums are copied back and added there, as the documents do.
 #ifndef CK_SUM_FINISH_CUH

@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 #include "../block_clock.cuh"
+#include "../numbers.cuh"
 
 template <typename Acc, typename In> __device__ __forceinline__ Acc square(In value) {
-    const Acc wide = static_cast<Acc>(value);
+    const Acc wide = number_cast<Acc>(value);
     return wide * wide;
 }
 

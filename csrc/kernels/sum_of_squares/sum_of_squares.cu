@@ -29,26 +29,46 @@ using wrapping = unsigned long long; // how integers accumulate: see square.cuh
 
 // --- types: the one place where dtype codes become C++ types
 
+int no_kernel(const ck_types &types, ck_error *error) {
+    return ck_fail(error, CK_BAD_TYPE, "sum_of_squares", "no kernel for input %s with accumulator %s",
+                   ck_dtype_name(types.input), ck_dtype_name(types.accumulator));
+}
+
 // A row that lists a type which is not here fails its first call with it.
-template <typename Visit> int with_types(const ck_types &types, ck_error *error, Visit visit) {
+template <typename Visit> int with_main_type(const ck_types &types, ck_error *error, Visit visit) {
     switch (types.input) {
-    case CK_INT32:
-        if (types.accumulator == CK_INT64) return visit(int32_t{}, wrapping{});
-        break;
-    case CK_INT64:
-        if (types.accumulator == CK_INT64) return visit(int64_t{}, wrapping{});
-        break;
-    case CK_FLOAT32:
-        if (types.accumulator == CK_FLOAT32) return visit(float{}, float{});
-        break;
-    case CK_FLOAT64:
-        if (types.accumulator == CK_FLOAT64) return visit(double{}, double{});
-        break;
+    case CK_INT32: return visit(int32_t{}, wrapping{});
+    case CK_INT64: return visit(int64_t{}, wrapping{});
+    case CK_FLOAT32: return visit(float{}, float{});
+    case CK_FLOAT64: return visit(double{}, double{});
     }
-    return ck_fail(
-        error, CK_BAD_TYPE, "sum_of_squares",
-        "no kernel for input %s with accumulator %s; there are int32 and int64 with int64, float32, float64",
-        ck_dtype_name(types.input), ck_dtype_name(types.accumulator));
+    return no_kernel(types, error);
+}
+
+// For the rows that take every type.
+template <typename Visit> int with_every_type(const ck_types &types, ck_error *error, Visit visit) {
+    switch (types.input) {
+    case CK_BOOL: return visit(bool8{}, wrapping{});
+    case CK_INT8: return visit(int8_t{}, wrapping{});
+    case CK_UINT8: return visit(uint8_t{}, wrapping{});
+    case CK_INT16: return visit(int16_t{}, wrapping{});
+    case CK_UINT16: return visit(uint16_t{}, wrapping{});
+    case CK_UINT32: return visit(uint32_t{}, wrapping{});
+    case CK_UINT64: return visit(uint64_t{}, wrapping{});
+    case CK_FLOAT16: return visit(__half{}, float{});
+    case CK_BFLOAT16: return visit(__nv_bfloat16{}, float{});
+    default: return with_main_type(types, error, visit);
+    }
+}
+
+template <typename Visit> int with_accumulator(const ck_types &types, ck_error *error, Visit visit) {
+    switch (types.accumulator) {
+    case CK_INT64:
+    case CK_UINT64: return visit(wrapping{});
+    case CK_FLOAT32: return visit(float{});
+    case CK_FLOAT64: return visit(double{});
+    }
+    return no_kernel(types, error);
 }
 
 // --- plans
@@ -78,6 +98,7 @@ int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t block
     plan->grid[0] = static_cast<unsigned>(blocks);
     plan->block[0] = static_cast<unsigned>(threads);
     plan->grid[1] = plan->grid[2] = plan->block[1] = plan->block[2] = 1;
+    plan->layout[0].contiguous = 1;
     return CK_OK;
 }
 
@@ -133,13 +154,14 @@ int64_t pack_width(const ck_call *call) {
 }
 
 // blocks=0: as many as fill the chip with 2048 threads a multiprocessor, fewer for an array that has not a pack for
-// each thread.
+// each thread. One, if it has all packs on their way at once: a second block would bring a second launch, to add two
+// sums.
 int64_t chosen_blocks(const ck_call *call) {
     const int64_t threads = call->parameters[0], asked = call->parameters[1];
     if (asked > 0) return asked;
     const int64_t most = call->limits->multiprocessors * divide_up(2048, threads);
     const int64_t useful = divide_up(length(call), threads * pack_width(call));
-    return useful < 1 ? 1 : useful < most ? useful : most;
+    return useful <= PACKS_IN_FLIGHT ? 1 : smaller(useful, most);
 }
 
 int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -171,29 +193,29 @@ int launch(void (*kernel)(const In *, int64_t, Acc *, More...), const char *name
                      static_cast<const In *>(call->views[0].data), length(call), static_cast<Acc *>(result), more...);
 }
 
-#define RUN(name, result, ...)                                                                                       \
+#define RUN(name, visitor, result, ...)                                                                              \
     int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_types(call->types, error, [&](auto in, auto acc) {                                               \
+        return visitor(call->types, error, [&](auto in, auto acc) {                                                  \
             return launch(name<decltype(in), decltype(acc)>, #name, call, plan, context, error, result,              \
                           ##__VA_ARGS__);                                                                            \
         });                                                                                                          \
     }
 
-RUN(single_thread, call->views[1].data, context->clocks)
-RUN(chunked, context->partials, context->clocks)
-RUN(chunked_global, context->partials, context->clocks)
-RUN(coalesced, context->partials, context->clocks)
-RUN(multi_block, context->partials, context->clocks)
-RUN(shared_serial, context->partials, context->clocks)
-RUN(tree_interleaved, context->partials, context->clocks)
-RUN(tree_sequential, context->partials, context->clocks)
-RUN(tree_unrolled, context->partials, context->clocks)
-RUN(warp_shuffle, context->partials)
-RUN(vectorized, context->partials)
-RUN(atomic, call->views[1].data)
+RUN(single_thread, with_main_type, call->views[1].data, context->clocks)
+RUN(chunked, with_main_type, context->partials, context->clocks)
+RUN(chunked_global, with_main_type, context->partials, context->clocks)
+RUN(coalesced, with_every_type, context->partials, context->clocks)
+RUN(multi_block, with_main_type, context->partials, context->clocks)
+RUN(shared_serial, with_main_type, context->partials, context->clocks)
+RUN(tree_interleaved, with_main_type, context->partials, context->clocks)
+RUN(tree_sequential, with_main_type, context->partials, context->clocks)
+RUN(tree_unrolled, with_main_type, context->partials, context->clocks)
+RUN(warp_shuffle, with_main_type, context->partials)
+RUN(vectorized, with_every_type, context->partials)
+RUN(atomic, with_main_type, call->views[1].data)
 
 int run_cooperative(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_types(call->types, error, [&](auto in, auto acc) -> int {
+    return with_main_type(call->types, error, [&](auto in, auto acc) -> int {
         using In = decltype(in);
         using Acc = decltype(acc);
         const auto kernel = cooperative<In, Acc>;
@@ -229,14 +251,15 @@ template <typename Acc> void finish_as(const void *partials, int64_t count, void
 
 void finish_host(const void *partials, int64_t count, const ck_types *types, void *out) {
     switch (types->accumulator) {
-    case CK_INT64: return finish_as<wrapping>(partials, count, out);
+    case CK_INT64:
+    case CK_UINT64: return finish_as<wrapping>(partials, count, out);
     case CK_FLOAT32: return finish_as<float>(partials, count, out);
     case CK_FLOAT64: return finish_as<double>(partials, count, out);
     }
 }
 
 int finish_device(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_types(call->types, error, [&](auto, auto acc) {
+    return with_accumulator(call->types, error, [&](auto acc) {
         using Acc = decltype(acc);
         return ck_launch(context, error, "finish", finish<Acc>, dim3(1), dim3(FINISH_THREADS), 0,
                          static_cast<const Acc *>(context->partials), plan->partials,
@@ -255,10 +278,18 @@ double share(const ck_call *call, int64_t threads) {
     return static_cast<double>(divide_up(length(call), threads));
 }
 
-// The host's part: partial sums that no element went into are zeros and round nothing.
+double depth_shuffle(int64_t threads) {
+    return log2_up(WARP) + log2_up(divide_up(threads, WARP));
+}
+
+// The last sums, by the host or by a kernel, whichever adds more in a row. Partial sums that no element went into are
+// zeros and round nothing.
 double depth_finish(const ck_call *call, int64_t partials) {
     const int64_t used = smaller(length(call), partials);
-    return used <= ADD_IN_A_ROW ? static_cast<double>(used) : ADD_IN_A_ROW + log2_up(divide_up(used, ADD_IN_A_ROW));
+    if (used <= ADD_IN_A_ROW) return static_cast<double>(used);
+    const double host = ADD_IN_A_ROW + log2_up(divide_up(used, ADD_IN_A_ROW));
+    const double kernel = static_cast<double>(divide_up(used, FINISH_THREADS)) + depth_shuffle(FINISH_THREADS);
+    return host > kernel ? host : kernel;
 }
 
 double depth_in_a_row(const ck_call *call) {
@@ -284,18 +315,17 @@ double depth_tree_unrolled(const ck_call *call) {
     const int64_t blocks = call->parameters[0];
     return share(call, UNROLLED_THREADS * blocks) + log2_up(UNROLLED_THREADS) + depth_finish(call, blocks);
 }
-double depth_shuffle(int64_t threads) {
-    return log2_up(WARP) + log2_up(divide_up(threads, WARP));
-}
 double depth_warp_shuffle(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
     return share(call, threads * blocks) + depth_shuffle(threads) + depth_finish(call, blocks);
 }
-// A place of a pack, a share of head and tail, the places together, the block.
+// A place of a pack, or several that share a sum; a share of head and tail, the sums together, the block.
 double depth_packed(const ck_call *call, int64_t blocks) {
-    const int64_t threads = call->parameters[0], width = pack_width(call), most = width - 1;
-    const int64_t edges = 2 * divide_up(most, threads * blocks);
-    return share(call, threads * blocks * width) + static_cast<double>(edges + most) + depth_shuffle(threads);
+    const int64_t threads = call->parameters[0], width = pack_width(call);
+    const int64_t sums = pack_sums(ck_dtype_size(call->types.input));
+    const int64_t edges = 2 * divide_up(width - 1, threads * blocks);
+    return share(call, threads * blocks * width) * static_cast<double>(width / sums) +
+           static_cast<double>(edges + sums - 1) + depth_shuffle(threads);
 }
 double depth_vectorized(const ck_call *call) {
     const int64_t blocks = chosen_blocks(call);
@@ -319,69 +349,67 @@ void work(const ck_call *call, ck_work *work) {
 
 // --- the table
 
-#define CK_FOLDER "sum_of_squares/"
-#define ALL_TYPES TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64)
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
-#define BLOCKS    RANGE(blocks, "blocks", 32, 1, 65535)
+#define CK_FOLDER  "sum_of_squares/"
+#define MAIN_TYPES TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64)
+// Integers and bool into 64 bits, half the bits of a float into float32.
+#define NARROW_TYPES                                                                                                 \
+    WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64),                       \
+        WIDENED(UINT16, UINT64), WIDENED(UINT32, UINT64), WIDENED(UINT64, UINT64), WIDENED(FLOAT16, FLOAT32)
+#define NUMPY_TYPES TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES)
+#define EVERY_TYPE  TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES, WIDENED(BFLOAT16, FLOAT32))
+#define THREADS     RANGE(threads, "threads per block", 256, 1, 1024)
+#define BLOCKS      RANGE(blocks, "blocks", 32, 1, 65535)
 // The forms beyond the documents: larger blocks, and blocks=0 takes as many as suit the chip and the array.
 #define MORE_THREADS RANGE(threads, "threads per block", 512, 1, 1024)
 #define CHIP_BLOCKS  RANGE(blocks, "blocks, 0: chosen from the chip", 0, 0, 65535)
 
 #define CLOCKED (CK_DETERMINISTIC | CK_READS_CLOCK)
 
-// What NumPy sums by itself: integers and bool into 64 bits, float16 into float32.
-// clang-format off
-#define TO(input, wide) {CK_##input, CK_##wide, CK_##wide}
-// clang-format on
-#define NUMPY_TYPES                                                                                                  \
-    TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, TO(BOOL, INT64), TO(INT8, INT64), TO(INT16, INT64),    \
-          TO(UINT8, UINT64), TO(UINT16, UINT64), TO(UINT32, UINT64), TO(UINT64, UINT64), TO(FLOAT16, FLOAT32))
-
 const ck_variant variants[] = {
     HOST_VARIANT(numpy, NUMPY_TYPES, SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "sum_of_squares/sum_of_squares.cu",
                  "NumPy's own dot product, on the host",
                  "For data already in the computer's memory, the way to a GPU and back may cost more than the sum",
                  "the reference of T3"),
-    VARIANT(single_thread, FIRST, AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED, NO_PARAMETERS, depth_in_a_row,
+    VARIANT(single_thread, FIRST, AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED, NO_PARAMETERS, depth_in_a_row,
             KERNELS("single_thread"), "One thread does it all",
             "A load takes hundreds of cycles; one thread can only wait for it", "T3; L steps 2 to 4"),
-    VARIANT(chunked, AFTER(single_thread), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+    VARIANT(chunked, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(THREADS), depth_one_block, KERNELS("chunked"), "One block, a contiguous chunk a thread",
             "While one warp waits for memory, another runs", "T4, first step; L step 5"),
-    VARIANT(chunked_global, AFTER(single_thread), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+    VARIANT(chunked_global, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(THREADS), depth_one_block, KERNELS("chunked_global"),
             "The same, the sums kept in global memory", "Keep a running sum in a register", "L step 5"),
-    VARIANT(coalesced, AFTER(chunked), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+    VARIANT(coalesced, AFTER(chunked), AT_LEAST(60), EVERY_TYPE, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(THREADS), depth_one_block, KERNELS("coalesced"), "Neighbouring threads read neighbours",
             "What is contiguous at one moment counts, not what is contiguous for a thread",
             "T4, second step; L step 6"),
-    VARIANT(multi_block, AFTER(coalesced), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+    VARIANT(multi_block, AFTER(coalesced), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(THREADS, BLOCKS), depth_multi_block, KERNELS("multi_block"), "Many blocks",
             "A block runs on one multiprocessor: many blocks use them all", "T4, third step; L step 7"),
-    VARIANT(shared_serial, AFTER(multi_block), AT_LEAST(60), ALL_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+    VARIANT(shared_serial, AFTER(multi_block), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(THREADS, BLOCKS), depth_shared_serial, KERNELS("shared_serial"),
             "Thread 0 of a block adds its block's sums",
             "Threads of a block can share memory, with a barrier between", "T4, fourth step; L step 8"),
-    VARIANT(tree_interleaved, AFTER(shared_serial), AT_LEAST(60), ALL_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+    VARIANT(tree_interleaved, AFTER(shared_serial), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(THREADS, BLOCKS), depth_tree, KERNELS("tree_interleaved"), "A tree over neighbours",
             "A tree adds n values in log2 n rounds", "T4, fifth step; L step 9"),
-    VARIANT(tree_sequential, AFTER(tree_interleaved), AT_LEAST(60), ALL_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+    VARIANT(tree_sequential, AFTER(tree_interleaved), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(THREADS, BLOCKS), depth_tree, KERNELS("tree_sequential"), "A tree over halves",
             "Keep working threads and their addresses side by side", "T4, sixth step"),
-    VARIANT(tree_unrolled, AFTER(tree_sequential), AT_LEAST(60), ALL_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+    VARIANT(tree_unrolled, AFTER(tree_sequential), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(BLOCKS), depth_tree_unrolled, KERNELS("tree_unrolled"), "The tree written out for 256 threads",
             "A shape known beforehand needs no loop, and one warp no block barrier", "T4, last step"),
-    VARIANT(warp_shuffle, AFTER(tree_unrolled), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
+    VARIANT(warp_shuffle, AFTER(tree_unrolled), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
             PARAMETERS(THREADS, BLOCKS), depth_warp_shuffle, KERNELS("warp_shuffle"),
             "Lanes hand their sums on directly", "Lanes of a warp can read each other's registers", "named in P11"),
-    VARIANT(vectorized, AFTER(warp_shuffle), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
+    VARIANT(vectorized, AFTER(warp_shuffle), AT_LEAST(60), EVERY_TYPE, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
             PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("vectorized"),
             "16-byte loads, a grid that fills the chip", "Memory speed is bytes in flight", "named in P11"),
-    VARIANT(atomic, AFTER(vectorized), AT_LEAST(60), ALL_TYPES, TREE,
+    VARIANT(atomic, AFTER(vectorized), AT_LEAST(60), MAIN_TYPES, TREE,
             CK_DETERMINISTIC_INTEGERS | CK_FLUSHES_DENORMALS, PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_atomic,
             KERNELS("atomic"), "Blocks add to the result themselves",
             "Atomics end in one launch, but not in one order", "named in P11"),
-    VARIANT(cooperative, AFTER(atomic), AT_LEAST(60), ALL_TYPES, TREE, CK_DETERMINISTIC | CK_COOPERATIVE,
+    VARIANT(cooperative, AFTER(atomic), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_COOPERATIVE,
             PARAMETERS(MORE_THREADS, BLOCKS), depth_cooperative, KERNELS("cooperative"),
             "All blocks meet, then one adds", "A grid may meet at a barrier, if all of it is resident",
             "named in P11"),

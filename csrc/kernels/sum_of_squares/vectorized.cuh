@@ -6,6 +6,7 @@
 //         and a load of 16 bytes is one instruction and one request instead of four.
 // Claim   load requests: a quarter of before for 4-byte elements; bytes on their way a thread: 64 (before: 16)
 // Price   registers: 16 for the packs, of the 32 that 2048 threads a multiprocessor leave to each
+// Types   16 one-byte integers a pack, two float64; a sum for each place in a pack as far as the registers reach
 // Edges   elements before the first 16-byte boundary (`head`) and after the last whole pack go one by one; x
 //         need only be aligned to an element. For floats the bits can thus depend on the array's address modulo 16.
 // Map     pack p of the aligned middle: thread p % grid_threads()
@@ -20,22 +21,28 @@ namespace sum_of_squares {
 
 enum { PACK_BYTES = 16, PACKS_IN_FLIGHT = 4 };
 
+// Running sums of a thread. The more elements a pack has, the more registers it takes to get them out, and the fewer
+// are left for sums.
+constexpr int pack_sums(size_t element_bytes) {
+    return static_cast<int>(element_bytes < PACK_BYTES / element_bytes ? element_bytes : PACK_BYTES / element_bytes);
+}
+
 template <typename In> struct alignas(PACK_BYTES) pack {
-    enum { WIDTH = PACK_BYTES / sizeof(In) };
+    static constexpr int WIDTH = PACK_BYTES / sizeof(In), SUMS = pack_sums(sizeof(In));
     In values[WIDTH];
 };
 
-// One thread's share, in packs. A sum for each place in a pack: shorter chains, and additions that do not wait. The
-// two short loops stay rolled: unrolled they need more than 32 registers, and 2048 threads no longer fit.
+// One thread's share, in packs. Several sums: shorter chains, and additions that do not wait. The two short loops stay
+// rolled: unrolled they need more than 32 registers, and 2048 threads no longer fit.
 template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(const In *__restrict__ x, int64_t n) {
-    constexpr int WIDTH = pack<In>::WIDTH;
+    constexpr int WIDTH = pack<In>::WIDTH, SUMS = pack<In>::SUMS;
     const int64_t me = grid_thread(), stride = grid_threads();
     const int64_t offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(x) % PACK_BYTES / sizeof(In));
     const int64_t wanted = (WIDTH - offset) % WIDTH, head = wanted < n ? wanted : n;
     const int64_t packs = (n - head) / WIDTH;
     const pack<In> *__restrict__ const middle = reinterpret_cast<const pack<In> *>(x + head);
 
-    Acc sums[WIDTH] = {};
+    Acc sums[SUMS] = {};
 #pragma unroll 1
     for (int64_t i = me; i < n - packs * WIDTH; i += stride) // at most 2 * (WIDTH - 1) elements, before and after
         sums[0] += square<Acc>(x[i < head ? i : i + packs * WIDTH]);
@@ -44,15 +51,15 @@ template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(c
         pack<In> loaded[PACKS_IN_FLIGHT];
         for (int j = 0; j < PACKS_IN_FLIGHT; ++j) loaded[j] = middle[p + j * stride];
         for (int j = 0; j < PACKS_IN_FLIGHT; ++j)
-            for (int w = 0; w < WIDTH; ++w) sums[w] += square<Acc>(loaded[j].values[w]);
+            for (int w = 0; w < WIDTH; ++w) sums[w % SUMS] += square<Acc>(loaded[j].values[w]);
     }
 #pragma unroll 1
     for (; p < packs; p += stride) {
         const pack<In> loaded = middle[p];
-        for (int w = 0; w < WIDTH; ++w) sums[w] += square<Acc>(loaded.values[w]);
+        for (int w = 0; w < WIDTH; ++w) sums[w % SUMS] += square<Acc>(loaded.values[w]);
     }
     Acc sum = sums[0];
-    for (int w = 1; w < WIDTH; ++w) sum += sums[w];
+    for (int w = 1; w < SUMS; ++w) sum += sums[w];
     return sum;
 }
 

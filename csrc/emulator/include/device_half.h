@@ -1,0 +1,128 @@
+// What cuda_fp16.h and cuda_bf16.h share: a number of 16 bits, with a sign, EXPONENT_BITS of exponent, and the rest of
+// fraction. Integers do all the work, so that neither compiler flags nor the processor's mode matter.
+//
+// To 16 bits everything is rounded once, to nearest, ties to even; a NaN becomes 0x7fff, as a GPU's does. Arithmetic is
+// float's, rounded: for these widths that gives the same bits as rounding the exact result.
+#ifndef EMULATOR_DEVICE_HALF_H
+#define EMULATOR_DEVICE_HALF_H
+
+#include <stdint.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "device_math.h"
+
+namespace emu {
+
+template <int EXPONENT_BITS> struct short_format {
+    enum : int {
+        FRACTION_BITS = 15 - EXPONENT_BITS,
+        BIAS = (1 << (EXPONENT_BITS - 1)) - 1,
+        LOWEST = 1 - BIAS, // exponent of the smallest normal number, and of all below it
+    };
+    enum : unsigned { INFINITE = ((1u << EXPONENT_BITS) - 1) << FRACTION_BITS, NOT_A_NUMBER = 0x7fff };
+};
+
+template <int EXPONENT_BITS> unsigned short short_from_double(double value) {
+    using format = short_format<EXPONENT_BITS>;
+    const uint64_t bits = same_bits<uint64_t>(value), magnitude = bits & INT64_MAX;
+    const unsigned sign = static_cast<unsigned>(bits >> 63) << 15;
+    const int exponent = static_cast<int>(magnitude >> 52) - 1023;
+    if (magnitude > UINT64_C(0x7ff0000000000000)) return format::NOT_A_NUMBER;
+    if (exponent > format::BIAS) return static_cast<unsigned short>(sign | format::INFINITE);
+
+    // The significand has 52 bits after the point; `shift` of all its bits find no place. (For a number below double's
+    // normal range the leading bit is wrong, and nothing of it is kept anyhow.)
+    const uint64_t significand = (magnitude & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    const bool normal = exponent >= format::LOWEST;
+    const int shift = 52 - format::FRACTION_BITS + (normal ? 0 : format::LOWEST - exponent);
+    if (shift > 53) return static_cast<unsigned short>(sign); // less than half of the smallest number
+    const uint64_t rest = significand & ((UINT64_C(1) << shift) - 1), tie = UINT64_C(1) << (shift - 1);
+    unsigned kept = static_cast<unsigned>(significand >> shift);
+    kept += rest > tie || (rest == tie && kept % 2 == 1); // a carry out of the fraction is the next exponent's zero
+    if (normal) kept += static_cast<unsigned>(exponent - format::LOWEST) << format::FRACTION_BITS;
+    return static_cast<unsigned short>(sign | kept);
+}
+
+// The integers beyond double's 53 bits: what is cut off leaves a mark in the last bit, so that rounding comes once.
+template <typename Integer> double marked_double(Integer value) {
+    const bool negative = value < 0;
+    const uint64_t wide = static_cast<uint64_t>(value), magnitude = negative ? 0 - wide : wide;
+    const uint64_t cut = magnitude >> 53 == 0 ? magnitude : (magnitude >> 11 | (magnitude % 2048 != 0)) << 11;
+    return negative ? -static_cast<double>(cut) : static_cast<double>(cut);
+}
+
+// Toward zero; what does not fit becomes the nearest that does. A NaN becomes 0, or 2^63 among the 64-bit types.
+template <typename Integer> Integer saturated(float value) {
+    constexpr int digits = std::numeric_limits<Integer>::digits;
+    const float beyond = 2.0f * static_cast<float>(UINT64_C(1) << (digits - 1));
+    if (value != value) return static_cast<Integer>(sizeof(Integer) < 8 ? 0 : INT64_MIN);
+    if (value >= beyond) return std::numeric_limits<Integer>::max();
+    if (value <= (std::is_signed<Integer>::value ? -beyond : 0.0f)) return std::numeric_limits<Integer>::min();
+    return static_cast<Integer>(value);
+}
+
+template <typename T> using if_integer = typename std::enable_if<std::is_integral<T>::value, int>::type;
+
+// The type itself: `Self` is what CUDA calls it, and adds nothing but `static float widened(unsigned short)`.
+template <typename Self, typename Raw, int EXPONENT_BITS> class alignas(2) short_float {
+    unsigned short bits;
+
+    static Self from(float value) { return Self(static_cast<double>(value)); }
+
+  public:
+    short_float() = default;
+    short_float(const Raw &raw) : bits(raw.x) {}
+    short_float(double value) : bits(short_from_double<EXPONENT_BITS>(value)) {}
+    short_float(float value) : short_float(static_cast<double>(value)) {}
+    template <typename Integer, if_integer<Integer> = 0>
+    short_float(Integer value) : short_float(marked_double(value)) {}
+
+    operator Raw() const {
+        Raw raw;
+        raw.x = bits;
+        return raw;
+    }
+    operator float() const { return Self::widened(bits); }
+    operator bool() const { return bits % 0x8000 != 0; }
+    template <typename Integer, if_integer<Integer> = 0> operator Integer() const {
+        return saturated<Integer>(static_cast<float>(*this));
+    }
+
+#define EMU_ARITHMETIC(op)                                                                                           \
+    friend Self operator op(const Self &x, const Self &y) {                                                          \
+        return from(static_cast<float>(x) op static_cast<float>(y));                                                 \
+    }                                                                                                                \
+    friend Self &operator op##=(Self &x, const Self &y) {                                                            \
+        return x = x op y;                                                                                           \
+    }
+    EMU_ARITHMETIC(+)
+    EMU_ARITHMETIC(-)
+    EMU_ARITHMETIC(*)
+    EMU_ARITHMETIC(/)
+#undef EMU_ARITHMETIC
+#define EMU_COMPARISON(op)                                                                                           \
+    friend bool operator op(const Self &x, const Self &y) {                                                          \
+        return static_cast<float>(x) op static_cast<float>(y);                                                       \
+    }
+    EMU_COMPARISON(==)
+    EMU_COMPARISON(!=)
+    EMU_COMPARISON(<)
+    EMU_COMPARISON(>)
+    EMU_COMPARISON(<=)
+    EMU_COMPARISON(>=)
+#undef EMU_COMPARISON
+    friend Self operator-(const Self &x) {
+        Raw raw = x;
+        raw.x ^= 0x8000;
+        return raw;
+    }
+    friend Self operator+(const Self &x) {
+        return x;
+    }
+};
+
+} // namespace emu
+
+#endif

@@ -1,0 +1,26 @@
+// Complex numbers in NumPy's layout: the real part, then the imaginary one, read and written as one word.
+//
+// Products follow the plain formula, as NumPy's do: an infinity times a complex number may have NaN in a part. There
+// is no default value, so that shared memory can hold them.
+#ifndef CK_COMPLEX_CUH
+#define CK_COMPLEX_CUH
+
+#include <cuda_runtime.h>
+
+template <typename T> struct alignas(2 * sizeof(T)) complex {
+    T re, im;
+
+    complex() = default;
+    __host__ __device__ constexpr complex(T re, T im = 0) : re(re), im(im) {}
+
+    __device__ __forceinline__ friend complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
+    __device__ __forceinline__ friend complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
+    __device__ __forceinline__ friend complex operator*(complex a, complex b) {
+        return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    }
+    __device__ __forceinline__ friend bool operator==(complex a, complex b) { return a.re == b.re && a.im == b.im; }
+    __device__ __forceinline__ complex &operator+=(complex b) { return *this = *this + b; }
+    __device__ __forceinline__ complex &operator-=(complex b) { return *this = *this - b; }
+};
+
+#endif

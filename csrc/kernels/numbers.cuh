@@ -1,0 +1,103 @@
+// Numbers from one type to another, as NumPy's astype does it: number_cast<float>(half).
+//
+// Every cast rounds once, to nearest, ties to even: through a third type only where that is exact. To bool is "not 0"
+// (NaN is true); to a real number from a complex one drops the imaginary part. A float that an integer type cannot
+// hold has no value by any standard: it gets the one that x86 processors give and NumPy hands on (the lowest int32 or
+// int64, cut to the type's bits), on every backend.
+#ifndef CK_NUMBERS_CUH
+#define CK_NUMBERS_CUH
+
+#include <stdint.h>
+#include <type_traits>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include "complex.cuh"
+
+// A bool as it lies in memory. Any byte but 0 is true, as NumPy has it; a C++ bool of such a byte would be undefined.
+struct bool8 {
+    unsigned char byte;
+
+    bool8() = default;
+    __host__ __device__ constexpr bool8(bool value) : byte(value) {}
+    __host__ __device__ constexpr operator bool() const { return byte != 0; }
+};
+
+template <typename T> struct is_complex : std::false_type {};
+template <typename T> struct is_complex<complex<T>> : std::true_type {};
+
+// Toward zero; what does not fit is the lowest number of the type, int32_t or int64_t.
+template <typename Whole, typename Float> __device__ __forceinline__ Whole whole_number(Float x) {
+    constexpr Whole lowest = sizeof(Whole) == 4 ? INT32_MIN : INT64_MIN;
+    const Float low = static_cast<Float>(lowest); // a power of two: exact
+    return x >= low && x < -low ? static_cast<Whole>(x) : lowest;
+}
+
+template <typename To, typename Float> __device__ __forceinline__ To integer_of(Float x) {
+    using Whole = std::conditional_t<sizeof(To) < 8, int32_t, int64_t>;
+    if constexpr (std::is_unsigned_v<To> && sizeof(To) == sizeof(Whole)) {
+        const To middle = To(1) << (8 * sizeof(To) - 1);
+        const Float half = static_cast<Float>(middle);
+        if (x >= half) return static_cast<To>(whole_number<Whole>(x - half)) ^ middle;
+    }
+    return static_cast<To>(whole_number<Whole>(x));
+}
+
+// A double that rounds to every narrower type as the integer would: 53 bits, and in the last of them a mark if what
+// was cut off is not 0.
+template <typename Integer> __device__ __forceinline__ double marked_double(Integer x) {
+    if constexpr (sizeof(Integer) < 8) {
+        return static_cast<double>(x);
+    } else if constexpr (std::is_signed_v<Integer>) {
+        const uint64_t wide = static_cast<uint64_t>(x);
+        return x < 0 ? -marked_double(0 - wide) : marked_double(wide);
+    } else {
+        return static_cast<double>(x >> 53 == 0 ? x : (x >> 11 | (x % 2048 != 0)) << 11);
+    }
+}
+
+template <typename To, typename From> __device__ __forceinline__ To number_cast(From x) {
+    using std::is_same_v;
+    if constexpr (is_same_v<To, From>) {
+        return x;
+    } else if constexpr (is_complex<From>::value && is_complex<To>::value) {
+        using part = decltype(To::re);
+        return To(number_cast<part>(x.re), number_cast<part>(x.im));
+    } else if constexpr (is_complex<From>::value && (is_same_v<To, bool> || is_same_v<To, bool8>)) {
+        return To(x.re != 0 || x.im != 0);
+    } else if constexpr (is_complex<From>::value) {
+        return number_cast<To>(x.re);
+    } else if constexpr (is_complex<To>::value) {
+        return To(number_cast<decltype(To::re)>(x), 0);
+    } else if constexpr (is_same_v<From, bool8> || is_same_v<From, bool>) {
+        return number_cast<To>(static_cast<int32_t>(static_cast<bool>(x)));
+    } else if constexpr (is_same_v<From, __half>) {
+        return number_cast<To>(__half2float(x));
+    } else if constexpr (is_same_v<From, __nv_bfloat16>) {
+        return number_cast<To>(__bfloat162float(x));
+    } else if constexpr (is_same_v<To, bool8> || is_same_v<To, bool>) {
+        return To(x != 0);
+    } else if constexpr (is_same_v<To, __half>) {
+        if constexpr (is_same_v<From, float>)
+            return __float2half_rn(x);
+        else if constexpr (is_same_v<From, double>)
+            return __double2half(x);
+        else
+            return __double2half(marked_double(x));
+    } else if constexpr (is_same_v<To, __nv_bfloat16>) {
+        if constexpr (is_same_v<From, float>)
+            return __float2bfloat16_rn(x);
+        else if constexpr (is_same_v<From, double>)
+            return __double2bfloat16(x);
+        else
+            return __double2bfloat16(marked_double(x));
+    } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+        return integer_of<To>(x);
+    } else {
+        return static_cast<To>(x);
+    }
+}
+
+#endif

@@ -1,0 +1,250 @@
+// strided_copy.h: the host's part. It looks for the fewest axes and the widest word, and chooses a kernel.
+#include <utility>
+
+#include "strided_copy.cuh"
+
+#include "launch.cuh"
+#include "sizes.h"
+#include "strided_copy.h"
+
+namespace strided {
+namespace {
+
+enum { MOST_BLOCKS = 4096, WIDEST_WORD = 16, WORTH_A_TILE = 16 };
+
+int64_t size_of(int64_t stride) {
+    return stride < 0 ? -stride : stride;
+}
+
+// What is moved: `word` bytes at a time.
+struct job {
+    char *to;
+    const char *from;
+    axes shape;
+    int64_t word;
+};
+
+void append(axes *shape, int64_t length, int64_t to, int64_t from) {
+    if (length == 1) return;
+    shape->length[shape->count] = length;
+    shape->to[shape->count] = to;
+    shape->from[shape->count++] = from;
+}
+
+axes without(const axes &shape, int first, int second) {
+    axes rest = {};
+    for (int d = 0; d < shape.count; ++d)
+        if (d != first && d != second) append(&rest, shape.length[d], shape.to[d], shape.from[d]);
+    return rest;
+}
+
+int64_t elements(const axes &shape) {
+    int64_t count = 1;
+    for (int d = 0; d < shape.count; ++d) count = product(count, shape.length[d]);
+    return count;
+}
+
+// `to` is walked upwards.
+void turn_forwards(job *job) {
+    for (int d = 0; d < job->shape.count; ++d) {
+        if (job->shape.to[d] >= 0) continue;
+        const int64_t last = job->shape.length[d] - 1;
+        job->to += last * job->shape.to[d];
+        job->from += last * job->shape.from[d];
+        job->shape.to[d] = -job->shape.to[d];
+        job->shape.from[d] = -job->shape.from[d];
+    }
+}
+
+// The axis where `to` is densest comes last.
+void sort(axes *shape) {
+    for (int end = 1; end < shape->count; ++end)
+        for (int d = end; d > 0 && shape->to[d - 1] < shape->to[d]; --d) {
+            std::swap(shape->length[d - 1], shape->length[d]);
+            std::swap(shape->to[d - 1], shape->to[d]);
+            std::swap(shape->from[d - 1], shape->from[d]);
+        }
+}
+
+// An axis that goes on where the one after it ends is one with it.
+void merge(axes *shape) {
+    axes merged = {};
+    for (int d = 0; d < shape->count; ++d) {
+        const int last = merged.count - 1;
+        const int64_t length = shape->length[d], to = shape->to[d], from = shape->from[d];
+        if (last >= 0 && merged.to[last] == length * to && merged.from[last] == length * from) {
+            merged.length[last] *= length;
+            merged.to[last] = to;
+            merged.from[last] = from;
+        } else {
+            append(&merged, length, to, from);
+        }
+    }
+    *shape = merged;
+}
+
+bool all_divide(const job &job, int64_t by) {
+    if (reinterpret_cast<uintptr_t>(job.to) % by != 0 || reinterpret_cast<uintptr_t>(job.from) % by != 0)
+        return false;
+    for (int d = 0; d < job.shape.count - 1; ++d)
+        if (job.shape.to[d] % by != 0 || job.shape.from[d] % by != 0) return false;
+    return true;
+}
+
+// From bytes to the widest words that the last axis has, whole and aligned.
+void widen(job *job) {
+    axes &shape = job->shape;
+    const int last = shape.count - 1;
+    if (last < 0) return;
+    while (job->word < WIDEST_WORD && shape.to[last] == job->word && shape.from[last] == job->word &&
+           shape.length[last] % 2 == 0 && all_divide(*job, 2 * job->word)) {
+        job->word *= 2;
+        shape.length[last] /= 2;
+        shape.to[last] = shape.from[last] = job->word;
+    }
+    if (shape.length[last] == 1) --shape.count;
+}
+
+// Bytes that are swapped together: a complex number has two parts.
+int64_t part_of(int dtype) {
+    const int64_t size = static_cast<int64_t>(ck_dtype_size(dtype));
+    return dtype == CK_COMPLEX64 || dtype == CK_COMPLEX128 ? size / 2 : size;
+}
+
+// The views' axes. For a move the bytes of an element are axes too, the last of them turned round if `swap` says so.
+job job_of(const ck_view *to, const ck_view *from, bool bytes, bool swap) {
+    job job = {static_cast<char *>(to->data), static_cast<const char *>(from->data), {}, 1};
+    for (int d = 0; d < to->ndim; ++d) append(&job.shape, to->shape[d], to->strides[d], from->strides[d]);
+    if (bytes) {
+        const int64_t size = static_cast<int64_t>(ck_dtype_size(to->dtype)), part = part_of(to->dtype);
+        append(&job.shape, size / part, part, part);
+        append(&job.shape, part, 1, swap ? -1 : 1);
+        if (swap) job.from += part - 1;
+    }
+    if (elements(job.shape) == 0) return job;
+    turn_forwards(&job);
+    sort(&job.shape);
+    merge(&job.shape);
+    if (bytes) widen(&job);
+    return job;
+}
+
+dim3 blocks_for(int64_t count, int64_t each) {
+    return dim3(static_cast<unsigned>(smaller(divide_up(count, each), MOST_BLOCKS)));
+}
+
+template <typename Visit> int with_word(int64_t bytes, Visit visit) {
+    switch (bytes) {
+    case 1: return visit(uint8_t{});
+    case 2: return visit(uint16_t{});
+    case 4: return visit(uint32_t{});
+    case 8: return visit(uint64_t{});
+    default: return visit(uint4{});
+    }
+}
+
+// The axis that `from` is densest along, if reading along it and writing along the last one is worth a tile; else -1.
+int axis_to_transpose(const axes &shape) {
+    int best = -1;
+    const int last = shape.count - 1;
+    for (int d = 0; d < last; ++d)
+        if (shape.from[d] != 0 && shape.length[d] >= WORTH_A_TILE &&
+            (best < 0 || size_of(shape.from[d]) < size_of(shape.from[best])))
+            best = d;
+    const bool worth =
+        best >= 0 && shape.length[last] >= WORTH_A_TILE && size_of(shape.from[best]) < size_of(shape.from[last]);
+    return worth ? best : -1;
+}
+
+int move(const job &job, const ck_context *context, ck_error *error) {
+    const int64_t count = elements(job.shape);
+    const int last = job.shape.count - 1, row = axis_to_transpose(job.shape);
+    return with_word(job.word, [&](auto kind) {
+        using Word = decltype(kind);
+        if (row < 0)
+            return ck_launch(context, error, "strided_copy", strided_copy<Word>, blocks_for(count, THREADS),
+                             dim3(THREADS), 0, job.to, job.from, job.shape, count);
+        axes matrix = {};
+        for (const int d : {row, last}) append(&matrix, job.shape.length[d], job.shape.to[d], job.shape.from[d]);
+        const axes others = without(job.shape, row, last);
+        const int64_t side = square<Word>::SIDE;
+        const int64_t tiles =
+            divide_up(matrix.length[0], side) * divide_up(matrix.length[1], side) * elements(others);
+        return ck_launch(context, error, "strided_transpose", strided_transpose<Word>, blocks_for(tiles, 1),
+                         dim3(THREADS), 0, job.to, job.from, matrix, others, tiles);
+    });
+}
+
+// --- conversions
+
+element element_of(const ck_view *view, const char *start, const int64_t *strides, int count) {
+    if (view->swapped) return {view->dtype, SWAPPED};
+    const int64_t size = static_cast<int64_t>(ck_dtype_size(view->dtype)); // each type is aligned to its size
+    bool aligned = reinterpret_cast<uintptr_t>(start) % static_cast<uintptr_t>(size) == 0;
+    for (int d = 0; d < count; ++d) aligned = aligned && strides[d] % size == 0;
+    return {view->dtype, aligned ? ALIGNED : MISALIGNED};
+}
+
+template <typename Wide>
+int convert_from(const ck_view *to, const ck_view *from, const job &job, const ck_context *context, ck_error *error) {
+    const axes &shape = job.shape;
+    const int64_t count = elements(shape);
+    return ck_launch(context, error, "strided_convert", strided_convert<Wide>, blocks_for(count, THREADS),
+                     dim3(THREADS), 0, job.to, element_of(to, job.to, shape.to, shape.count), job.from,
+                     element_of(from, job.from, shape.from, shape.count), shape, count);
+}
+
+int convert(const ck_view *to, const ck_view *from, const job &job, const ck_context *context, ck_error *error) {
+    switch (from->dtype) {
+    case CK_INT8:
+    case CK_INT16:
+    case CK_INT32:
+    case CK_INT64: return convert_from<int64_t>(to, from, job, context, error);
+    case CK_BOOL:
+    case CK_UINT8:
+    case CK_UINT16:
+    case CK_UINT32:
+    case CK_UINT64: return convert_from<uint64_t>(to, from, job, context, error);
+    case CK_COMPLEX64:
+    case CK_COMPLEX128: return convert_from<complex<double>>(to, from, job, context, error);
+    default: return convert_from<double>(to, from, job, context, error);
+    }
+}
+
+// --- one value
+
+template <typename Word> pattern<Word> repeated(const char *value, int64_t size, int64_t mirror) {
+    char bytes[PATTERN_BYTES];
+    for (int64_t b = 0; b < PATTERN_BYTES; ++b) bytes[b] = value[(b ^ mirror) % size];
+    pattern<Word> pattern;
+    memcpy(&pattern, bytes, sizeof bytes);
+    return pattern;
+}
+
+int fill(const ck_view *to, const char *value, const job &job, const ck_context *context, ck_error *error) {
+    const int64_t size = static_cast<int64_t>(ck_dtype_size(to->dtype)), count = elements(job.shape);
+    const int64_t mirror = to->swapped ? part_of(to->dtype) - 1 : 0;
+    return with_word(job.word, [&](auto kind) {
+        using Word = decltype(kind);
+        return ck_launch(context, error, "strided_fill", strided_fill<Word>, blocks_for(count, THREADS),
+                         dim3(THREADS), 0, job.to, repeated<Word>(value, size, mirror), job.shape, count);
+    });
+}
+
+} // namespace
+} // namespace strided
+
+extern "C" int ck_strided_copy(const ck_view *to, const ck_view *from, const ck_context *context, ck_error *error) {
+    using namespace strided;
+    const bool same = to->dtype == from->dtype;
+    const job job = job_of(to, from, same, to->swapped != from->swapped);
+    if (elements(job.shape) == 0) return CK_OK;
+    return same ? move(job, context, error) : convert(to, from, job, context, error);
+}
+
+extern "C" int ck_strided_fill(const ck_view *to, const void *value, const ck_context *context, ck_error *error) {
+    using namespace strided;
+    const job job = job_of(to, to, true, false); // from itself: no other array limits the word
+    if (elements(job.shape) == 0) return CK_OK;
+    return fill(to, static_cast<const char *>(value), job, context, error);
+}

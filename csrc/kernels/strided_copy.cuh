@@ -1,0 +1,220 @@
+// The kernels behind strided_copy.h: words moved from any strides to any strides, numbers converted on the way, one
+// value written everywhere.
+//
+// Map     the loops count the elements in the order of `axes`, whose last axis is the one where `to` is densest: so
+//         neighbouring threads write neighbouring words. Where `from` is densest along another axis (a transpose), a
+//         square in shared memory lets them read neighbouring words as well.
+// Words   a copy within one type moves bytes and does not care what they mean. The host takes the widest word that
+//         strides and addresses allow; bytes of an element that is misaligned or swapped are one more axis.
+// Types   a number is converted through the widest of its kind (`int64_t`, `uint64_t`, `double`, complex double),
+//         which holds it exactly: four kernels instead of one for each of 15 x 15 pairs.
+#ifndef CK_STRIDED_COPY_CUH
+#define CK_STRIDED_COPY_CUH
+
+#include <string.h>
+
+#include "numbers.cuh"
+#include "variant.h"
+
+namespace strided {
+
+enum {
+    MAX_AXES = CK_MAX_DIMS + 2, // and the parts of a complex number, and the bytes of a part
+    THREADS = 256,
+    AT_ONCE = 4,       // loads on their way a thread
+    PATTERN_BYTES = 16 // a multiple of every element's size
+};
+
+struct offsets {
+    int64_t to, from;
+};
+
+// Lengths, and strides in bytes; the last axis runs fastest.
+struct axes {
+    int count;
+    int64_t length[MAX_AXES], to[MAX_AXES], from[MAX_AXES];
+
+    // Where element number i is.
+    __device__ __forceinline__ offsets at(int64_t i) const {
+        offsets sum = {0, 0};
+        uint64_t rest = static_cast<uint64_t>(i); // unsigned numbers are quicker to divide
+        for (int d = count - 1; d > 0; --d) {
+            const uint64_t size = static_cast<uint64_t>(length[d]), quotient = rest / size;
+            const int64_t index = static_cast<int64_t>(rest - quotient * size);
+            sum.to += index * to[d];
+            sum.from += index * from[d];
+            rest = quotient;
+        }
+        if (count > 0) {
+            sum.to += static_cast<int64_t>(rest) * to[0];
+            sum.from += static_cast<int64_t>(rest) * from[0];
+        }
+        return sum;
+    }
+};
+
+__device__ __forceinline__ int64_t first() {
+    return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ int64_t step() {
+    return static_cast<int64_t>(gridDim.x) * blockDim.x;
+}
+
+template <typename Word>
+__global__ void __launch_bounds__(THREADS)
+    strided_copy(char *__restrict__ to, const char *__restrict__ from, const axes shape, int64_t count) {
+    for (int64_t i = first(); i < count; i += AT_ONCE * step()) {
+        offsets at[AT_ONCE];
+        Word words[AT_ONCE];
+        for (int j = 0; j < AT_ONCE; ++j) {
+            if (i + j * step() >= count) break;
+            at[j] = shape.at(i + j * step());
+            words[j] = *reinterpret_cast<const Word *>(from + at[j].from);
+        }
+        for (int j = 0; j < AT_ONCE; ++j)
+            if (i + j * step() < count) *reinterpret_cast<Word *>(to + at[j].to) = words[j];
+    }
+}
+
+// A square of words in shared memory, padded so that a column of it lies in all 32 banks.
+template <typename Word> struct square {
+    static constexpr int SIDE = sizeof(Word) <= 4 ? 64 : 32, ROWS_AT_ONCE = THREADS / SIDE;
+    Word words[SIDE][SIDE + (sizeof(Word) < 4 ? 4 / sizeof(Word) : 1)];
+};
+
+// `to` is dense along the columns of `matrix` (its axis 1), `from` along the rows (axis 0); `others` are the axes that
+// are left. A block takes one square after the other.
+template <typename Word>
+__global__ void __launch_bounds__(THREADS) strided_transpose(char *__restrict__ to, const char *__restrict__ from,
+                                                             const axes matrix, const axes others, int64_t tiles) {
+    constexpr int SIDE = square<Word>::SIDE, STEP = square<Word>::ROWS_AT_ONCE;
+    __shared__ square<Word> tile;
+    const int x = static_cast<int>(threadIdx.x) % SIDE, y = static_cast<int>(threadIdx.x) / SIDE;
+    const int64_t rows = matrix.length[0], columns = matrix.length[1];
+    const int64_t across = (columns + SIDE - 1) / SIDE, down = (rows + SIDE - 1) / SIDE;
+    for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const int64_t column = t % across * SIDE, row = t / across % down * SIDE;
+        const offsets at = others.at(t / across / down);
+        for (int j = y; j < SIDE; j += STEP)
+            if (row + x < rows && column + j < columns)
+                tile.words[j][x] = *reinterpret_cast<const Word *>(from + at.from + (row + x) * matrix.from[0] +
+                                                                   (column + j) * matrix.from[1]);
+        __syncthreads();
+        for (int j = y; j < SIDE; j += STEP)
+            if (row + j < rows && column + x < columns)
+                *reinterpret_cast<Word *>(to + at.to + (row + j) * matrix.to[0] + (column + x) * matrix.to[1]) =
+                    tile.words[x][j];
+        __syncthreads(); // the next square overwrites this one
+    }
+}
+
+// The element over and over, so that a wide word may hold several.
+template <typename Word> struct pattern {
+    enum { WORDS = PATTERN_BYTES / sizeof(Word) };
+    Word words[WORDS];
+};
+
+// The last axis begins with an element's first byte.
+template <typename Word>
+__global__ void __launch_bounds__(THREADS)
+    strided_fill(char *__restrict__ to, const pattern<Word> value, const axes shape, int64_t count) {
+    const int64_t last = shape.count > 0 ? shape.length[shape.count - 1] : 1;
+    for (int64_t i = first(); i < count; i += step())
+        *reinterpret_cast<Word *>(to + shape.at(i).to) = value.words[i % last % pattern<Word>::WORDS];
+}
+
+// --- conversions
+
+// How an element's bytes lie.
+enum { ALIGNED, MISALIGNED, SWAPPED };
+
+// Its bytes are turned round within a part: a complex number has two.
+template <typename T> __device__ __forceinline__ int mirror(int layout) {
+    return layout == SWAPPED ? static_cast<int>(is_complex<T>::value ? sizeof(T) / 2 : sizeof(T)) - 1 : 0;
+}
+
+template <typename T> __device__ __forceinline__ T read(const char *address, int layout) {
+    if (layout == ALIGNED) return *reinterpret_cast<const T *>(address);
+    char bytes[sizeof(T)];
+    for (int b = 0; b < static_cast<int>(sizeof(T)); ++b) bytes[b] = address[b ^ mirror<T>(layout)];
+    T value;
+    memcpy(&value, bytes, sizeof(T));
+    return value;
+}
+
+template <typename T> __device__ __forceinline__ void write(char *address, int layout, T value) {
+    if (layout == ALIGNED) {
+        *reinterpret_cast<T *>(address) = value;
+        return;
+    }
+    char bytes[sizeof(T)];
+    memcpy(bytes, &value, sizeof(T));
+    for (int b = 0; b < static_cast<int>(sizeof(T)); ++b) address[b ^ mirror<T>(layout)] = bytes[b];
+}
+
+// The widest type of T's kind.
+template <typename T> constexpr auto widest_of() {
+    if constexpr (is_complex<T>::value)
+        return complex<double>();
+    else if constexpr (std::is_same_v<T, bool8> || std::is_unsigned_v<T>)
+        return uint64_t();
+    else if constexpr (std::is_integral_v<T>)
+        return int64_t();
+    else
+        return double();
+}
+template <typename T> using widest = decltype(widest_of<T>());
+
+template <typename Visit> __device__ __forceinline__ void with_type(int dtype, Visit visit) {
+    switch (dtype) {
+    case CK_BOOL: return visit(bool8{});
+    case CK_INT8: return visit(int8_t{});
+    case CK_UINT8: return visit(uint8_t{});
+    case CK_INT16: return visit(int16_t{});
+    case CK_UINT16: return visit(uint16_t{});
+    case CK_INT32: return visit(int32_t{});
+    case CK_UINT32: return visit(uint32_t{});
+    case CK_INT64: return visit(int64_t{});
+    case CK_UINT64: return visit(uint64_t{});
+    case CK_FLOAT16: return visit(__half{});
+    case CK_BFLOAT16: return visit(__nv_bfloat16{});
+    case CK_FLOAT32: return visit(float{});
+    case CK_FLOAT64: return visit(double{});
+    case CK_COMPLEX64: return visit(complex<float>{});
+    case CK_COMPLEX128: return visit(complex<double>{});
+    }
+}
+
+struct element {
+    int dtype, layout;
+};
+
+// Wide is the widest type of from_is's kind.
+template <typename Wide>
+__global__ void __launch_bounds__(THREADS)
+    strided_convert(char *__restrict__ to, element to_is, const char *__restrict__ from, element from_is,
+                    const axes shape, int64_t count) {
+    for (int64_t i = first(); i < count; i += AT_ONCE * step()) {
+        offsets at[AT_ONCE];
+        Wide values[AT_ONCE];
+        for (int j = 0; j < AT_ONCE; ++j)
+            if (i + j * step() < count) at[j] = shape.at(i + j * step());
+        with_type(from_is.dtype, [&](auto kind) {
+            using T = decltype(kind);
+            if constexpr (std::is_same_v<widest<T>, Wide>) {
+                for (int j = 0; j < AT_ONCE; ++j)
+                    if (i + j * step() < count)
+                        values[j] = number_cast<Wide>(read<T>(from + at[j].from, from_is.layout));
+            }
+        });
+        with_type(to_is.dtype, [&](auto kind) {
+            using T = decltype(kind);
+            for (int j = 0; j < AT_ONCE; ++j)
+                if (i + j * step() < count) write<T>(to + at[j].to, to_is.layout, number_cast<T>(values[j]));
+        });
+    }
+}
+
+} // namespace strided
+
+#endif

@@ -1,0 +1,155 @@
+// Python's numbers, names and tuples to C's, and what follows from shapes and strides.
+#include <string.h>
+
+#include "python.h"
+
+int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted) {
+    if (count == wanted) return 0;
+    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, %zd were given", usage, wanted, count);
+    return -1;
+}
+
+label label_of(const char *role, int number) {
+    label label;
+    if (number < 0)
+        PyOS_snprintf(label.text, sizeof label.text, "%s", role);
+    else
+        PyOS_snprintf(label.text, sizeof label.text, "%s %d", role, number);
+    return label;
+}
+
+// --- numbers and names -------------------------------------------------------------------------------------------
+// Says it in our words where the object is no integer, or too large a one.
+static int explain(PyObject *object, const char *what, const char *holder) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s must be an integer, not %R", what, object);
+    else if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "%s is %R, which %s", what, object, holder);
+    return -1;
+}
+
+int read_int(PyObject *object, const char *what, int *value) {
+    const long number = PyLong_AsLong(object);
+    if (number == -1 && PyErr_Occurred()) return explain(object, what, "no int holds");
+    if (number < INT_MIN || number > INT_MAX) {
+        PyErr_Format(PyExc_ValueError, "%s is %R, which no int holds", what, object);
+        return -1;
+    }
+    *value = (int)number;
+    return 0;
+}
+
+int read_handle(PyObject *object, const char *what, uintptr_t *value) {
+    PyObject *number = PyNumber_Index(object);
+    if (number == NULL) return explain(object, what, "");
+    const unsigned long long handle = PyLong_AsUnsignedLongLong(number);
+    Py_DECREF(number);
+    if (handle == (unsigned long long)-1 && PyErr_Occurred())
+        return explain(object, what, "is negative or needs more than 64 bits");
+    *value = (uintptr_t)handle;
+    return 0;
+}
+
+int read_stream(PyObject *object, cudaStream_t *stream) {
+    uintptr_t handle;
+    if (read_handle(object, "stream", &handle) < 0) return -1;
+    *stream = ck_stream_of((int64_t)handle);
+    return 0;
+}
+
+const char *read_text(PyObject *object, const char *what) {
+    if (!PyUnicode_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a str, not %R", what, object);
+        return NULL;
+    }
+    return PyUnicode_AsUTF8AndSize(object, NULL);
+}
+
+int read_integers(PyObject *object, const char *what, int limit, int64_t *values) {
+    if (!PyTuple_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a tuple of integers, not %R", what, object);
+        return -1;
+    }
+    const Py_ssize_t count = PyTuple_Size(object);
+    if (count > limit) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd items, at most %d are taken", what, count, limit);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyTuple_GetItem(object, i);
+        values[i] = PyLong_AsLongLong(item);
+        if (values[i] != -1 || !PyErr_Occurred()) continue;
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "%s must hold integers, not %R", what, item);
+        else if (PyErr_ExceptionMatches(PyExc_OverflowError))
+            PyErr_Format(PyExc_ValueError, "%s has the item %R, which 64 bits do not hold", what, item);
+        return -1;
+    }
+    return (int)count;
+}
+
+int read_shape(PyObject *object, ck_view *view) {
+    if (PyTuple_Check(object) && PyTuple_Size(object) > CK_MAX_DIMS) {
+        PyErr_Format(PyExc_ValueError, "a shape has %zd axes, at most %d are taken. Reshape the array",
+                     PyTuple_Size(object), CK_MAX_DIMS);
+        return -1;
+    }
+    const int ndim = read_integers(object, "a shape", CK_MAX_DIMS, view->shape);
+    if (ndim < 0) return -1;
+    for (int axis = 0; axis < ndim; axis++) {
+        if (view->shape[axis] >= 0) continue;
+        PyErr_Format(PyExc_ValueError, "a shape has the negative length %lld", (long long)view->shape[axis]);
+        return -1;
+    }
+    view->ndim = ndim;
+    return 0;
+}
+
+int read_dtype(PyObject *object, int *dtype) {
+    const char *name = read_text(object, "a dtype's name");
+    if (name == NULL) return -1;
+    *dtype = ck_dtype_from_name(name);
+    if (*dtype >= 0) return 0;
+    PyErr_Format(PyExc_TypeError, "there is no type '%s' here: take a NumPy name such as 'float32'", name);
+    return -1;
+}
+
+PyObject *make_integers(const int64_t *values, int count) {
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; tuple != NULL && i < count; i++) {
+        PyObject *number = PyLong_FromLongLong(values[i]);
+        if (number == NULL || PyTuple_SetItem(tuple, i, number) < 0) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+// --- shapes and strides ------------------------------------------------------------------------------------------
+void lay_out(ck_view *view, int dtype) {
+    int64_t stride = (int64_t)ck_dtype_size(dtype);
+    view->dtype = dtype;
+    for (int axis = view->ndim - 1; axis >= 0; axis--) {
+        view->strides[axis] = stride;
+        const int64_t length = view->shape[axis] > 0 ? view->shape[axis] : 1;
+        if (__builtin_mul_overflow(stride, length, &stride)) stride = INT64_MAX;
+    }
+}
+
+int reach_of(const ck_view *view, int64_t *low, int64_t *high) {
+    *low = *high = 0;
+    if (ck_view_is_empty(view)) return 0;
+    for (int axis = 0; axis < view->ndim; axis++) {
+        int64_t span, *end;
+        if (__builtin_mul_overflow(view->strides[axis], view->shape[axis] - 1, &span)) return -1;
+        end = span < 0 ? low : high;
+        if (__builtin_add_overflow(*end, span, end)) return -1;
+    }
+    int64_t whole;
+    return __builtin_add_overflow(*high, (int64_t)ck_dtype_size(view->dtype), high) ||
+                   __builtin_sub_overflow(*high, *low, &whole)
+               ? -1
+               : 0;
+}
+
+int same_shape(const ck_view *a, const ck_view *b) {
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
+}

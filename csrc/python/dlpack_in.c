@@ -1,0 +1,211 @@
+// Other libraries' arrays for us: a DLPack capsule as a View.
+//
+// A tensor that is refused stays in its capsule, for others or for the capsule's own destructor; one of another major
+// version is taken and deleted, the only thing that its specification allows.
+#include <string.h>
+
+#include "python.h"
+
+#include "backend.h"
+#include "dlpack.h"
+
+// The deleter with Python's lock: those of Python's libraries may need it. Nothing once the interpreter goes down.
+static void delete_versioned(void *owner) {
+    dl_versioned *managed = owner;
+    if (managed->deleter == NULL || !Py_IsInitialized()) return;
+    const PyGILState_STATE held = PyGILState_Ensure();
+    managed->deleter(managed);
+    PyGILState_Release(held);
+}
+
+static void delete_old(void *owner) {
+    dl_old *managed = owner;
+    if (managed->deleter == NULL || !Py_IsInitialized()) return;
+    const PyGILState_STATE held = PyGILState_Ensure();
+    managed->deleter(managed);
+    PyGILState_Release(held);
+}
+
+// --- what is refused ---------------------------------------------------------------------------------------------
+static int check_device(const dl_tensor *tensor, int device) {
+    const int32_t type = tensor->device.type, index = tensor->device.index;
+    if (backend_memory_is_host() ? type == DL_CPU : type == DL_CUDA && index == device) return 0;
+    if (backend_memory_is_host())
+        PyErr_Format(
+            PyExc_BufferError,
+            "the tensor is in memory of DLPack's device type %d, and the emulator takes the CPU's (1): copy it "
+            "to the host first",
+            (int)type);
+    else if (type == DL_CUDA)
+        PyErr_Format(PyExc_BufferError,
+                     "the tensor is on CUDA device %d, and was asked for on device %d: copy it there", (int)index,
+                     device);
+    else
+        PyErr_Format(
+            PyExc_BufferError,
+            "the tensor is in %s (DLPack's device type %d), and here only CUDA device memory (2) is taken: %s",
+            type == DL_CPU            ? "the host's memory"
+            : type == DL_CUDA_HOST    ? "page-locked host memory"
+            : type == DL_CUDA_MANAGED ? "managed memory"
+                                      : "another kind of memory",
+            (int)type,
+            type == DL_CPU || type == DL_CUDA_HOST
+                ? "take it as a NumPy array (numpy.from_dlpack), then cudakern.asarray"
+                : "copy it to an ordinary CUDA array first");
+    return -1;
+}
+
+static int find_dtype(const dl_tensor *tensor, int *dtype) {
+    uint8_t code, bits;
+    for (*dtype = 0; *dtype < CK_DTYPE_COUNT; ++*dtype) {
+        dl_dtype_of(*dtype, &code, &bits);
+        if (tensor->dtype.lanes == 1 && tensor->dtype.code == code && tensor->dtype.bits == bits) return 0;
+    }
+    PyErr_Format(PyExc_BufferError,
+                 "the tensor's elements have DLPack's type code %d, %d bits and %d lanes. Taken are bool, integers, "
+                 "float16, bfloat16, float32, float64, complex64 and complex128, of one lane",
+                 (int)tensor->dtype.code, (int)tensor->dtype.bits, (int)tensor->dtype.lanes);
+    return -1;
+}
+
+static int malformed(const char *what) {
+    PyErr_Format(PyExc_ValueError, "the tensor is malformed: %s", what);
+    return -1;
+}
+
+// Shape and strides in bytes; low and high as reach_of gives them.
+static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64_t *high) {
+    const int ndim = (int)tensor->ndim;
+    int64_t elements = 1;
+    if (ndim < 0) return malformed("its number of axes is negative");
+    if (ndim > CK_MAX_DIMS) {
+        PyErr_Format(PyExc_ValueError, "the tensor has %d axes, at most %d are taken. Reshape it", ndim, CK_MAX_DIMS);
+        return -1;
+    }
+    if (ndim > 0 && tensor->shape == NULL) return malformed("it has no shape");
+    view->ndim = ndim;
+    for (int axis = 0; axis < ndim; axis++) {
+        view->shape[axis] = tensor->shape[axis];
+        if (view->shape[axis] < 0) return malformed("its shape has a negative length");
+    }
+    lay_out(view, view->dtype);
+    const int64_t size = (int64_t)ck_dtype_size(view->dtype);
+    for (int axis = 0; axis < ndim; axis++) {
+        if (tensor->strides != NULL && __builtin_mul_overflow(tensor->strides[axis], size, &view->strides[axis]))
+            return malformed("a stride is larger than memory");
+        if (view->shape[axis] > 0 && __builtin_mul_overflow(elements, view->shape[axis], &elements))
+            return malformed("it has more elements than 63 bits can count");
+    }
+    if (reach_of(view, low, high) < 0) return malformed("its shape and strides reach further than memory");
+    return 0;
+}
+
+// Where the first element is. The range of all must lie in the address space.
+static int read_data(const dl_tensor *tensor, ck_view *view, int64_t low, int64_t high) {
+    uintptr_t first, end;
+    if (low == high) {
+        view->data = tensor->data;
+        return 0;
+    }
+    if (tensor->data == NULL) return malformed("it has elements and no data");
+    if (__builtin_add_overflow((uintptr_t)tensor->data, tensor->byte_offset, &first) || first < (uintptr_t)-low ||
+        __builtin_add_overflow(first, (uintptr_t)high, &end))
+        return malformed("its data reaches beyond the address space");
+    view->data = (void *)first;
+    return 0;
+}
+
+// --- import ------------------------------------------------------------------------------------------------------
+typedef struct arrival {
+    dl_versioned *versioned; // or
+    dl_old *old;
+    const dl_tensor *tensor;
+    int read_only;
+} arrival;
+
+// What the capsule holds. -1: none of DLPack's, or one that nobody may look into.
+static int open_capsule(PyObject *capsule, arrival *arrival) {
+    if (!PyCapsule_CheckExact(capsule)) {
+        PyErr_Format(PyExc_TypeError, "a DLPack capsule is needed, not %R: it is what x.__dlpack__() gives", capsule);
+        return -1;
+    }
+    if (PyCapsule_IsValid(capsule, DL_NAME_OLD)) {
+        arrival->old = PyCapsule_GetPointer(capsule, DL_NAME_OLD);
+        arrival->tensor = &arrival->old->tensor;
+        return 0;
+    }
+    if (PyCapsule_IsValid(capsule, DL_NAME_VERSIONED)) {
+        dl_versioned *managed = arrival->versioned = PyCapsule_GetPointer(capsule, DL_NAME_VERSIONED);
+        if (managed->version.major == DL_MAJOR) {
+            arrival->tensor = &managed->tensor;
+            arrival->read_only = (managed->flags & DL_READ_ONLY) != 0;
+            return 0;
+        }
+        const unsigned major = managed->version.major, minor = managed->version.minor;
+        if (PyCapsule_SetName(capsule, "used_" DL_NAME_VERSIONED) < 0) return -1;
+        if (managed->deleter != NULL) managed->deleter(managed);
+        PyErr_Format(PyExc_BufferError,
+                     "the tensor is of DLPack version %u.%u, and version %d is taken here: ask for it with "
+                     "max_version=(%d, %d)",
+                     major, minor, DL_MAJOR, DL_MAJOR, DL_MINOR);
+        return -1;
+    }
+    const char *name = PyCapsule_GetName(capsule);
+    if (name == NULL && PyErr_Occurred()) return -1;
+    if (name != NULL && (strcmp(name, "used_" DL_NAME_OLD) == 0 || strcmp(name, "used_" DL_NAME_VERSIONED) == 0))
+        PyErr_SetString(PyExc_ValueError,
+                        "this DLPack capsule was used already, and can be used once: call __dlpack__() again");
+    else
+        PyErr_Format(PyExc_ValueError, "a capsule named '%.100s' is none of DLPack's: they are '%s' and '%s'",
+                     name ? name : "", DL_NAME_VERSIONED, DL_NAME_OLD);
+    return -1;
+}
+
+static PyObject *import(module_state *state, PyObject *capsule, int device) {
+    arrival arrival = {NULL, NULL, NULL, 0};
+    ck_view described = {.data = NULL};
+    ck_memory *memory = NULL;
+    ck_error error = {0};
+    int64_t low, high;
+    if (open_capsule(capsule, &arrival) < 0) return NULL;
+    const dl_tensor *tensor = arrival.tensor;
+    if (check_device(tensor, device) < 0 || find_dtype(tensor, &described.dtype) < 0 ||
+        read_axes(tensor, &described, &low, &high) < 0 || read_data(tensor, &described, low, high) < 0)
+        return NULL;
+    view *made = view_allocate(state); // from here on, what fails leaves the capsule as it was
+    if (made == NULL) return NULL;
+    void *first = low == high ? described.data : (char *)described.data + low;
+    // With Python's lock: nobody else takes the tensor from the capsule meanwhile.
+    if (ck_memory_adopt(
+            state->runtime, device, first, (size_t)(high - low), arrival.versioned ? delete_versioned : delete_old,
+            arrival.versioned ? (void *)arrival.versioned : (void *)arrival.old, &memory, &error) != CK_OK) {
+        Py_DECREF(made);
+        return errors_raise(state, &error);
+    }
+    view_fill(made, memory, &described, arrival.read_only, 1);
+    PyCapsule_SetName(capsule, arrival.versioned ? "used_" DL_NAME_VERSIONED : "used_" DL_NAME_OLD); // it is valid
+    return (PyObject *)made;
+}
+
+static PyObject *dlpack_import(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    PyObject *made;
+    int device;
+    if (check_count("dlpack_import(capsule, device)", count, 2) < 0 || read_int(arguments[1], "device", &device) < 0)
+        return NULL;
+#ifdef Py_GIL_DISABLED // where no lock is Python's, the capsule has one
+    Py_BEGIN_CRITICAL_SECTION(arguments[0]);
+#endif
+    made = import(state_of(module), arguments[0], device);
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    return made;
+}
+
+PyMethodDef dlpack_in_methods[] = {
+    {"dlpack_import", FAST(dlpack_import),
+     PyDoc_STR(
+         "dlpack_import(capsule, device, /)\n--\n\nThe tensor of a capsule, which counts as used then, as a View. "
+         "BufferError or ValueError for what cannot be taken, which stays in its capsule.")},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,124 @@
+// Our arrays for other libraries: a View as a DLPack capsule.
+//
+// What the consumer holds knows the memory and nothing of Python, so it can be let go on any thread, without Python's
+// lock, and after the interpreter's end.
+#include <stdlib.h>
+
+#include "python.h"
+
+#include "backend.h"
+#include "dlpack.h"
+
+typedef struct parcel {
+    union {
+        dl_versioned versioned;
+        dl_old old;
+    } managed; // first: its address is the parcel's
+    ck_memory *memory;
+    int64_t shape[CK_MAX_DIMS], strides[CK_MAX_DIMS];
+} parcel;
+
+static void delete_parcel(parcel *parcel) {
+    ck_memory_release(parcel->memory);
+    free(parcel);
+}
+
+static void delete_versioned(dl_versioned *managed) {
+    if (managed != NULL) delete_parcel(managed->manager);
+}
+
+static void delete_old(dl_old *managed) {
+    if (managed != NULL) delete_parcel(managed->manager);
+}
+
+// Nobody took it, if it still has its first name.
+static void destroy_capsule(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, DL_NAME_VERSIONED))
+        delete_versioned(PyCapsule_GetPointer(capsule, DL_NAME_VERSIONED));
+    else if (PyCapsule_IsValid(capsule, DL_NAME_OLD))
+        delete_old(PyCapsule_GetPointer(capsule, DL_NAME_OLD));
+}
+
+static void describe_device(int device, int32_t *type, int32_t *index) {
+    *type = backend_memory_is_host() ? DL_CPU : DL_CUDA;
+    *index = backend_memory_is_host() ? 0 : device;
+}
+
+static PyObject *dlpack_device(PyObject *module, PyObject *argument) {
+    int device;
+    int32_t type, index;
+    (void)module;
+    if (read_int(argument, "device", &device) < 0) return NULL;
+    describe_device(device, &type, &index);
+    return Py_BuildValue("(ii)", (int)type, (int)index);
+}
+
+static int describe(const view *view, parcel *parcel, dl_tensor *tensor) {
+    const ck_view *array = &view->array.view;
+    const int64_t size = (int64_t)ck_dtype_size(array->dtype);
+    for (int axis = 0; axis < array->ndim; axis++) {
+        parcel->shape[axis] = array->shape[axis];
+        parcel->strides[axis] = array->strides[axis] / size;
+        if (array->strides[axis] % size == 0 || array->shape[axis] < 2) continue;
+        PyErr_Format(PyExc_BufferError,
+                     "DLPack counts strides in elements, and along axis %d elements of %lld bytes are %lld bytes "
+                     "apart. Give a copy",
+                     axis, (long long)size, (long long)array->strides[axis]);
+        return -1;
+    }
+    *tensor = (dl_tensor){.data = ck_view_is_empty(array) ? NULL : array->data,
+                          .ndim = array->ndim,
+                          .dtype = {.lanes = 1},
+                          .shape = parcel->shape,
+                          .strides = parcel->strides,
+                          .byte_offset = 0};
+    dl_dtype_of(array->dtype, &tensor->dtype.code, &tensor->dtype.bits);
+    describe_device(view->device, &tensor->device.type, &tensor->device.index);
+    return 0;
+}
+
+static PyObject *dlpack_export(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (check_count("dlpack_export(view, versioned, copied)", count, 3) < 0) return NULL;
+    const view *view = read_view(state_of(module), arguments[0], "view");
+    const int versioned = view ? PyObject_IsTrue(arguments[1]) : -1;
+    const int copied = versioned >= 0 ? PyObject_IsTrue(arguments[2]) : -1;
+    if (copied < 0) return NULL;
+    if (view->read_only && !versioned) {
+        PyErr_SetString(PyExc_BufferError,
+                        "the array is read-only, which DLPack can say from version 1.0 on only: ask "
+                        "for it with max_version=(1, 0), or give a copy");
+        return NULL;
+    }
+    parcel *made = malloc(sizeof *made);
+    if (made == NULL) return PyErr_NoMemory();
+    dl_tensor tensor;
+    if (describe(view, made, &tensor) < 0) {
+        free(made);
+        return NULL;
+    }
+    if (versioned)
+        made->managed.versioned = (dl_versioned){
+            .version = {DL_MAJOR, DL_MINOR},
+            .manager = made,
+            .deleter = delete_versioned,
+            .flags = (view->read_only ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0),
+            .tensor = tensor,
+        };
+    else
+        made->managed.old = (dl_old){.tensor = tensor, .manager = made, .deleter = delete_old};
+    made->memory = view->array.memory;
+    ck_memory_retain(made->memory);
+    ck_memory_export(made->memory); // its user has streams of its own, and says nothing of when they are done
+    PyObject *capsule = PyCapsule_New(made, versioned ? DL_NAME_VERSIONED : DL_NAME_OLD, destroy_capsule);
+    if (capsule == NULL) delete_parcel(made);
+    return capsule;
+}
+
+PyMethodDef dlpack_out_methods[] = {
+    {"dlpack_device", dlpack_device, METH_O,
+     PyDoc_STR("dlpack_device(device, /)\n--\n\n(type, index) as DLPack numbers them.")},
+    {"dlpack_export", FAST(dlpack_export),
+     PyDoc_STR("dlpack_export(view, versioned, copied, /)\n--\n\n"
+               "A capsule, 'dltensor_versioned' or 'dltensor'; it keeps the memory until its consumer is done.")},
+    {NULL, NULL, 0, NULL},
+};

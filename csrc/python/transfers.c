@@ -1,0 +1,123 @@
+// What moves between arrays: to the device, from it, within it.
+#include "python.h"
+
+// 0 when the host's array is what a transfer takes: the same shape and type, no gaps.
+static int check_host(const ck_view *host, const char *role, const ck_view *device) {
+    if (!same_shape(host, device)) {
+        PyObject *given = make_integers(host->shape, host->ndim);
+        PyObject *wanted = given ? make_integers(device->shape, device->ndim) : NULL;
+        if (wanted != NULL)
+            PyErr_Format(PyExc_ValueError, "%s has shape %R, the array on the device %R", role, given, wanted);
+        Py_XDECREF(given);
+        Py_XDECREF(wanted);
+        return -1;
+    }
+    if (host->dtype != device->dtype) {
+        PyErr_Format(PyExc_TypeError, "%s is of type %s, the array on the device %s. Convert it with .astype()", role,
+                     ck_dtype_name(host->dtype), ck_dtype_name(device->dtype));
+        return -1;
+    }
+    if (ck_view_is_contiguous(host)) return 0;
+    PyErr_Format(PyExc_ValueError, "%s has gaps, or is not in C order: take numpy.ascontiguousarray(x)", role);
+    return -1;
+}
+
+static PyObject *upload(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    buffers buffers;
+    ck_view host;
+    ck_error error = {0};
+    cudaStream_t stream;
+    outside outside;
+    PyObject *result = NULL;
+    if (check_count("upload(to, source, stream)", count, 3) < 0) return NULL;
+    const view *to = read_view(state, arguments[0], "to");
+    if (to == NULL || check_writable(to, "to", -1) < 0 || read_stream(arguments[2], &stream) < 0) return NULL;
+    buffers.count = 0;
+    if (buffers_take(&buffers, arguments[1], "source", -1, 0, &host) == 0 &&
+        check_host(&host, "source", &to->array.view) == 0) {
+        outside_begin(&outside, state);
+        const int status = ck_array_upload(state->runtime, &to->array, &host, stream, &outside.waiter, &error);
+        if (outside_end(&outside, status, &error) == 0) result = none();
+    }
+    buffers_release(&buffers);
+    return result;
+}
+
+static PyObject *download(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    buffers buffers;
+    ck_view host;
+    ck_error error = {0};
+    cudaStream_t stream;
+    outside outside;
+    PyObject *result = NULL;
+    if (check_count("download(into, source, stream)", count, 3) < 0) return NULL;
+    const view *source = read_view(state, arguments[1], "source");
+    if (source == NULL || read_stream(arguments[2], &stream) < 0) return NULL;
+    buffers.count = 0;
+    if (buffers_take(&buffers, arguments[0], "into", -1, 1, &host) == 0 &&
+        check_host(&host, "into", &source->array.view) == 0) {
+        outside_begin(&outside, state);
+        const int status = ck_array_download(state->runtime, &host, &source->array, stream, &outside.waiter, &error);
+        if (outside_end(&outside, status, &error) == 0) result = none();
+    }
+    buffers_release(&buffers);
+    return result;
+}
+
+static PyObject *copy(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    cudaStream_t stream;
+    outside outside;
+    if (check_count("copy(to, source, stream)", count, 3) < 0) return NULL;
+    const view *to = read_view(state, arguments[0], "to");
+    const view *source = to ? read_view(state, arguments[1], "source") : NULL;
+    if (source == NULL || check_writable(to, "to", -1) < 0 || read_stream(arguments[2], &stream) < 0) return NULL;
+    if (!same_shape(&to->array.view, &source->array.view)) {
+        PyErr_Format(PyExc_ValueError, "source and to have different shapes: %R and %R", source, to);
+        return NULL;
+    }
+    outside_begin(&outside, state);
+    const int status = ck_array_copy(state->runtime, &to->array, &source->array, stream, &error);
+    return outside_end(&outside, status, &error) < 0 ? NULL : none();
+}
+
+static PyObject *fill(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    cudaStream_t stream;
+    outside outside;
+    char *value;
+    Py_ssize_t size;
+    if (check_count("fill(to, value, stream)", count, 3) < 0) return NULL;
+    const view *to = read_view(state, arguments[0], "to");
+    if (to == NULL || check_writable(to, "to", -1) < 0 || PyBytes_AsStringAndSize(arguments[1], &value, &size) < 0 ||
+        read_stream(arguments[2], &stream) < 0)
+        return NULL;
+    const size_t wanted = ck_dtype_size(to->array.view.dtype);
+    if ((size_t)size != wanted) {
+        PyErr_Format(PyExc_ValueError, "value has %zd bytes, an element of %s has %zu", size,
+                     ck_dtype_name(to->array.view.dtype), wanted);
+        return NULL;
+    }
+    outside_begin(&outside, state);
+    const int status = ck_array_fill(state->runtime, &to->array, value, stream, &error);
+    return outside_end(&outside, status, &error) < 0 ? NULL : none();
+}
+
+PyMethodDef transfer_methods[] = {
+    {"upload", FAST(upload),
+     PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a C-contiguous buffer of the same shape "
+               "and type, any byte order. Returns when source may be used again.")},
+    {"download", FAST(download),
+     PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the values are there. into: a "
+               "writable C-contiguous buffer.")},
+    {"copy", FAST(copy),
+     PyDoc_STR("copy(to, source, stream, /)\n--\n\nDevice to device, enqueued; converts types as astype does. Equal "
+               "shapes.")},
+    {"fill", FAST(fill),
+     PyDoc_STR("fill(to, value, stream, /)\n--\n\nEvery element gets value: one element's bytes in native order.")},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,165 @@
+// The stages of a call, in the order in which execute.c goes through them. Each returns at its first failure and notes
+// what it took in the job.
+#include "job.h"
+
+#include <stdlib.h>
+
+// A row's function may return a failure without words.
+static int worded(job *job, int status, const char *stage) {
+    if (status != CK_OK && job->error->code == CK_OK)
+        ck_fail(job->error, status, job->request->variant->name, "%s of %s '%s' failed with status %d", stage,
+                job->request->operation->name, job->request->variant->name, status);
+    return status;
+}
+
+// --- before anything is taken --------------------------------------------------------------------------------------
+int job_check(job *job) {
+    const ck_request *request = job->request;
+    const ck_operation *operation = request->operation;
+    const ck_variant *variant = request->variant;
+    ck_error *error = job->error;
+    const int count = operation->inputs + operation->outputs;
+    int inputs[CK_MAX_VIEWS];
+    if (request->view_count != count || count > CK_MAX_VIEWS)
+        return ck_fail(error, CK_BAD_VALUE, operation->name,
+                       "%s takes %d inputs and %d outputs, %d arrays were given", operation->name, operation->inputs,
+                       operation->outputs, request->view_count);
+    for (int i = 0; i < count && job_on_device(job); i++) {
+        const int device = ck_memory_device(request->memories[i]);
+        if (device != request->device)
+            return ck_fail(error, CK_BAD_VALUE, operation->name,
+                           "operand %d is on device %d, and the call is for device %d. Copy it there first, or call "
+                           "on device %d",
+                           i, device, request->device, device);
+    }
+    CK_TRY(ck_runtime_limits(job->runtime, request->device, &job->limits, error));
+    CK_TRY(ck_check_device(operation, variant, &job->limits, error));
+    for (int i = 0; i < operation->inputs; i++) inputs[i] = request->views[i].dtype;
+    CK_TRY(ck_check_types(operation, variant, inputs, operation->inputs,
+                          operation->outputs > 0 ? request->views[operation->inputs].dtype : -1, &job->call.types,
+                          error));
+    return ck_check_parameters(operation, variant, request->parameters, request->parameter_count, job->parameters,
+                               error);
+}
+
+// A single partial result of the output's type is the result: the kernel writes it there.
+static int is_the_result(const job *job) {
+    const ck_types *types = &job->call.types;
+    const ck_view *output = &job->request->views[job->request->operation->inputs];
+    if (job->plan.partials != 1 || types->accumulator != types->output || output->dtype != types->output) return 0;
+    for (int i = 0; i < output->ndim; i++)
+        if (output->shape[i] != 1) return 0;
+    return 1;
+}
+
+static int check_finish(job *job) {
+    const ck_operation *operation = job->request->operation;
+    const ck_types *types = &job->call.types;
+    const char *name = job->request->variant->name;
+    if (job_on_device(job) ? operation->finish_device == NULL : operation->finish_host == NULL)
+        return ck_fail(job->error, CK_NOT_SUPPORTED, operation->name,
+                       "%s '%s' leaves partial results, which %s cannot add %s", operation->name, name,
+                       operation->name, job_on_device(job) ? "on the device" : "on the host");
+    if (ck_dtype_size(types->accumulator) != ck_dtype_size(types->output))
+        return ck_fail(job->error, CK_NOT_SUPPORTED, operation->name,
+                       "%s '%s' leaves partial results of %s, which are added in their own size, not in that of %s",
+                       operation->name, name, ck_dtype_name(types->accumulator), ck_dtype_name(types->output));
+    return CK_OK;
+}
+
+int job_plan(job *job) {
+    const ck_request *request = job->request;
+    const int count = request->view_count;
+    for (int i = 0; i < count; i++) {
+        job->views[i] = request->views[i];
+        job->views[i].data = NULL;
+    }
+    job->call.views = job->views;
+    job->call.view_count = count;
+    job->call.parameters = job->parameters;
+    job->call.limits = &job->limits;
+    CK_TRY(worded(job, request->variant->plan(&job->call, &job->plan, job->error), "the plan"));
+    job->to_finish = job->plan.partials > 0 && !is_the_result(job);
+    if (job->to_finish) CK_TRY(check_finish(job));
+    for (int i = 0; i < count; i++) {
+        CK_TRY(ck_operand_layout(&job->operands[i], &request->views[i], !job_on_device(job),
+                                 i >= request->operation->inputs, i, &job->plan.layout[i], &job->views[i],
+                                 job->error));
+        job->laid_out++;
+    }
+    return CK_OK;
+}
+
+// --- the call itself -----------------------------------------------------------------------------------------------
+static int take(job *job, size_t bytes, ck_block *block) {
+    return bytes > 0 ? ck_pool_allocate(job->device, bytes, job->context.stream, block, job->error) : CK_OK;
+}
+
+int job_prepare(job *job, cudaStream_t stream) {
+    const ck_plan *plan = &job->plan;
+    const int inputs = job->request->operation->inputs;
+    const size_t partial = ck_dtype_size(job->call.types.accumulator);
+    job->context =
+        (ck_context){.device = job->device->index, .stream = stream, .launches = ck_launches_of(job->device, stream)};
+    for (int i = 0; i < job->laid_out; i++) {
+        CK_TRY(ck_operand_allocate(&job->operands[i], job->device, stream, job->error));
+        if (plan->clear_outputs && i >= inputs)
+            CK_TRY(ck_operand_clear(&job->operands[i], &job->context, job->error));
+    }
+    CK_TRY(take(job, plan->workspace_bytes, &job->workspace));
+    CK_TRY(take(job, job->to_finish ? (size_t)plan->partials * partial : 0, &job->partials));
+    CK_TRY(take(job, (size_t)plan->clock_blocks * sizeof(ck_clock), &job->clocks));
+    job->context.workspace = job->workspace.data;
+    job->context.clocks = job->clocks.data;
+    job->context.partials = job->to_finish ? job->partials.data : plan->partials > 0 ? job->views[inputs].data : NULL;
+    return CK_OK;
+}
+
+int job_mark(job *job, int event) {
+    if (job->request->measure == NULL) return CK_OK;
+    return ck_timing_mark(job->own, event, job->context.stream, job->error);
+}
+
+int job_compute(job *job) {
+    const ck_request *request = job->request;
+    const ck_operation *operation = request->operation;
+    CK_TRY(job_mark(job, BEGIN));
+    for (int i = 0; i < operation->inputs; i++)
+        CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->error));
+    CK_TRY(job_mark(job, COPIED_IN));
+    CK_TRY(worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
+    if (job->to_finish && job_on_device(job))
+        CK_TRY(worded(job, operation->finish_device(&job->call, &job->plan, &job->context, job->error),
+                      "the last step"));
+    CK_TRY(job_mark(job, RAN));
+    if (job->to_finish && !job_on_device(job)) return CK_OK; // the host writes the output
+    for (int i = operation->inputs; i < job->laid_out; i++)
+        CK_TRY(ck_operand_unpack(&job->operands[i], &job->context, job->error));
+    return CK_OK;
+}
+
+// Host memory for what comes back, and the copy.
+static int fetch(job *job, const ck_block *block, const char *what, void **host) {
+    *host = malloc(block->bytes);
+    if (*host == NULL)
+        return ck_fail(job->error, CK_NO_HOST_MEMORY, "malloc", "no host memory for the %s: %zu bytes", what,
+                       block->bytes);
+    job->written_out = 1;
+    CK_CUDA(job->error,
+            cudaMemcpyAsync(*host, block->data, block->bytes, cudaMemcpyDeviceToHost, job->context.stream));
+    return CK_OK;
+}
+
+int job_fetch(job *job) {
+    if (!job_on_device(job)) {
+        CK_TRY(job_mark(job, BEGIN_OUT));
+        job->written_out = 1;
+        for (int i = job->request->operation->inputs; i < job->laid_out && !job->to_finish; i++)
+            CK_TRY(ck_operand_fetch(&job->operands[i], job->context.stream, job->error));
+        if (job->to_finish) CK_TRY(fetch(job, &job->partials, "partial results", &job->host_partials));
+        CK_TRY(job_mark(job, COPIED_OUT));
+    }
+    if (job->request->measure == NULL || job->clocks.data == NULL) return CK_OK;
+    // Only for the report, so no part of the time.
+    return fetch(job, &job->clocks, "clocks of the blocks", (void **)&job->request->measure->clocks);
+}

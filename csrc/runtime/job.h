@@ -1,0 +1,41 @@
+// Inside the runtime: what a call takes, and the stages that calls with host and with device arrays share.
+#ifndef CK_JOB_H
+#define CK_JOB_H
+
+#include "runtime.h"
+
+// Events of a measured call.
+enum { BEGIN, COPIED_IN, RAN, BEGIN_OUT, COPIED_OUT };
+
+typedef struct job {
+    ck_runtime *runtime;
+    const ck_request *request;
+    ck_error *error;
+    ck_limits limits;
+    ck_plan plan;
+    ck_call call;
+    ck_context context;
+    int64_t parameters[CK_MAX_PARAMETERS];
+    ck_operand *operands;
+    ck_view *views;  // of the operands on the device, side by side as ck_call wants them
+    int laid_out;    // operands that are filled in
+    int to_finish;   // 1: partial results are left to be added
+    int written_out; // 1: host memory may be the target of a copy that is on its way
+    ck_device *device;
+    ck_stream *own; // a stream of the call's own with its events; of device arrays, if measured: for its events
+    ck_block workspace, partials, clocks;
+    void *host_partials;
+} job;
+
+static inline int job_on_device(const job *job) {
+    return job->request->memories != NULL;
+}
+
+int job_check(job *job);                        // is this a call that the row allows, with arrays that it can take?
+int job_plan(job *job);                         // sizes and layouts: nothing is taken yet
+int job_prepare(job *job, cudaStream_t stream); // memory, and outputs made ready
+int job_compute(job *job);                      // inputs there, the launches, outputs where they belong on the device
+int job_fetch(job *job);                        // what goes to the host, on its way: results, clocks for a report
+int job_mark(job *job, int event);              // nothing if nobody measures
+
+#endif

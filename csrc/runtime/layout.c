@@ -1,0 +1,148 @@
+// How arrays lie in memory: strides, padding, and what a copy between two of them needs.
+//
+// An array that the runtime lays out is a stack of matrices, one after another; each is stored by rows (or by columns,
+// if a transposed one came from the host: then read "column" for "row" here and below):
+//
+//        <--- row_bytes --->
+//        <---- padded_row_bytes ---->
+//        <----------------- pitch -------------->
+//       +-------------------+--------+-----------+
+//       | the caller's rows | zeros  | never read|    rows
+//       +-------------------+--------+           |
+//       | zeros                      |           |    up to padded_rows
+//       +----------------------------+-----------+
+//
+// A 1-D array is one row, a single element likewise. Zeros are written for inputs only. An axis of stride 0 takes one
+// element's room, however long it is.
+#include <string.h>
+
+#include "runtime.h"
+
+int ck_view_is_empty(const ck_view *view) {
+    for (int i = 0; i < view->ndim; i++)
+        if (view->shape[i] == 0) return 1;
+    return 0;
+}
+
+int ck_view_is_contiguous(const ck_view *view) {
+    int64_t expected = (int64_t)ck_dtype_size(view->dtype);
+    if (ck_view_is_empty(view)) return 1;
+    for (int i = view->ndim - 1; i >= 0; i--) {
+        if (view->shape[i] == 1) continue;
+        if (view->strides[i] != expected || __builtin_mul_overflow(expected, view->shape[i], &expected)) return 0;
+    }
+    return 1;
+}
+
+static int is_multiple(int64_t length, int of) {
+    return of <= 1 || length % of == 0;
+}
+
+// Rows (or columns) without gaps, the distance between them a multiple of the pitch.
+static int is_pitched(const ck_view *view) {
+    const int64_t item = (int64_t)ck_dtype_size(view->dtype);
+    const int64_t *shape = &view->shape[view->ndim - 2], *strides = &view->strides[view->ndim - 2];
+    for (int inner = 1; inner >= 0; inner--) {
+        const int outer = 1 - inner;
+        if ((shape[inner] == 1 || strides[inner] == item) && (shape[outer] == 1 || strides[outer] % CK_PITCH == 0))
+            return 1;
+    }
+    return 0;
+}
+
+int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output) {
+    const uint64_t item = ck_dtype_size(view->dtype);
+    uint64_t places = (uintptr_t)view->data;
+    const int n = view->ndim;
+    if (ck_view_is_empty(view)) return 1; // nobody reads or writes it
+    for (int i = 0; i < n; i++) {
+        if (view->shape[i] == 1) continue;
+        places |= (uint64_t)view->strides[i];
+        if (is_output && view->strides[i] < 0) return 0; // kernels are promised that there are none
+    }
+    if (places % item != 0 || view->swapped) return 0; // sizes of elements are powers of two
+    if (layout->contiguous && !ck_view_is_contiguous(view)) return 0;
+    if (n >= 1 && !is_multiple(view->shape[n - 1], layout->column_multiple)) return 0;
+    if (n < 2) return 1;
+    return is_multiple(view->shape[n - 2], layout->row_multiple) && (!layout->pitched || is_pitched(view));
+}
+
+// --- memory of ours ----------------------------------------------------------------------------------------------
+// Each of these multiplies or rounds in place; 0: the result is no size that memory has.
+static int times(int64_t *value, int64_t by) {
+    return !__builtin_mul_overflow(*value, by, value);
+}
+static int round_up(int64_t *value, int64_t multiple) {
+    if (multiple <= 1) return 1;
+    if (*value > INT64_MAX - multiple) return 0;
+    *value = (*value + multiple - 1) / multiple * multiple;
+    return 1;
+}
+
+int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int number, ck_view *view,
+                    ck_stack *stack, ck_error *error) {
+    const int n = view->ndim, inner = by_columns ? n - 2 : n - 1, outer = by_columns ? n - 1 : n - 2;
+    const int64_t item = (int64_t)ck_dtype_size(view->dtype);
+    int64_t lengths[CK_MAX_DIMS + 2];
+    *stack = (ck_stack){0};
+    for (int i = 0; i < n; i++) {
+        lengths[i] = kept >> i & 1 ? 1 : view->shape[i];
+        view->strides[i] = 0;
+    }
+    if (ck_view_is_empty(view)) return CK_OK;
+
+    const int64_t rows = n >= 2 ? lengths[outer] : 1;
+    int64_t bytes = n >= 1 ? lengths[inner] : 1, padded_rows = rows, matrices = 1;
+    const int64_t columns = bytes;
+    const int along = by_columns ? layout->row_multiple : layout->column_multiple;
+    const int across = by_columns ? layout->column_multiple : layout->row_multiple;
+    int fits = (n < 1 || round_up(&bytes, along)) && (n < 2 || round_up(&padded_rows, across)) && times(&bytes, item);
+    const int64_t padded_row_bytes = bytes;
+    fits = fits && (n < 2 || !layout->pitched || round_up(&bytes, CK_PITCH));
+    const int64_t pitch = bytes;
+    fits = fits && times(&bytes, padded_rows);
+    for (int i = n - 3; fits && i >= 0; i--) {
+        view->strides[i] = kept >> i & 1 ? 0 : bytes;
+        fits = times(&bytes, lengths[i]) && times(&matrices, lengths[i]);
+    }
+    if (!fits)
+        return ck_fail(error, CK_BAD_VALUE, "layout",
+                       "operand %d has more bytes, as it lies on the device, than an address can count", number);
+    if (n >= 2) view->strides[outer] = kept >> outer & 1 ? 0 : pitch;
+    if (n >= 1) view->strides[inner] = kept >> inner & 1 ? 0 : item;
+    *stack = (ck_stack){.matrices = matrices,
+                        .rows = rows,
+                        .padded_rows = padded_rows,
+                        .row_bytes = (size_t)(columns * item),
+                        .padded_row_bytes = (size_t)padded_row_bytes,
+                        .pitch = (size_t)pitch,
+                        .bytes = (size_t)bytes};
+    return CK_OK;
+}
+
+// --- copies ------------------------------------------------------------------------------------------------------
+void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks) {
+    ck_axis *axes = blocks->axes;
+    int count = 0;
+    *blocks = (ck_blocks){.run = ck_view_is_empty(host) ? 0 : ck_dtype_size(host->dtype)};
+    if (blocks->run == 0) return;
+    for (int i = 0; i < host->ndim; i++)
+        if (host->shape[i] > 1 && device->strides[i] != 0)
+            axes[count++] = (ck_axis){host->shape[i], host->strides[i], device->strides[i]};
+    if (count >= 2 && axes[count - 1].device > axes[count - 2].device) { // stored by columns
+        const ck_axis last = axes[count - 1];
+        axes[count - 1] = axes[count - 2];
+        axes[count - 2] = last;
+    }
+    while (count > 0 && axes[count - 1].host == (int64_t)blocks->run &&
+           axes[count - 1].device == axes[count - 1].host)
+        blocks->run *= (size_t)axes[--count].length;
+    for (int i = count - 2; i >= 0; i--) {
+        const ck_axis inner = axes[i + 1];
+        if (axes[i].host != inner.host * inner.length || axes[i].device != inner.device * inner.length) continue;
+        axes[i] = (ck_axis){axes[i].length * inner.length, inner.host, inner.device};
+        memmove(&axes[i + 1], &axes[i + 2], (size_t)(count - i - 2) * sizeof *axes);
+        count--;
+    }
+    blocks->axis_count = count;
+}

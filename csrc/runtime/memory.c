@@ -1,0 +1,206 @@
+// Memory that outlives a call: who has it, and how it goes back.
+//
+//   last reference gone --.-- ours, used on the default stream only --> freed in the default stream's order
+//                         |-- ours, used elsewhere --> freed in the order of our own stream, after all uses
+//                         |-- ours, lent to a library whose streams we do not see --> the device is waited for
+//                         '-- another library's --> its owner hears of it once the device is done with it: such
+//                             memories wait in ck_runtime.leaving, and every later call here looks after them
+//
+// Nothing but the third waits. A memory that the parent of a fork made is not touched in the child: its record goes,
+// the device's memory is the parent's.
+#include "memory.h"
+
+#include <stdlib.h>
+
+#include "backend.h"
+
+static int create(ck_runtime *runtime, ck_memory **made, ck_error *error) {
+    ck_memory *memory = calloc(1, sizeof *memory);
+    if (memory == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for an array's record");
+    atomic_init(&memory->references, 1);
+    memory->runtime = runtime;
+    memory->generation = runtime->generation;
+    atomic_fetch_add(&runtime->memories, 1);
+    *made = memory;
+    return CK_OK;
+}
+
+static void destroy(ck_memory *memory) {
+    ck_runtime *runtime = memory->runtime;
+    free(memory);
+    atomic_fetch_sub(&runtime->memories, 1);
+}
+
+static int allocate(ck_memory *memory, int index, size_t bytes, cudaStream_t stream, ck_error *error) {
+    const ck_access access = {memory, 1};
+    CK_TRY(ck_stream_check(stream, error));
+    CK_TRY(ck_runtime_device(memory->runtime, index, &memory->device, error));
+    CK_TRY(ck_pool_allocate(memory->device, bytes, stream, &memory->block, error));
+    // Nobody may touch it before the stream has come this far: it counts as a write.
+    if (ck_order_after(&access, 1, stream, error) != CK_OK)
+        ck_pool_free(memory->device, &memory->block, stream, error);
+    return error->code;
+}
+
+int ck_memory_allocate(ck_runtime *runtime, int index, size_t bytes, cudaStream_t stream, ck_memory **made,
+                       ck_error *error) {
+    ck_memory *memory;
+    int previous = index;
+    ck_memory_sweep(runtime);
+    CK_TRY(create(runtime, &memory, error));
+    if (ck_device_enter(index, &previous, error) == CK_OK) {
+        allocate(memory, index, bytes, stream, error);
+        ck_device_leave(index, previous, error);
+    }
+    if (error->code == CK_OK)
+        *made = memory;
+    else if (memory->block.data != NULL)
+        ck_memory_release(memory);
+    else
+        destroy(memory);
+    return error->code;
+}
+
+int ck_memory_adopt(ck_runtime *runtime, int index, void *data, size_t bytes, void (*release)(void *), void *owner,
+                    ck_memory **made, ck_error *error) {
+    ck_memory *memory;
+    int previous = index;
+    ck_memory_sweep(runtime);
+    CK_TRY(create(runtime, &memory, error));
+    memory->block = (ck_block){data, bytes};
+    memory->foreign = 1;
+    if (ck_device_enter(index, &previous, error) == CK_OK) {
+        ck_runtime_device(runtime, index, &memory->device, error);
+        ck_device_leave(index, previous, error);
+    }
+    if (error->code != CK_OK) {
+        destroy(memory);
+        return error->code;
+    }
+    memory->release = release;
+    memory->owner = owner;
+    *made = memory;
+    return CK_OK;
+}
+
+void ck_memory_retain(ck_memory *memory) {
+    atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
+}
+
+void *ck_memory_data(const ck_memory *memory) {
+    return memory->block.data;
+}
+
+size_t ck_memory_bytes(const ck_memory *memory) {
+    return memory->block.bytes;
+}
+
+int ck_memory_device(const ck_memory *memory) {
+    return memory->device->index;
+}
+
+int ck_memory_may_wait(const ck_memory *memory) {
+    return atomic_load(&memory->references) == 1 && !memory->foreign &&
+           (atomic_load(&memory->exported) || memory->device->pool == NULL);
+}
+
+void ck_memory_export(ck_memory *memory) {
+    // A library of the host has no streams: when it lets go of memory, it is done with it.
+    if (!backend_memory_is_host()) atomic_store(&memory->exported, 1);
+}
+
+// --- the end -----------------------------------------------------------------------------------------------------
+// Our own stream of the device comes after every use of the memory.
+static int come_after_all(ck_memory *memory, cudaStream_t *service, ck_error *error) {
+    const ck_access access = {memory, 1};
+    CK_TRY(ck_service_stream(memory->device, service, error));
+    return ck_order_before(&access, 1, *service, error);
+}
+
+static void give_back(ck_memory *memory, ck_error *error) { // to the pool
+    cudaStream_t stream = NULL;
+    int wait = atomic_load(&memory->exported);
+    if (!wait && !ck_uses_on_default_only(memory)) wait = come_after_all(memory, &stream, error) != CK_OK;
+    if (wait) {
+        CK_RELEASE(error, (cudaError_t)backend_settle());
+        stream = NULL;
+    }
+    ck_pool_free(memory->device, &memory->block, stream, error);
+    ck_uses_forget(memory);
+}
+
+static void say_farewell(ck_memory *memory) {
+    if (memory->release != NULL) memory->release(memory->owner);
+    destroy(memory);
+}
+
+// Another library's memory, which the device may still be at work on: its owner must wait. Returns 0 where it need not.
+static int must_wait(ck_memory *memory, ck_error *error) {
+    ck_runtime *runtime = memory->runtime;
+    cudaStream_t service;
+    if (!ck_uses_any(memory)) return 0;
+    const int marked = come_after_all(memory, &service, error) == CK_OK &&
+                       ck_mark_record(memory->device, service, &memory->leaves, error) == CK_OK;
+    ck_uses_forget(memory);
+    if (!marked) {
+        CK_RELEASE(error, (cudaError_t)backend_settle());
+        return 0;
+    }
+    pthread_mutex_lock(&runtime->lock);
+    memory->next = runtime->leaving;
+    runtime->leaving = memory;
+    pthread_mutex_unlock(&runtime->lock);
+    return 1;
+}
+
+void ck_memory_release(ck_memory *memory) {
+    if (memory == NULL || atomic_fetch_sub(&memory->references, 1) != 1) return;
+    ck_runtime *runtime = memory->runtime;
+    ck_error ignored = {0};
+    int previous = 0, waits = 0;
+    atomic_fetch_add(&runtime->calls, 1);
+    if (memory->generation == runtime->generation) {
+        const int index = memory->device->index;
+        // A device that cannot be entered is gone, or the process is going: what is asked of it fails too.
+        const int entered = ck_device_enter(index, &previous, &ignored) == CK_OK;
+        if (memory->foreign)
+            waits = must_wait(memory, &ignored);
+        else
+            give_back(memory, &ignored);
+        if (entered) ck_device_leave(index, previous, &ignored);
+    }
+    if (!waits) say_farewell(memory);
+    ck_memory_sweep(runtime);
+    atomic_fetch_sub(&runtime->calls, 1);
+}
+
+void ck_memory_sweep(ck_runtime *runtime) {
+    ck_memory *left = NULL, **last = &left, *gone = NULL;
+    pthread_mutex_lock(&runtime->lock);
+    ck_memory *memory = runtime->leaving;
+    runtime->leaving = NULL;
+    pthread_mutex_unlock(&runtime->lock);
+    for (ck_memory *next; memory != NULL; memory = next) {
+        next = memory->next;
+        // The answer is all that is wanted, and a failure means that nothing runs any more: no macro around it.
+        if (cudaEventQuery(memory->leaves->event) == cudaErrorNotReady) {
+            *last = memory;
+            last = &memory->next;
+        } else {
+            memory->next = gone;
+            gone = memory;
+        }
+    }
+    *last = NULL;
+    if (left != NULL) {
+        pthread_mutex_lock(&runtime->lock);
+        *last = runtime->leaving;
+        runtime->leaving = left;
+        pthread_mutex_unlock(&runtime->lock);
+    }
+    for (; gone != NULL; gone = memory) {
+        memory = gone->next;
+        ck_mark_drop(gone->device, gone->leaves);
+        say_farewell(gone);
+    }
+}

@@ -1,0 +1,359 @@
+// The order of uses: who comes after whom, over streams, without the host waiting.
+//
+//   stream A  [writes x]--mark 1--------------------------------[writes x]      after marks 2 and 3
+//   stream B               '--wait--[reads x]--mark 2-----------'   |
+//   default                                  [reads x] (no mark)----'   an event is recorded when A asks for one
+//
+// A memory has its last write and the reads since, each with its stream and (but for the default stream) a mark: an
+// event, recorded once for all memories of a call. Events come from a list of free ones and go back there when no
+// memory has the mark any more. Invariants:
+//   - who uses a memory has waited for the uses that it must come after, or was enqueued after them in its stream
+//   - a use is forgotten only when another use comes after it, so whoever waits for all that are left waits for all
+//   - the lock covers lists and counts; no call of CUDA is made under it
+#include "memory.h"
+
+#include <stdlib.h>
+
+#include "backend.h"
+
+enum { MARKS = CK_MAX_VIEWS * (1 + CK_READS) + 1 };
+
+struct ck_uses {
+    pthread_mutex_t lock;
+    ck_mark *idle;
+    uint64_t number;       // of the last use
+    ck_mark *on_default;   // the last mark of the default stream; NULL: none yet
+    uint64_t default_upto; // it comes after the uses up to this one
+    cudaStream_t service;  // NULL: not needed yet
+};
+
+int ck_uses_create(ck_device *device, ck_error *error) {
+    device->uses = calloc(1, sizeof *device->uses);
+    if (device->uses != NULL && pthread_mutex_init(&device->uses->lock, NULL) == 0) return CK_OK;
+    free(device->uses);
+    device->uses = NULL;
+    return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the order of a device's uses");
+}
+
+static void destroy_mark(ck_mark *mark) {
+    ck_error ignored = {0};
+    if (mark->event != NULL) CK_RELEASE(&ignored, cudaEventDestroy(mark->event));
+    free(mark);
+}
+
+void ck_uses_destroy(ck_device *device) {
+    ck_uses *uses = device->uses;
+    ck_error ignored = {0};
+    if (uses == NULL) return;
+    if (uses->on_default != NULL) destroy_mark(uses->on_default);
+    for (ck_mark *mark = uses->idle, *next; mark != NULL; mark = next) {
+        next = mark->next;
+        destroy_mark(mark);
+    }
+    if (uses->service != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(uses->service));
+    pthread_mutex_destroy(&uses->lock);
+    free(uses);
+    device->uses = NULL;
+}
+
+// --- streams -----------------------------------------------------------------------------------------------------
+static int place_of(cudaStream_t stream, ck_place *place, ck_error *error) {
+    *place = (ck_place){.kind = CK_DEFAULT_STREAM};
+    if (stream == NULL || stream == cudaStreamLegacy) return CK_OK;
+    CK_TRY(ck_stream_check(stream, error));
+    place->kind = CK_A_STREAM;
+    CK_CUDA(error, cudaStreamGetId(stream, &place->id));
+    return CK_OK;
+}
+
+static int same(const ck_place *a, const ck_place *b) {
+    return a->kind != CK_NOWHERE && a->kind == b->kind && a->id == b->id;
+}
+
+int ck_service_stream(ck_device *device, cudaStream_t *stream, ck_error *error) {
+    ck_uses *uses = device->uses;
+    pthread_mutex_lock(&uses->lock);
+    *stream = uses->service;
+    pthread_mutex_unlock(&uses->lock);
+    if (*stream != NULL) return CK_OK;
+    cudaStream_t made = NULL;
+    CK_CUDA(error, cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+    pthread_mutex_lock(&uses->lock);
+    if (uses->service == NULL) {
+        uses->service = made;
+        made = NULL;
+    }
+    *stream = uses->service;
+    pthread_mutex_unlock(&uses->lock);
+    ck_error ignored = {0};
+    if (made != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(made)); // another thread was quicker
+    return CK_OK;
+}
+
+// --- marks -------------------------------------------------------------------------------------------------------
+static void drop(ck_uses *uses, ck_mark *mark) { // lock held
+    if (mark == NULL || --mark->references > 0) return;
+    mark->next = uses->idle;
+    uses->idle = mark;
+}
+
+void ck_mark_drop(ck_device *device, ck_mark *mark) {
+    pthread_mutex_lock(&device->uses->lock);
+    drop(device->uses, mark);
+    pthread_mutex_unlock(&device->uses->lock);
+}
+
+static int new_mark(ck_mark **mark, ck_error *error) {
+    cudaEvent_t event = NULL;
+    CK_CUDA(error, cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    *mark = calloc(1, sizeof **mark);
+    if (*mark != NULL) {
+        (*mark)->event = event;
+        return CK_OK;
+    }
+    ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the record of an event");
+    CK_RELEASE(error, cudaEventDestroy(event));
+    return error->code;
+}
+
+int ck_mark_record(ck_device *device, cudaStream_t stream, ck_mark **recorded, ck_error *error) {
+    ck_uses *uses = device->uses;
+    pthread_mutex_lock(&uses->lock);
+    ck_mark *mark = uses->idle;
+    if (mark != NULL) uses->idle = mark->next;
+    pthread_mutex_unlock(&uses->lock);
+    if (mark == NULL) CK_TRY(new_mark(&mark, error));
+    mark->references = 1;
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, cudaEventRecord(mark->event, stream)) != cudaSuccess) {
+        ck_mark_drop(device, mark);
+        return ck_fail_cuda(error, code, "cudaEventRecord(mark->event, stream)");
+    }
+    *recorded = mark;
+    return CK_OK;
+}
+
+// --- what a use must wait for ------------------------------------------------------------------------------------
+typedef struct wanted {
+    ck_mark *marks[MARKS]; // a reference each
+    int count;
+    int on_default; // 1: uses of the default stream that no mark covers
+    uint64_t upto;  // uses up to this one were looked at
+} wanted;
+
+// Whether the stream comes after the use anyway.
+static int covered(const ck_use *use, const ck_place *here) {
+    return use->place.kind == CK_NOWHERE || same(&use->place, here) || same(&use->awaited, here);
+}
+
+static void want(wanted *wanted, ck_uses *uses, const ck_use *use, const ck_place *here) { // lock held
+    if (covered(use, here)) return;
+    ck_mark *mark = use->mark;
+    if (use->place.kind == CK_DEFAULT_STREAM) {
+        mark = use->number <= uses->default_upto ? uses->on_default : NULL;
+        if (mark == NULL) wanted->on_default = 1;
+    }
+    if (mark == NULL) return;
+    for (int i = 0; i < wanted->count; i++)
+        if (wanted->marks[i] == mark) return;
+    mark->references++;
+    wanted->marks[wanted->count++] = mark;
+}
+
+static int mark_default(ck_device *device, wanted *wanted, ck_error *error) {
+    ck_uses *uses = device->uses;
+    ck_mark *mark;
+    CK_TRY(ck_mark_record(device, NULL, &mark, error));
+    wanted->marks[wanted->count++] = mark;
+    pthread_mutex_lock(&uses->lock);
+    if (wanted->upto > uses->default_upto) { // else another thread's is the later one
+        drop(uses, uses->on_default);
+        mark->references++;
+        uses->on_default = mark;
+        uses->default_upto = wanted->upto;
+    }
+    pthread_mutex_unlock(&uses->lock);
+    return CK_OK;
+}
+
+static int wait_for(ck_device *device, wanted *wanted, cudaStream_t stream, ck_error *error) {
+    if (wanted->on_default) CK_TRY(mark_default(device, wanted, error));
+    for (int i = 0; i < wanted->count; i++) CK_CUDA(error, cudaStreamWaitEvent(stream, wanted->marks[i]->event, 0));
+    return CK_OK;
+}
+
+// --- what is noted (lock held) -----------------------------------------------------------------------------------
+static void forget(ck_uses *uses, ck_use *use) {
+    drop(uses, use->mark);
+    *use = (ck_use){.number = 0};
+}
+
+// The place that a read on `here` takes; NULL: there is none left.
+static ck_use *place_for(ck_memory *memory, const ck_place *here) {
+    ck_use *found = NULL;
+    for (int i = CK_READS; i-- > 0;) {
+        ck_use *read = &memory->reads[i];
+        if (same(&read->place, here)) return read;
+        if (read->place.kind == CK_NOWHERE) found = read;
+    }
+    return found;
+}
+
+static int put(ck_uses *uses, ck_use *at, const ck_use *use) {
+    if (at == NULL) return 0;
+    forget(uses, at);
+    *at = *use;
+    if (use->mark != NULL) use->mark->references++;
+    return 1;
+}
+
+// Returns 0 where there is no place for it. A write comes after the uses that its stream has waited for, and only
+// those are forgotten: another thread may have noted one meanwhile.
+static int note(ck_uses *uses, const ck_access *access, const ck_use *use) {
+    ck_memory *memory = access->memory;
+    if (!access->writes) return put(uses, place_for(memory, &use->place), use);
+    for (int i = 0; i < CK_READS; i++)
+        if (covered(&memory->reads[i], &use->place)) forget(uses, &memory->reads[i]);
+    if (!covered(&memory->write, &use->place) && !put(uses, place_for(memory, &memory->write.place), &memory->write))
+        return 0;
+    return put(uses, &memory->write, use);
+}
+
+// --- more readers than places ------------------------------------------------------------------------------------
+// One mark, in our own stream, that comes after all of them.
+static int merge_reads(ck_memory *memory, ck_error *error) {
+    ck_device *device = memory->device;
+    ck_uses *uses = device->uses;
+    cudaStream_t service;
+    ck_use merged = {.number = 0};
+    wanted wanted = {.count = 0};
+    CK_TRY(ck_service_stream(device, &service, error));
+    CK_TRY(place_of(service, &merged.place, error));
+    pthread_mutex_lock(&uses->lock);
+    wanted.upto = merged.number = uses->number;
+    for (int i = 0; i < CK_READS; i++) want(&wanted, uses, &memory->reads[i], &merged.place);
+    pthread_mutex_unlock(&uses->lock);
+    int status = wait_for(device, &wanted, service, error);
+    if (status == CK_OK) status = ck_mark_record(device, service, &merged.mark, error);
+    pthread_mutex_lock(&uses->lock);
+    if (status == CK_OK) {
+        for (int i = 0; i < CK_READS; i++)
+            if (memory->reads[i].number <= merged.number) forget(uses, &memory->reads[i]);
+        put(uses, place_for(memory, &merged.place), &merged);
+    }
+    for (int i = 0; i < wanted.count; i++) drop(uses, wanted.marks[i]);
+    drop(uses, merged.mark);
+    pthread_mutex_unlock(&uses->lock);
+    return status;
+}
+
+// --- around what is enqueued -------------------------------------------------------------------------------------
+int ck_memory_check(const ck_memory *memory, ck_error *error) {
+    if (memory->generation == memory->runtime->generation) return CK_OK;
+    return ck_fail(error, (int)cudaErrorInitializationError, "fork",
+                   "%s (%d): the array was made before this process was forked, and a child has no part in its "
+                   "parent's device memory. Make arrays in the process that uses them, or start it by "
+                   "multiprocessing's 'spawn'",
+                   cudaGetErrorName(cudaErrorInitializationError), (int)cudaErrorInitializationError);
+}
+
+static int check(const ck_access *accesses, int count, ck_error *error) {
+    if (count > CK_MAX_VIEWS)
+        return ck_fail(error, CK_BAD_VALUE, "order", "%d arrays in one call, at most %d are taken", count,
+                       CK_MAX_VIEWS);
+    for (int i = 0; i < count; i++) {
+        CK_TRY(ck_memory_check(accesses[i].memory, error));
+        if (accesses[i].memory->device != accesses[0].memory->device)
+            return ck_fail(error, CK_BAD_VALUE, "order",
+                           "one array is on device %d, another on device %d. Copy one over first",
+                           ck_memory_device(accesses[0].memory), ck_memory_device(accesses[i].memory));
+    }
+    return CK_OK;
+}
+
+static int is_full(const ck_access *access, const ck_place *here) { // lock held
+    return !access->writes && place_for(access->memory, here) == NULL;
+}
+
+int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
+    ck_place here;
+    wanted wanted = {.count = 0};
+    if (count == 0) return CK_OK;
+    CK_TRY(check(accesses, count, error));
+    CK_TRY(place_of(stream, &here, error));
+    ck_device *device = accesses[0].memory->device;
+    ck_uses *uses = device->uses;
+    pthread_mutex_lock(&uses->lock);
+    for (int i = 0; i < count; i++) {
+        if (!is_full(&accesses[i], &here)) continue;
+        pthread_mutex_unlock(&uses->lock);
+        CK_TRY(merge_reads(accesses[i].memory, error));
+        pthread_mutex_lock(&uses->lock);
+    }
+    wanted.upto = uses->number;
+    for (int i = 0; i < count; i++) {
+        want(&wanted, uses, &accesses[i].memory->write, &here);
+        for (int k = 0; k < CK_READS && accesses[i].writes; k++)
+            want(&wanted, uses, &accesses[i].memory->reads[k], &here);
+    }
+    pthread_mutex_unlock(&uses->lock);
+    if (wanted.count == 0 && !wanted.on_default) return CK_OK;
+
+    const int status = wait_for(device, &wanted, stream, error);
+    pthread_mutex_lock(&uses->lock);
+    for (int i = 0; i < wanted.count; i++) drop(uses, wanted.marks[i]);
+    for (int i = 0; i < count && status == CK_OK; i++) { // another thread's later uses are not waited for
+        ck_memory *memory = accesses[i].memory;
+        if (memory->write.number <= wanted.upto) memory->write.awaited = here;
+        for (int k = 0; k < CK_READS && accesses[i].writes; k++)
+            if (memory->reads[k].number <= wanted.upto) memory->reads[k].awaited = here;
+    }
+    pthread_mutex_unlock(&uses->lock);
+    return status;
+}
+
+static int note_all(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
+    ck_device *device = accesses[0].memory->device;
+    ck_uses *uses = device->uses;
+    ck_use use = {.number = 0};
+    int noted = 1;
+    CK_TRY(place_of(stream, &use.place, error));
+    if (use.place.kind == CK_A_STREAM) CK_TRY(ck_mark_record(device, stream, &use.mark, error));
+    pthread_mutex_lock(&uses->lock);
+    use.number = ++uses->number;
+    for (int i = 0; i < count; i++) noted &= note(uses, &accesses[i], &use);
+    drop(uses, use.mark);
+    pthread_mutex_unlock(&uses->lock);
+    // Other threads took the places meanwhile: what is done need not be noted.
+    if (!noted) CK_CUDA(error, (cudaError_t)backend_settle());
+    return CK_OK;
+}
+
+int ck_order_after(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
+    if (count == 0) return CK_OK;
+    CK_TRY(check(accesses, count, error));
+    const int status = note_all(accesses, count, stream, error);
+    if (status != CK_OK) (void)backend_settle();
+    return status;
+}
+
+// --- the end of a memory: nobody else has it any more ------------------------------------------------------------
+int ck_uses_any(ck_memory *memory) {
+    int any = memory->write.place.kind != CK_NOWHERE;
+    for (int i = 0; i < CK_READS; i++) any |= memory->reads[i].place.kind != CK_NOWHERE;
+    return any;
+}
+
+int ck_uses_on_default_only(ck_memory *memory) {
+    int other = memory->write.place.kind == CK_A_STREAM;
+    for (int i = 0; i < CK_READS; i++) other |= memory->reads[i].place.kind == CK_A_STREAM;
+    return !other;
+}
+
+void ck_uses_forget(ck_memory *memory) {
+    ck_uses *uses = memory->device->uses;
+    pthread_mutex_lock(&uses->lock);
+    forget(uses, &memory->write);
+    for (int i = 0; i < CK_READS; i++) forget(uses, &memory->reads[i]);
+    pthread_mutex_unlock(&uses->lock);
+}

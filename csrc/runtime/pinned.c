@@ -1,0 +1,50 @@
+// Page-locked host memory, which the device copies from and to at the link's speed. The blocks are listed, so that
+// what is not given back shows, and the child of a fork gives back none of its parent's.
+#include <stdlib.h>
+
+#include "runtime.h"
+
+struct ck_pinned {
+    void *data;
+    size_t bytes;
+    struct ck_pinned *next;
+};
+
+int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error *error) {
+    struct ck_pinned *block = calloc(1, sizeof *block);
+    if (block == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the record of a block");
+    block->bytes = bytes > 0 ? bytes : 1;
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, cudaHostAlloc(&block->data, block->bytes, cudaHostAllocPortable)) != cudaSuccess) {
+        ck_fail_cuda(error, code, "cudaHostAlloc(&data, bytes, cudaHostAllocPortable)");
+        free(block);
+        return error->code;
+    }
+    pthread_mutex_lock(&runtime->lock);
+    block->next = runtime->pinned;
+    runtime->pinned = block;
+    pthread_mutex_unlock(&runtime->lock);
+    *data = block->data;
+    return CK_OK;
+}
+
+void ck_pinned_free(ck_runtime *runtime, void *data) {
+    ck_error ignored = {0};
+    pthread_mutex_lock(&runtime->lock);
+    struct ck_pinned **at = &runtime->pinned;
+    while (*at != NULL && (*at)->data != data) at = &(*at)->next;
+    struct ck_pinned *block = *at;
+    if (block != NULL) *at = block->next;
+    pthread_mutex_unlock(&runtime->lock);
+    if (block == NULL) return; // the parent's
+    CK_RELEASE(&ignored, cudaFreeHost(data));
+    free(block);
+}
+
+size_t ck_pinned_used(ck_runtime *runtime) {
+    size_t bytes = 0;
+    pthread_mutex_lock(&runtime->lock);
+    for (const struct ck_pinned *block = runtime->pinned; block != NULL; block = block->next) bytes += block->bytes;
+    pthread_mutex_unlock(&runtime->lock);
+    return bytes;
+}

@@ -1,0 +1,466 @@
+"""DeviceArray: an array that lives on a device, whichever backend's.
+
+It is a View (memory of one C module, with a shape and strides) and that module. What is not NumPy's way here: nothing
+comes to the host unasked (``.get()``), and there is no arithmetic beside the package's operations.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from typing import Any, NoReturn, TypeVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dtypes, _exchange, _layout, _show, _transfer
+from ._devices import Device
+from ._native import Native, View
+from ._streams import stream_handle
+from ._transfer import Array
+
+Number = TypeVar("Number")
+
+
+@final
+class DeviceArray:
+    """An array on a device. ``asarray``, ``empty``, ``zeros`` and ``from_dlpack`` make one, and so do operations.
+
+    Work on it is asynchronous and in order: a call returns when its work is enqueued, and every later use comes after
+    it, in whichever stream. What goes wrong on the device surfaces where the host waits: in ``get()``, ``float()``,
+    ``print()``, ``synchronize()``.
+
+    Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``transpose``, ``reshape`` and ``ravel`` give views of
+    the same memory, as NumPy's do. Boolean and integer arrays as indices, arithmetic and comparisons are not offered:
+    take ``.get()``, or give the array to CuPy or PyTorch, which share its memory by DLPack.
+
+    Notes
+    -----
+    Types: bool, int8 to uint64, float16, bfloat16 (whose NumPy type is that of ml_dtypes), float32, float64,
+    complex64, complex128, always in native byte order. At most 16 axes. After CuPy's ``ndarray``, and the array API
+    standard for the exchange with other libraries.
+
+    Examples
+    --------
+    >>> import numpy as np, cudakern
+    >>> a = cudakern.asarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    >>> (a @ a.T).get().tolist()
+    [[5.0, 14.0], [14.0, 50.0]]
+    >>> a[:, ::-1].get().tolist()
+    [[2.0, 1.0, 0.0], [5.0, 4.0, 3.0]]
+    """
+
+    __slots__ = ("__weakref__", "_native", "_view")
+    _native: Native
+    _view: View
+
+    #: NumPy's own operators and functions leave it alone.
+    __array_ufunc__ = None
+
+    def __init__(self, view: View, native: Native | None = None) -> None:
+        if native is None:
+            raise TypeError(
+                "a DeviceArray is made by cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
+            )
+        self._view = view
+        self._native = native
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self._view.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The elements' type; ImportError for bfloat16 where ml_dtypes is not installed."""
+        return _dtypes.from_name(self._view.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return len(self._view.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return math.prod(self._view.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return _dtypes.itemsize(self._view.dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._view.nbytes
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next, for each axis."""
+        return self._view.strides
+
+    @property
+    def read_only(self) -> bool:
+        """True if its memory is another library's, which lets it be read only."""
+        return self._view.read_only
+
+    @property
+    def device(self) -> Device:
+        """The device that holds it."""
+        return Device(self._native.backend_name(), self._view.device)
+
+    @property
+    def backend(self) -> str:
+        """The backend that holds it: "cuda" or "emulator"."""
+        return self._native.backend_name()
+
+    def __len__(self) -> int:
+        if not self._view.shape:
+            raise TypeError("len() of unsized object")
+        return self._view.shape[0]
+
+    # --- views -------------------------------------------------------------------------------------------------------
+    def __getitem__(self, key: Any) -> DeviceArray:
+        view = self._view
+        return self._other(*_layout.index(key, view.shape, view.strides))
+
+    def __iter__(self) -> Iterator[DeviceArray]:
+        if not self._view.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def T(self) -> DeviceArray:
+        """A view with the axes in reverse order."""
+        view = self._view
+        return self._other(0, view.shape[::-1], view.strides[::-1])
+
+    def transpose(self, *axes: Any) -> DeviceArray:
+        """A view with the axes in another order: reversed, or as the arguments (or one tuple) name them.
+
+        Raises
+        ------
+        ValueError
+            They are not each axis once; ``numpy.exceptions.AxisError`` for one that is not there.
+        """
+        view = self._view
+        order = _layout.permutation(axes, len(view.shape))
+        return self._other(0, tuple(view.shape[i] for i in order), tuple(view.strides[i] for i in order))
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """A view with another shape, of as many elements; one length may be -1.
+
+        Raises
+        ------
+        ValueError
+            Another number of elements; or a shape that these strides cannot have, where NumPy would copy: here that
+            is yours to say, ``.copy().reshape(...)``.
+        """
+        view = self._view
+        new = _layout.reshaped(shape, self.size)
+        strides = _layout.reshape(new, view.shape, view.strides, self.itemsize)
+        if strides is None:
+            raise ValueError(
+                f"no view of this array (shape {view.shape}, strides {view.strides}) has shape {new}: "
+                f"take .copy().reshape({new})"
+            )
+        return self._other(0, new, strides)
+
+    def ravel(self) -> DeviceArray:
+        """A view with one axis, where there is one; else ValueError, which says ``.copy().ravel()``."""
+        try:
+            return self.reshape(self.size)
+        except ValueError:
+            raise ValueError(
+                f"no view of this array (shape {self.shape}, strides {self.strides}) has one axis: take .copy().ravel()"
+            ) from None
+
+    def _other(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
+        view = self._view
+        return DeviceArray(self._native.view(view, offset, shape, strides, view.dtype), self._native)
+
+    # --- to the host and back ----------------------------------------------------------------------------------------
+    def get(self, out: Array | None = None, stream: Any = None) -> Array:
+        """The values as a NumPy array, when all work that writes them is done.
+
+        Parameters
+        ----------
+        out : ndarray, optional
+            Where they go, of the same shape and type; any layout and byte order.
+        stream : None, int or object with ``__cuda_stream__``
+            Where the copy is enqueued.
+
+        Returns
+        -------
+        ndarray
+            ``out`` if that was given, else a new array in C order.
+
+        Raises
+        ------
+        TypeError
+            ``out`` is no NumPy array, or of another type: as in CuPy nothing is converted on the way.
+        ValueError
+            ``out`` has another shape, or is read-only.
+        CudaError
+            A kernel that writes the values failed; the message names the launches.
+
+        Examples
+        --------
+        >>> import cudakern
+        >>> cudakern.asarray([1, 2, 3])[::2].get()
+        array([1, 3])
+        """
+        handle = 0 if stream is None else stream_handle(stream, self._native, self._view.device)
+        if out is None:
+            return _transfer.to_host(self._native, self._view, handle)
+        _transfer.into_host(self._native, self._view, out, handle)
+        return out
+
+    def set(self, array: Any, stream: Any = None) -> None:
+        """``self[...] = array`` in a stream: another array's values, broadcast and converted as NumPy's assignment.
+
+        Raises
+        ------
+        ValueError
+            Its shape cannot be broadcast to this one's; this array is read-only; the value is on another device.
+        TypeError
+            Values that do not convert.
+        """
+        self._assign(self._view, array, stream_handle(stream, self._native, self._view.device))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        view = self._view
+        target = self._native.view(view, *_layout.index(key, view.shape, view.strides), view.dtype)
+        self._assign(target, value, 0)
+
+    def _assign(self, target: View, value: Any, stream: int) -> None:
+        native = self._native
+        if isinstance(value, DeviceArray):
+            if value._native is not native:
+                raise ValueError(
+                    f"the value is on {value.device} and the array on {self.device}, another backend: take value.get()"
+                )
+            source: View | None = value._view
+        else:
+            source = _exchange.on_device(value, native, target.device, stream)
+        if source is None:
+            _transfer.assign_host(native, target, value, stream)
+        else:
+            _transfer.assign_view(native, target, source, stream, stacklevel=3)
+
+    def fill(self, value: Any, stream: Any = None) -> None:
+        """All elements become ``value``, which is converted as NumPy converts it.
+
+        Raises
+        ------
+        ValueError
+            The array is read-only, or the value is not a single one.
+        TypeError, OverflowError
+            A value that the array's type does not take.
+        """
+        if isinstance(value, DeviceArray):
+            raise TypeError("fill takes a value of the host: take value.item(), or a[...] = value")
+        _transfer.fill(self._native, self._view, value, stream_handle(stream, self._native, self._view.device))
+
+    # --- copies on the device ----------------------------------------------------------------------------------------
+    def copy(self, stream: Any = None) -> DeviceArray:
+        """A copy in C order on the same device."""
+        return self._duplicate(self._view.dtype, stream)
+
+    def astype(self, dtype: npt.DTypeLike, copy: bool = True, stream: Any = None) -> DeviceArray:
+        """A copy of another type in C order, converted as NumPy converts; itself where that needs no ``copy``.
+
+        Raises
+        ------
+        TypeError
+            A type that the device has not.
+
+        Warns
+        -----
+        numpy.exceptions.ComplexWarning
+            Imaginary parts are dropped.
+        """
+        name = _dtypes.name_of(dtype)
+        if name == self._view.dtype and not copy:
+            return self
+        _transfer.warn_of_imaginary_parts(self._view.dtype, name, 2)
+        return self._duplicate(name, stream)
+
+    def _duplicate(self, name: str, stream: Any) -> DeviceArray:
+        view, native = self._view, self._native
+        handle = stream_handle(stream, native, view.device)
+        return DeviceArray(_transfer.duplicate(native, view, name, view.device, handle), native)
+
+    def __copy__(self) -> DeviceArray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> DeviceArray:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a DeviceArray is not pickled, since its memory is a device's: pickle its .get()")
+
+    # --- one element -------------------------------------------------------------------------------------------------
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number: the only one, or the one at that index (one number counts in C order).
+
+        Raises
+        ------
+        ValueError
+            There is not exactly one element, and no index.
+        IndexError
+            An index that is not there.
+        """
+        if not index:
+            if self.size != 1:
+                raise ValueError(
+                    f"can only convert an array of size 1 to a Python scalar, and this has shape {self.shape}"
+                )
+            return self.get().item()
+        if len(index) == 1 and isinstance(index[0], tuple):
+            index = index[0]
+        if len(index) == 1 and self.ndim != 1:
+            flat = operator.index(index[0])
+            if not -self.size <= flat < self.size:
+                raise IndexError(f"index {flat} is out of bounds for size {self.size}")
+            index = tuple(map(int, np.unravel_index(flat % self.size, self.shape)))
+        elif len(index) != self.ndim:
+            raise ValueError(f"incorrect number of indices for array: {len(index)} for {self.ndim} dimensions")
+        return self[tuple(map(operator.index, index))].get().item()
+
+    def tolist(self) -> Any:
+        """The values as (nested) lists of Python numbers."""
+        return self.get().tolist()
+
+    def _only(self) -> Array:
+        """The only element, as a 0-d array of the host."""
+        if self.size != 1:
+            raise TypeError(
+                f"only arrays of one element can be converted to Python scalars, and this has shape {self.shape}: "
+                "index it, or take .get()"
+            )
+        return self.get().reshape(())
+
+    def __float__(self) -> float:
+        return float(self._only())
+
+    def __int__(self) -> int:
+        return int(self._only())
+
+    def __complex__(self) -> complex:
+        return complex(self._only())
+
+    def __index__(self) -> int:
+        if self._view.shape or _dtypes.from_name(self._view.dtype).kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return operator.index(self._only())
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Take .get() and .any() or .all()"
+                if self.size
+                else "The truth value of an empty array is ambiguous. "
+                "Use `array.size > 0` to check that an array is not empty."
+            )
+        return bool(self._only())
+
+    # --- operators ---------------------------------------------------------------------------------------------------
+    def __matmul__(self, other: Any) -> Any:
+        from ._operations.matmul import matmul  # it knows arrays: it cannot be imported before this module
+
+        return matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        from ._operations.matmul import matmul
+
+        return matmul(other, self)
+
+    def __imatmul__(self, other: Any) -> DeviceArray:
+        from ._operations.matmul import matmul
+
+        matmul(self, other, out=self)
+        return self
+
+    def _not_offered(self, *others: Any) -> NoReturn:
+        raise TypeError(
+            "a DeviceArray has no elementwise arithmetic and comparisons: take .get(), "
+            "or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
+        )
+
+    # Comparisons too: Python's own == would compare identities and say nothing. So there is no hash either.
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_offered
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _not_offered
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _not_offered
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _not_offered
+    __rshift__ = __rrshift__ = __neg__ = __pos__ = __abs__ = __invert__ = _not_offered
+
+    # --- exchange ----------------------------------------------------------------------------------------------------
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        raise TypeError("a DeviceArray does not become a NumPy array by itself: take .get()")
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule, by the array API standard: other libraries' ``from_dlpack`` calls this.
+
+        Parameters
+        ----------
+        stream : int, optional
+            Where the consumer will use it: None or 1 is CUDA's legacy default stream, 2 the thread's own, -1 asks for
+            no ordering, all else is a ``cudaStream_t``. On the emulator, which is host memory, only None.
+        max_version : (int, int), optional
+            The newest version that the consumer knows; from (1, 0) on the capsule is a versioned one.
+        dl_device : (int, int), optional
+            Where it is wanted: on its own device, or on the host, (1, 0).
+        copy : bool, optional
+            True: always a copy; False: never; None: where it must be.
+
+        Raises
+        ------
+        BufferError
+            It cannot be exported so: another device, a copy where none is allowed, a read-only array in an old capsule.
+        ValueError
+            A stream that cannot be.
+        TypeError
+            An argument of another type.
+        """
+        return _exchange.dlpack(self._view, self._native, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(type, index) as DLPack numbers them: (2, n) is a CUDA device, (1, 0) the host, and so an emulated one."""
+        return self._native.dlpack_device(self._view.device)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3; what writes the array is ordered before the legacy default stream. Not there on the emulator."""
+        return _exchange.interface(self._view, self._native)
+
+    # --- showing itself ----------------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return _show.text(self._view, self._native)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return repr(self)
+        if self._view.shape:
+            raise TypeError(
+                f"format {spec!r} is for one element, and this has shape {self.shape}: index it, or take .get()"
+            )
+        return format(self.item(), spec)
+
+    def _repr_html_(self) -> str:
+        return _show.markup(self._view, self._native)
+
+
+def wrap(view: View, native: Native) -> DeviceArray:
+    """A View of a C module as a public array."""
+    return DeviceArray(view, native)

@@ -1,0 +1,296 @@
+"""Arrays of other libraries in, ours out, without a copy: DLPack and the CUDA array interface.
+
+Both come down to Views. After the array API standard's rules for ``__dlpack__`` and ``from_dlpack``, and version 3 of
+the CUDA array interface as Numba's documentation has it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _dtypes, _layout, _transfer
+from ._backend import backend, emulator
+from ._native import Native, View
+from ._streams import stream_handle
+
+#: The newest DLPack version that is understood here, and what a producer is asked for.
+DLPACK = (1, 0)
+
+#: DLPack's numbers for where memory lies.
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+PLACES = {CPU: "the host's memory", CUDA: "a GPU", CUDA_HOST: "page-locked host memory", CUDA_MANAGED: "managed memory"}
+
+#: The legacy default stream as both protocols number it: there 0 means nothing.
+LEGACY = 1
+
+
+# --- DLPack out ------------------------------------------------------------------------------------------------------
+def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
+    """The capsule that ``DeviceArray.__dlpack__`` gives."""
+    own = native.dlpack_device(view.device)
+    wanted = own if dl_device is None else _pair(dl_device, "dl_device")
+    versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
+    if copy is not None and not isinstance(copy, (bool, np.bool_)):
+        raise TypeError(f"copy= is True, False or None, not {copy!r}")
+    to = _consumer_stream(stream, own[0])
+    if wanted != own:
+        return _to_another_device(view, native, wanted, own, versioned, copy)
+    if copy:
+        view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
+    elif view.read_only and not versioned:
+        raise BufferError(
+            "this array is read-only, and a DLPack capsule says so only from version 1.0: "
+            "ask with max_version=(1, 0) or copy=True, or take .copy()"
+        )
+    if own[0] == CPU:  # nobody waits for streams there: all must be done that reads or writes it
+        native.synchronize(view.device)
+    elif to is not None:
+        native.wait_for(view, to)
+    return native.dlpack_export(view, versioned, bool(copy))
+
+
+def _pair(value: Any, name: str) -> tuple[int, int]:
+    try:
+        first, second = value
+        return operator.index(first), operator.index(second)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}= is a tuple of two integers, not {value!r}") from None
+
+
+def _consumer_stream(stream: Any, kind: int) -> int | None:
+    """The consumer's stream as a handle; None: it wants no ordering."""
+    if kind == CPU:
+        if stream is not None:
+            raise ValueError(f"stream={stream!r}: this array is in {PLACES[CPU]}, where stream must be None")
+        return None
+    if stream is None:
+        return LEGACY
+    if isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
+        raise TypeError(f"stream= is None or an integer, not {type(stream).__name__}")
+    handle = operator.index(stream)
+    if handle == -1:
+        return None
+    if handle == 0:
+        raise ValueError("stream=0 is ambiguous: 1 is the legacy default stream, 2 the thread's own")
+    if handle < 0:
+        raise ValueError(f"stream={handle}: it is -1 (no ordering), 1, 2 or a stream's address")
+    return handle
+
+
+def _to_another_device(
+    view: View, native: Native, wanted: tuple[int, int], own: tuple[int, int], versioned: bool, copy: Any
+) -> Any:
+    """A capsule of host memory, which is what an emulated device has."""
+    if wanted[0] != CPU:
+        raise BufferError(f"this array is on DLPack device {own}: it is exported there or to the host (1, 0)")
+    if copy is not None and not copy:
+        raise BufferError("this array is on a GPU, and copy=False: the host can have a copy only")
+    values = _transfer.to_host(native, view, 0) if view.dtype != _dtypes.BFLOAT16 else _halves(native, view)
+    memory = _transfer.from_host(emulator(), values, 0, 0)
+    memory = emulator().view(memory, 0, view.shape, memory.strides, view.dtype)
+    emulator().synchronize(0)
+    return emulator().dlpack_export(memory, versioned, True)
+
+
+def _halves(native: Native, view: View) -> Any:
+    """The bits of a bfloat16 array, for which NumPy needs no ml_dtypes."""
+    bits = np.empty(view.shape, np.uint16)
+    native.download((bits, _dtypes.BFLOAT16), view, 0)
+    return bits
+
+
+# --- DLPack in -------------------------------------------------------------------------------------------------------
+def dlpack_place(x: Any) -> tuple[int, int]:
+    """(kind, index) of an object's memory; TypeError if it does not take part in DLPack."""
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(
+            f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, not {type(x).__name__}: "
+            "cudakern.asarray takes the rest"
+        )
+    place = x.__dlpack_device__()
+    try:
+        kind, index = place
+        return int(kind), int(index)
+    except (TypeError, ValueError):
+        raise TypeError(f"{type(x).__name__}.__dlpack_device__ must give (type, index), not {place!r}") from None
+
+
+def from_dlpack(x: Any, native: Native, device: int, stream: Any) -> View:
+    """The memory of another library's array, where it is. On the host memory has no index: it becomes ``device``'s."""
+    kind, index = dlpack_place(x)
+    own, _ = native.dlpack_device(device)
+    if kind != own:
+        raise BufferError(
+            f"{type(x).__name__} is in {PLACES.get(kind, f'memory of DLPack type {kind}')}, and backend "
+            f"{native.backend_name()!r} uses {PLACES[own]}: {_mend(own, kind)}"
+        )
+    if own == CPU:
+        index = device
+    elif not 0 <= index < native.device_count():
+        raise BufferError(f"{type(x).__name__} is on GPU {index}, and cudakern sees {native.device_count()}")
+    handle = stream_handle(stream, native, index)
+    view = native.dlpack_import(_capsule(x, None if own == CPU else handle or LEGACY), index)
+    native.used_in(view, handle, True)
+    return view
+
+
+def _mend(own: int, kind: int) -> str:
+    if kind in (CPU, CUDA_HOST):
+        return "cudakern.asarray copies it to the device"
+    return "bring it to the host by its own library first" if own == CPU else "bring it to a CUDA device first"
+
+
+def _capsule(x: Any, stream: int | None) -> Any:
+    """Asks the producer; those from before DLPack 1.0 do not know max_version."""
+    words = {} if stream is None else {"stream": stream}
+    try:
+        return x.__dlpack__(**words, max_version=DLPACK)
+    except TypeError:
+        return x.__dlpack__(**words)
+
+
+# --- the CUDA array interface ----------------------------------------------------------------------------------------
+def interface(view: View, native: Native) -> dict[str, Any]:
+    """``__cuda_array_interface__`` of our array; AttributeError where it has none."""
+    if native.dlpack_device(view.device)[0] == CPU:
+        raise AttributeError("an emulated device's array is in host memory: take __dlpack__ or .get()")
+    if view.dtype == _dtypes.BFLOAT16:
+        raise AttributeError("__cuda_array_interface__ has no name for bfloat16: take __dlpack__")
+    native.wait_for(view, LEGACY)
+    native.exported(view)
+    return {
+        "shape": view.shape,
+        "typestr": _dtypes.from_name(view.dtype).str,
+        "data": (view.pointer if all(view.shape) else 0, view.read_only),
+        "strides": None if view.contiguous else view.strides,
+        "stream": LEGACY,
+        "version": 3,
+    }
+
+
+def from_interface(x: Any, native: Native, device: int) -> View:
+    """The memory that ``x.__cuda_array_interface__`` describes; ValueError or TypeError names what is wrong in it."""
+    told = x.__cuda_array_interface__
+    if native.dlpack_device(device)[0] == CPU:
+        raise BufferError(
+            f"{type(x).__name__} is on a GPU, and backend {native.backend_name()!r} answers ({backend().why}): "
+            "bring it to the host by its own library first"
+        )
+    if not isinstance(told, Mapping):
+        raise TypeError(f"__cuda_array_interface__ must be a dictionary, not {type(told).__name__}")
+    version = _integer(_get(told, "version"), "version")
+    if version < 2:
+        raise ValueError(f"__cuda_array_interface__: 'version' is {version}, and 2 and later are known here")
+    if told.get("mask") is not None:
+        raise ValueError("__cuda_array_interface__: 'mask' is given, and masked arrays have no meaning here")
+    name = _typestr(_get(told, "typestr"))
+    shape = _integers(_get(told, "shape"), "shape")
+    strides = None if told.get("strides") is None else _integers(told["strides"], "strides")
+    _check_layout(shape, strides, _dtypes.itemsize(name))
+    pointer, read_only = _data(_get(told, "data"), all(shape))
+    stream = _stream(told.get("stream")) if version >= 3 else None
+    if all(shape):  # the interface has no word for which device
+        device = native.pointer_device(pointer)
+        if device < 0:
+            raise ValueError(f"__cuda_array_interface__: 'data' is at {pointer:#x}, which is no device's memory")
+    view = native.adopt(x, pointer, shape, strides if all(shape) else None, name, device, read_only)
+    if stream is not None:
+        native.used_in(view, stream, True)
+    return view
+
+
+def _get(told: Mapping[str, Any], key: str) -> Any:
+    try:
+        return told[key]
+    except KeyError:
+        raise ValueError(f"__cuda_array_interface__ has no {key!r}") from None
+
+
+def _integer(value: Any, key: str) -> int:
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise TypeError(f"__cuda_array_interface__: {key!r} must be an integer, not {value!r}")
+    return operator.index(value)
+
+
+def _integers(value: Any, key: str) -> tuple[int, ...]:
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"__cuda_array_interface__: {key!r} must be a tuple of integers, not {value!r}")
+    return tuple(_integer(n, key) for n in value)
+
+
+def _typestr(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"__cuda_array_interface__: 'typestr' must be a str, not {value!r}")
+    try:
+        dtype = np.dtype(value)
+        name = _dtypes.name_of(dtype)
+    except TypeError as error:
+        raise TypeError(f"__cuda_array_interface__: 'typestr' is {value!r}: {error}") from None
+    if not dtype.isnative:
+        raise ValueError(
+            f"__cuda_array_interface__: 'typestr' is {value!r}, and a device's arrays are in native byte order"
+        )
+    return name
+
+
+def _check_layout(shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int) -> None:
+    try:
+        _layout.check_shape(shape, itemsize)
+    except ValueError as error:
+        raise ValueError(f"__cuda_array_interface__: 'shape': {error}") from None
+    if strides is None:
+        return
+    if len(strides) != len(shape):
+        raise ValueError(
+            f"__cuda_array_interface__: 'strides' {strides} and 'shape' {shape} must have as many numbers as each other"
+        )
+    reach = math.fsum(abs(stride) * (n - 1) for n, stride in zip(shape, strides, strict=True) if n)
+    if max(map(abs, strides), default=0) > _layout.LARGEST or reach > _layout.LARGEST:
+        raise ValueError(f"__cuda_array_interface__: 'strides' {strides} reach further than any memory")
+
+
+def _data(value: Any, elements: bool) -> tuple[int, bool]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"__cuda_array_interface__: 'data' must be (address, read-only), not {value!r}")
+    # PyTorch gives None for the address of an empty tensor's memory.
+    pointer = 0 if value[0] is None else _integer(value[0], "data")
+    if pointer == 0 and elements:
+        raise ValueError("__cuda_array_interface__: 'data' is a null pointer, and the array has elements")
+    if not 0 <= pointer < 2**64:
+        raise ValueError(f"__cuda_array_interface__: 'data' is at {pointer}, which is no address")
+    if not isinstance(value[1], (bool, np.bool_, int)):
+        raise TypeError(f"__cuda_array_interface__: 'data' must be (address, read-only), not {value!r}")
+    return pointer, bool(value[1])
+
+
+def _stream(value: Any) -> int | None:
+    if value is None:
+        return None
+    handle = _integer(value, "stream")
+    if handle == 0:
+        raise ValueError(
+            "__cuda_array_interface__: 'stream' is 0, which is ambiguous: 1 is the legacy default stream, "
+            "2 the thread's own"
+        )
+    if handle < 0:
+        raise ValueError(f"__cuda_array_interface__: 'stream' is {handle}: it is None, 1, 2 or a stream's address")
+    return handle
+
+
+# --- either ----------------------------------------------------------------------------------------------------------
+def on_device(x: Any, native: Native, device: int, stream: Any) -> View | None:
+    """The memory of an object that is another library's array on a device; None for all that is in host memory."""
+    if isinstance(x, (np.ndarray, np.generic, list, tuple, int, float, complex)):
+        return None
+    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+        if dlpack_place(x)[0] in (CPU, CUDA_HOST):
+            return None
+        return from_dlpack(x, native, device, stream)
+    if hasattr(x, "__cuda_array_interface__"):
+        return from_interface(x, native, device)
+    return None

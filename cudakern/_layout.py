@@ -1,0 +1,215 @@
+"""Shapes and strides: what NumPy's indexing, reshape and transpose make of them. No memory is touched here."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+MAX_DIMS = 16  #: of an array on the device
+LARGEST = 2**63 - 1
+
+Shape = tuple[int, ...]
+
+
+def as_shape(shape: Any) -> Shape:
+    """An int or a sequence of ints as a tuple; TypeError or ValueError as NumPy has them."""
+    if not isinstance(shape, (tuple, list)):
+        try:
+            return (operator.index(shape),)
+        except TypeError:
+            if isinstance(shape, str) or not isinstance(shape, Iterable):
+                raise TypeError(f"a shape is a sequence of integers or a single integer, not {shape!r}") from None
+    return tuple(map(operator.index, shape))
+
+
+def check_shape(shape: Shape, itemsize: int) -> Shape:
+    """The shape; ValueError if there can be no such array on a device."""
+    check_dims(len(shape))
+    if min(shape, default=0) < 0:
+        raise ValueError(f"negative dimensions are not allowed: {shape}")
+    # As NumPy counts: an axis of no elements does not make the others any smaller.
+    if (math.prod(shape) or math.prod(n for n in shape if n)) * itemsize > LARGEST:
+        raise ValueError(
+            f"array is too big; {shape} with {itemsize} bytes an element is larger than the maximum possible size"
+        )
+    return shape
+
+
+def check_dims(ndim: int) -> None:
+    """ValueError if an array on the device cannot have that many axes."""
+    if ndim > MAX_DIMS:
+        raise ValueError(f"maximum supported dimension for an array on the device is {MAX_DIMS}, found {ndim}")
+
+
+def contiguous(shape: Shape, itemsize: int) -> Shape:
+    """Strides in C order without gaps."""
+    strides = []
+    for n in reversed(shape):
+        strides.append(itemsize)
+        itemsize *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+# --- indexing --------------------------------------------------------------------------------------------------------
+def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
+    """(offset in bytes, shape, strides) of the elements that a basic index names."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    named = dots = 0
+    for at, k in enumerate(keys):
+        if k is None:
+            continue
+        if k is Ellipsis:
+            dots += 1
+            continue
+        named += 1
+        if type(k) is not int and not isinstance(k, slice):
+            keys[at] = _integer(k)
+    if dots > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if named > len(shape):
+        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {named} were indexed")
+    at = keys.index(Ellipsis) if dots else len(keys)
+    keys[at : at + dots] = [slice(None)] * (len(shape) - named)
+    offset, axis = 0, 0
+    new_shape: list[int] = []
+    new_strides: list[int] = []
+    for k in keys:
+        if k is None:
+            new_shape.append(1)
+            new_strides.append(0)
+            continue
+        size, stride = shape[axis], strides[axis]
+        if isinstance(k, slice):
+            start, stop, step = k.indices(size)
+            count = len(range(start, stop, step))
+            new_shape.append(count)
+            new_strides.append(stride * step if count > 1 else stride)  # a step may be larger than any stride
+            offset += start * stride if count else 0
+        else:
+            if not -size <= k < size:
+                raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
+            offset += (k + size if k < 0 else k) * stride
+        axis += 1
+    if len(new_shape) > MAX_DIMS:
+        raise IndexError(
+            f"number of dimensions must be within [0, {MAX_DIMS}], indexing result would have {len(new_shape)}"
+        )
+    return (offset if all(new_shape) else 0), tuple(new_shape), tuple(new_strides)
+
+
+def _integer(key: Any) -> int:
+    if not isinstance(key, (bool, np.bool_)) and np.ndim(key) == 0:
+        try:
+            return operator.index(key)
+        except TypeError:
+            pass
+    kind = type(key).__name__
+    raise IndexError(
+        f"arrays on the device take integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) as indices, "
+        f"not {kind}: for boolean and integer arrays as indices take .get() first"
+    )
+
+
+# --- axes ------------------------------------------------------------------------------------------------------------
+def permutation(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
+    """The order of axes that the arguments of transpose() name."""
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+        axes = () if axes[0] is None else tuple(axes[0])
+        if not axes and ndim:
+            axes = tuple(range(ndim))[::-1]
+    elif not axes:
+        axes = tuple(range(ndim))[::-1]
+    if len(axes) != ndim:
+        raise ValueError(f"axes don't match array: {len(axes)} axes for {ndim} dimensions")
+    order = []
+    for axis in map(operator.index, axes):
+        if not -ndim <= axis < ndim:
+            raise np.exceptions.AxisError(axis, ndim)
+        order.append(axis % ndim)
+    if len(set(order)) < ndim:
+        raise ValueError("repeated axis in transpose")
+    return tuple(order)
+
+
+def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
+    """The shape that the arguments of reshape() name, for an array of that many elements."""
+    if not arguments:
+        raise TypeError("reshape() takes a shape, as a tuple or as integers")
+    new = as_shape(arguments[0]) if len(arguments) == 1 else tuple(operator.index(n) for n in arguments)
+    unknown = new.count(-1)
+    if unknown > 1:
+        raise ValueError("can only specify one unknown dimension")
+    if min(new, default=0) < -1:
+        raise ValueError(f"negative dimensions are not allowed: {new}; one may be -1")
+    known = math.prod(n for n in new if n != -1)
+    if unknown:
+        if not known or size % known:
+            raise ValueError(f"cannot reshape array of size {size} into shape {new}")
+        new = tuple(size // known if n == -1 else n for n in new)
+    elif known != size:
+        raise ValueError(f"cannot reshape array of size {size} into shape {new}")
+    check_dims(len(new))
+    return new
+
+
+def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | None:
+    """The strides with which the same memory has the new shape, of as many elements; None if there are none.
+
+    Axes are taken in the smallest groups, of old ones and new ones, that hold equally many elements: within a group
+    the old axes must lie as one. This is what NumPy does as well.
+    """
+    if not all(new):
+        return contiguous(new, itemsize)
+    old = [(n, stride) for n, stride in zip(shape, strides, strict=True) if n != 1]
+    result: list[int] = []
+    first, at = 0, 0  # of the group: in old, in new
+    while first < len(old):
+        last, end = first + 1, at + 1
+        have, want = old[first][0], new[at]
+        while have != want:
+            if want < have:
+                want *= new[end]
+                end += 1
+            else:
+                have *= old[last][0]
+                last += 1
+        if any(old[i][1] != old[i + 1][0] * old[i + 1][1] for i in range(first, last - 1)):
+            return None
+        result += contiguous(new[at:end], old[last - 1][1])
+        first, at = last, end
+    return tuple(result) + contiguous(new[at:], itemsize)  # what is left are axes of one element
+
+
+def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
+    """The strides with which an array of that shape fills another; ValueError in NumPy's words if it cannot."""
+    extra = len(shape) - len(to)
+    if extra > 0 and all(n == 1 for n in shape[:extra]):
+        kept_shape, kept_strides = shape[extra:], strides[extra:]
+    else:
+        kept_shape, kept_strides = shape, strides
+    missing = len(to) - len(kept_shape)
+    if missing < 0 or any(n not in (1, wanted) for n, wanted in zip(kept_shape, to[max(missing, 0) :], strict=False)):
+        raise ValueError(f"could not broadcast input array from shape {shape} into shape {to}")
+    return (0,) * missing + tuple(
+        0 if n == 1 != wanted else stride
+        for n, stride, wanted in zip(kept_shape, kept_strides, to[missing:], strict=True)
+    )
+
+
+def repeats(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """True if an axis of several elements is one element told several times."""
+    return any(n > 1 and stride == 0 for n, stride in zip(shape, strides, strict=True)) and all(shape)
+
+
+def elements_meet(shape: Shape, strides: Shape, itemsize: int) -> bool:
+    """False if every step of an axis goes past all that the smaller steps reach: no two elements share memory then."""
+    reach = itemsize
+    for step, n in sorted((abs(step), n) for n, step in zip(shape, strides, strict=True) if n > 1):
+        if step < reach:
+            return all(shape)
+        reach += step * (n - 1)
+    return False

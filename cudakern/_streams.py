@@ -1,0 +1,291 @@
+"""Streams and events: what work on device arrays is ordered by."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import os
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from . import _devices
+from ._backend import current
+from ._devices import Device
+from ._errors import CudaError
+from ._native import Native
+
+#: CUDA's names for streams that need no making.
+DEFAULT, PER_THREAD = 0, 2
+
+
+class Stream:
+    """A stream of a device: work given to it is done in that order, beside the work of other streams.
+
+    Device arrays order their uses over streams by themselves, so that no result depends on which stream was named.
+
+    Parameters
+    ----------
+    device : int or Device, optional
+        Where the work is done; without it: the current device.
+    priority : int
+        The lower the number, the sooner its work is taken; CUDA brings it into the device's range.
+
+    Raises
+    ------
+    ValueError
+        There is no such device.
+    CudaError
+        The device cannot make a stream.
+
+    Notes
+    -----
+    ``__cuda_stream__`` gives it to other libraries by the protocol of NVIDIA's cuda.core. The stream is destroyed with
+    the object; what it was given is done all the same.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> stream = cudakern.Stream()
+    >>> x = cudakern.asarray([1, 2, 3], stream=stream)
+    >>> int(cudakern.sum_of_squares(x, stream=stream))
+    14
+    >>> stream.synchronize()
+    >>> stream.done
+    True
+    """
+
+    __slots__ = ("__weakref__", "_device", "_handle", "_native")
+
+    def __init__(self, device: int | Device | None = None, *, priority: int = 0) -> None:
+        native, index = _devices.resolve(device)
+        self._native = native
+        self._device = index
+        self._handle = native.stream_create(index, operator.index(priority))
+        _close_with(self, native.stream_destroy, index, self._handle)
+
+    @property
+    def handle(self) -> int:
+        """The ``cudaStream_t``."""
+        return self._handle
+
+    @property
+    def device(self) -> Device:
+        """Where its work is done."""
+        return Device(self._native.backend_name(), self._device)
+
+    @property
+    def done(self) -> bool:
+        """True if all that it was given is done; CudaError if that failed."""
+        return self._native.stream_done(self._device, self._handle)
+
+    def synchronize(self) -> None:
+        """Waits for all that it was given; CudaError, with the names of the launches, if that failed."""
+        self._native.stream_synchronize(self._device, self._handle)
+
+    def wait(self, other: Event | Stream) -> None:
+        """What it is given from now on begins after an event, or after all that another stream was given."""
+        if isinstance(other, Stream):
+            other = other.record(Event.__new__(Event)._make(other._native, other._device, timing=False))
+        if not isinstance(other, Event):
+            raise TypeError(f"a stream waits for an Event or a Stream, not for {type(other).__name__}")
+        _same_backend(self._native, other._native, "an event")
+        self._native.stream_wait_event(self._device, self._handle, other._handle)
+
+    def record(self, event: Event | None = None) -> Event:
+        """The event happens when all is done that the stream was given so far; a new event if none is given."""
+        if event is None:
+            event = Event.__new__(Event)._make(self._native, self._device, timing=True)
+        event.record(self)
+        return event
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """(version of the protocol, handle)."""
+        return 0, self._handle
+
+    def __repr__(self) -> str:
+        return f"<cudakern stream {self._handle:#x} on {self.device}>"
+
+
+class Event:
+    """A point in a stream's work, to wait for and to measure between.
+
+    Parameters
+    ----------
+    timing : bool
+        False: it cannot be measured with, and costs less.
+    device : int or Device, optional
+        Where it is recorded; without it: the current device.
+
+    Raises
+    ------
+    ValueError
+        There is no such device.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> stream = cudakern.Stream()
+    >>> begin = stream.record()
+    >>> x = cudakern.zeros(1000, stream=stream)
+    >>> end = stream.record()
+    >>> end.synchronize()
+    >>> begin.elapsed_time(end) >= 0
+    True
+    """
+
+    __slots__ = ("__weakref__", "_device", "_handle", "_native", "_recorded", "_timing")
+
+    def __init__(self, timing: bool = True, *, device: int | Device | None = None) -> None:
+        self._make(*_devices.resolve(device), timing=bool(timing))
+
+    def _make(self, native: Native, device: int, timing: bool) -> Event:
+        self._native = native
+        self._device = device
+        self._timing = timing
+        self._recorded = False
+        self._handle = native.event_create(device, timing)
+        _close_with(self, native.event_destroy, device, self._handle)
+        return self
+
+    @property
+    def device(self) -> Device:
+        """Where it is recorded."""
+        return Device(self._native.backend_name(), self._device)
+
+    @property
+    def done(self) -> bool:
+        """True if it has happened; also if it was never recorded."""
+        return self._native.event_done(self._device, self._handle)
+
+    def record(self, stream: Any = None) -> None:
+        """It happens when all is done that the stream was given so far. ``stream``: as the operations take it."""
+        self._native.event_record(self._device, self._handle, stream_handle(stream, self._native, self._device))
+        self._recorded = True
+
+    def synchronize(self) -> None:
+        """Waits until it has happened; CudaError if what goes before it failed."""
+        self._native.event_synchronize(self._device, self._handle)
+
+    def elapsed_time(self, later: Event) -> float:
+        """Milliseconds of the device's time from this event to a later one.
+
+        Raises
+        ------
+        TypeError
+            ``later`` is no Event.
+        ValueError
+            One of them was made with ``timing=False``, was never recorded, or is another device's.
+        CudaError
+            One of them has not happened yet ("cudaErrorNotReady"), or what goes before it failed.
+        """
+        if not isinstance(later, Event):
+            raise TypeError(f"elapsed_time takes a later Event, not {type(later).__name__}")
+        _same_backend(self._native, later._native, "an event")
+        if self._device != later._device:
+            raise ValueError(f"one event is {self.device}'s and the other {later.device}'s: their clocks differ")
+        for which, event in (("this", self), ("the later", later)):
+            if not event._timing:
+                raise ValueError(f"{which} event was made with timing=False: it has no time")
+            if not event._recorded:
+                raise ValueError(f"{which} event was never recorded: call .record(stream)")
+        for which, event in (("this", self), ("the later", later)):
+            if not event.done:
+                raise CudaError(
+                    f"{which} event has not happened yet: call its .synchronize() first", "cudaErrorNotReady", 600
+                )
+        return self._native.event_elapsed(self._device, self._handle, later._handle)
+
+    def __repr__(self) -> str:
+        return f"<cudakern event {self._handle:#x} on {self.device}>"
+
+
+def _close_with(owner: Stream | Event, destroy: Callable[[int, int], None], device: int, handle: int) -> None:
+    ending = weakref.finalize(owner, _close, destroy, device, handle, os.getpid())
+    # Not at exit: it may be used till the very end, by a __del__ or another function at exit.
+    ending.atexit = False  # type: ignore[misc]
+
+
+def _close(destroy: Callable[[int, int], None], device: int, handle: int, process: int) -> None:
+    """Gives a stream or event back. In a forked process it is the parent's; what failed in it is told elsewhere."""
+    if os.getpid() == process:
+        with contextlib.suppress(CudaError):
+            destroy(device, handle)
+
+
+def _same_backend(one: Native, other: Native, what: str) -> None:
+    if one is not other:
+        raise ValueError(f"{what} of backend {other.backend_name()!r} means nothing to {one.backend_name()!r}")
+
+
+def stream_handle(stream: Any, native: Native, device: int) -> int:
+    """The integer that C takes for ``stream=``: None, an int, or anything with ``__cuda_stream__``."""
+    if stream is None:
+        return DEFAULT
+    if isinstance(stream, Stream):
+        _same_backend(native, stream._native, "a stream")
+        if stream._device != device:
+            raise ValueError(
+                f"a stream of {stream.device} was given for work on {native.backend_name()}:{device}: "
+                f"make one by cudakern.Stream({device})"
+            )
+        return stream._handle
+    protocol = getattr(type(stream), "__cuda_stream__", None)
+    if protocol is not None:
+        return _checked(_by_protocol(stream))
+    if isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
+        raise TypeError(
+            f"stream= takes None, a handle as an int, or an object with __cuda_stream__, not {type(stream).__name__}; "
+            "other libraries' streams have their handle as .cuda_stream (PyTorch) or .ptr (CuPy)"
+        )
+    return _checked(operator.index(stream))
+
+
+def _by_protocol(stream: Any) -> int:
+    """The handle by __cuda_stream__, which cuda.core has as a method, and had as a property."""
+    answer = stream.__cuda_stream__
+    answer = answer() if callable(answer) else answer
+    kind = type(stream).__name__
+    if not isinstance(answer, tuple) or len(answer) != 2 or not all(type(x) is int for x in answer):
+        raise TypeError(f"{kind}.__cuda_stream__ must give (version, handle), two integers, not {answer!r}")
+    version, handle = answer
+    if version != 0:
+        raise ValueError(f"{kind}.__cuda_stream__ is of version {version}, and version 0 is known here")
+    return int(handle)
+
+
+def _checked(handle: int) -> int:
+    if not 0 <= handle < 2**63:
+        raise ValueError(
+            f"a stream's handle is 0 (the default stream), 2 (the thread's own) or an address, not {handle}"
+        )
+    return handle
+
+
+def synchronize(device: int | Device | None = None) -> None:
+    """Waits for all that a device was given, in every stream.
+
+    Parameters
+    ----------
+    device : int or Device, optional
+        Which; without it: the current device.
+
+    Raises
+    ------
+    ValueError
+        There is no such device.
+    CudaError
+        Something that the device was given failed; the message names the launches.
+
+    Notes
+    -----
+    The same as ``cudaDeviceSynchronize`` of the CUDA runtime.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> x = cudakern.zeros((100, 100))
+    >>> cudakern.synchronize()
+    """
+    native, index = current() if device is None else _devices.resolve(device)
+    native.synchronize(index)

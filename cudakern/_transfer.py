@@ -1,0 +1,148 @@
+"""Between NumPy's arrays and Views: NumPy's conversions and broadcasting around the C modules' plain copies."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dtypes, _layout
+from ._native import Native, View
+
+Array = npt.NDArray[Any]
+
+
+def buffer_of(x: Array) -> Any:
+    """A host array as the C modules take it: no buffer format is bfloat16."""
+    return (x.view(np.uint16), _dtypes.BFLOAT16) if x.dtype.name == _dtypes.BFLOAT16 else x
+
+
+def refuse_masked(x: Any) -> None:
+    """TypeError for a masked array: its mask would be lost without a word."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("this is a masked array, and the device has no masks: take its .filled(0) or its .data")
+
+
+def new(native: Native, shape: tuple[int, ...], name: str, device: int, stream: int) -> View:
+    """Memory that is not cleared; ValueError for a shape that cannot be."""
+    return native.empty(_layout.check_shape(shape, _dtypes.itemsize(name)), name, device, stream)
+
+
+def from_host(native: Native, host: Array, device: int, stream: int) -> View:
+    """A copy of a host array, of any layout and byte order."""
+    view = new(native, host.shape, _dtypes.name_of(host.dtype), device, stream)
+    native.upload(view, buffer_of(np.asarray(host, order="C")), stream)
+    return view
+
+
+def to_host(native: Native, view: View, stream: int) -> Array:
+    """The values, in a new array; it returns when they are there."""
+    out = np.empty(view.shape, _dtypes.from_name(view.dtype))
+    native.download(buffer_of(out), view, stream)
+    return out
+
+
+def into_host(native: Native, view: View, out: Array, stream: int) -> None:
+    """The values, into an array of the same shape and type, any layout and byte order."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
+    if out.dtype.name != view.dtype:
+        raise TypeError(f"out is of {out.dtype.name}, and the array of {view.dtype}: take .astype({out.dtype.name!r})")
+    if out.shape != view.shape:
+        raise ValueError(f"out has shape {out.shape}, and the array {view.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    if out.flags.carray and out.dtype.isnative:
+        native.download(buffer_of(np.asarray(out)), view, stream)
+    else:
+        out[...] = to_host(native, view, stream)
+
+
+def duplicate(native: Native, view: View, name: str, device: int, stream: int) -> View:
+    """A copy in C order, of that type, on that device. ``stream`` is one of that device."""
+    to = new(native, view.shape, name, device, stream)
+    if view.device != device and view.dtype != name:  # types are converted within a device only
+        view = duplicate(native, view, name, view.device, 0)
+    native.copy(to, view, stream)
+    return to
+
+
+def warn_of_imaginary_parts(source: str, target: str, stacklevel: int) -> None:
+    """NumPy's warning, where a conversion drops imaginary parts."""
+    if source.startswith("complex") and not target.startswith("complex") and target != "bool":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part",
+            np.exceptions.ComplexWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+# --- assignment ------------------------------------------------------------------------------------------------------
+def check_writable(view: View) -> None:
+    """ValueError if the memory may not be written, or if elements share it."""
+    if view.read_only:
+        raise ValueError("assignment destination is read-only: its owner exported it so; take .copy()")
+    if _layout.repeats(view.shape, view.strides):
+        raise ValueError(f"elements of the destination share memory (strides {view.strides}): take .copy() of it")
+
+
+def fill(native: Native, to: View, value: Any, stream: int) -> None:
+    """One value to all elements, converted as NumPy's assignment does."""
+    _fill(native, to, value, (), stream)
+
+
+def _fill(native: Native, to: View, value: Any, shape: tuple[int, ...], stream: int) -> None:
+    """The same for a value that NumPy sees as an array of that shape, of one element."""
+    check_writable(to)
+    one = np.empty(shape, _dtypes.from_name(to.dtype))
+    one[...] = value
+    if all(to.shape):
+        native.fill(to, one.tobytes(), stream)
+
+
+def assign_host(native: Native, to: View, value: Any, stream: int) -> None:
+    """``to[...] = value`` for a value of the host: NumPy converts and refuses, the device broadcasts."""
+    refuse_masked(value)
+    given = np.asarray(value)
+    if given.size == 1:
+        _fill(native, to, value, given.shape, stream)
+        return
+    check_writable(to)
+    _layout.broadcast(given.shape, (0,) * given.ndim, to.shape)  # refuses
+    if not all(to.shape):
+        return
+    if given.dtype.name != to.dtype:
+        # From the value as it came: NumPy treats Python's own numbers otherwise than an array's.
+        converted = np.empty(given.shape, _dtypes.from_name(to.dtype))
+        converted[...] = value
+        given = converted
+    host = np.asarray(given, order="C")
+    if host.size == np.prod(to.shape, dtype=object):
+        native.upload(to, buffer_of(host.reshape(to.shape)), stream)
+    else:
+        assign_view(native, to, from_host(native, host, to.device, stream), stream)
+
+
+def assign_view(native: Native, to: View, source: View, stream: int, stacklevel: int = 1) -> None:
+    """``to[...] = source`` within a device, with NumPy's broadcasting and conversions."""
+    check_writable(to)
+    if source.device != to.device:
+        here = native.backend_name()
+        raise ValueError(
+            f"the value is on {here}:{source.device} and the array on {here}:{to.device}: take cudakern.asarray(value) "
+            f"inside `with cudakern.device({to.device})`, or value.get()"
+        )
+    strides = _layout.broadcast(source.shape, source.strides, to.shape)
+    warn_of_imaginary_parts(source.dtype, to.dtype, stacklevel + 1)
+    if not all(to.shape):
+        return
+    if native.overlap(to, source):
+        if (to.pointer, to.shape, to.strides, to.dtype) == (source.pointer, source.shape, source.strides, source.dtype):
+            return
+        source = duplicate(native, source, source.dtype, source.device, stream)
+        strides = _layout.broadcast(source.shape, source.strides, to.shape)
+    if source.shape != to.shape:
+        source = native.view(source, 0, to.shape, strides, source.dtype)
+    native.copy(to, source, stream)

@@ -1,0 +1,40 @@
+"""Nothing outlives a call of any public function: no device memory, no Python object, no memory of the host."""
+
+import gc
+import sys
+
+import pytest
+
+import cudakern
+import public
+from cases import native
+from test_faults import EVERY
+
+ROUNDS = 100
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_nothing_outlives_a_call(backend, make):
+    call, kept = make()
+    for _ in range(5):
+        call()
+    gc.collect()
+    cudakern.synchronize()
+    used = native(backend).pool_used(0)
+    references = [sys.getrefcount(x) for x in kept]
+    growth = []
+    while len(growth) < 3 and min(growth, default=ROUNDS) >= ROUNDS // 4:  # Python's own caches grow, but not for ever
+        blocks = sys.getallocatedblocks()
+        for _ in range(ROUNDS):
+            call()
+        gc.collect()
+        cudakern.synchronize()
+        growth.append(sys.getallocatedblocks() - blocks)
+    after = [sys.getrefcount(x) for x in kept]
+    assert after == references
+    assert native(backend).pool_used(0) == used
+    assert min(growth) < ROUNDS // 4, growth  # one object in four rounds would show
+
+
+def test_every_public_name_is_in_it():
+    assert public.public_names() <= set(public.CALLS)

@@ -1,0 +1,338 @@
+"""The kernels of matmul by themselves, past the rules of cudakern.matmul: every type of every row, stacks, and operands
+that lie in memory in any way that ck_execute takes (csrc/runtime/runtime.h)."""
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import label, native, numbers, product_reference, relative_error, rows
+
+OPERATION = "matmul"
+ROWS = list(rows(OPERATION, host=False))
+TYPES = [(name, row, dtype) for name, row in ROWS for dtype in row.types]
+SHAPES = ((1, 1, 1), (16, 16, 16), (17, 33, 65), (3, 0, 2), (0, 3, 2), (2, 3, 0), (40, 7, 29), (1, 257, 3))
+
+
+def some(kinds):
+    """The cases of those kinds of numbers: "b", "i", "u", "f", "c" as NumPy has them."""
+    return [case for case in TYPES if kind_of(case[2]) in kinds]
+
+
+def kind_of(dtype):
+    return "f" if dtype == "bfloat16" else np.dtype(dtype).kind
+
+
+def each(cases):
+    return pytest.mark.parametrize("backend, row, dtype", cases, ids=label, indirect=["backend"])
+
+
+each_row = pytest.mark.parametrize("backend, row", ROWS, ids=label, indirect=["backend"])
+
+
+# bfloat16 is the upper half of a float32. NumPy has no such type: values are kept as float32 and handed over as bits.
+def storage(dtype):
+    return np.dtype("float32" if dtype == "bfloat16" else dtype)
+
+
+def fill(shape, dtype, seed=0, signed=True):
+    """Random numbers that the type holds; bfloat16 as float32."""
+    x = numbers(shape, storage(dtype), seed, signed)
+    return (x.view("uint32") & 0xFFFF0000).view("float32") if dtype == "bfloat16" else x
+
+
+def handed(x, dtype):
+    return ((x.view("uint32") >> 16).astype("uint16"), dtype) if dtype == "bfloat16" else x
+
+
+def product(row, a, b, out=None, dtype=None, **parameters):
+    """The kernel's result for operands as they lie in memory; arrays of a stack have equal axes."""
+    dtype = dtype or a.dtype.name
+    here = cudakern.backend()
+    shape = (*a.shape[:-1], b.shape[-1])
+    if out is None:
+        out = np.full(shape, 7, "uint16" if dtype == "bfloat16" else dtype)
+    inputs, outputs = (handed(a, dtype), handed(b, dtype)), ((out, dtype) if dtype == "bfloat16" else out,)
+    here.native.execute(OPERATION, row.name, row.values(parameters), inputs, outputs, here.device, False, 0)
+    return (out.astype("uint32") << 16).view("float32") if dtype == "bfloat16" else out
+
+
+def errors_of(result, a, b):
+    """Relative errors; of integers and bool 0 or 1."""
+    assert result.shape == (*a.shape[:-1], b.shape[-1])
+    if a.dtype.kind in "biu":
+        return (result != np.matmul(a, b)).astype(float)
+    return relative_error(result, *product_reference(a, b))
+
+
+def check(row, a, b, dtype=None, out=None, **parameters):
+    dtype = dtype or a.dtype.name
+    errors = errors_of(product(row, a, b, out, dtype, **parameters), a, b)
+    assert errors.max(initial=0) <= row.error_bound(a.shape[-2:], b.shape[-2:], dtype=dtype, **parameters)
+    return errors
+
+
+# --- every type ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("shape", SHAPES, ids=label)
+@each(TYPES)
+def test_every_type_and_shape(backend, row, dtype, shape):
+    m, k, n = shape
+    check(row, fill((m, k), dtype), fill((k, n), dtype, 1), dtype)
+
+
+@each([(name, row, dtype) for name, row, dtype in TYPES if row.parameters])
+def test_every_tile(backend, row, dtype):
+    for tile in row.parameters[0].choices:
+        check(row, fill((33, 21), dtype), fill((21, 35), dtype, 1), dtype, tile=tile)
+
+
+@each(some("fc"))
+def test_root_mean_square_of_the_error(backend, row, dtype):
+    errors = [check(row, fill((12, 300), dtype, s, False), fill((300, 9), dtype, 9 + s, False), dtype) for s in (1, 2)]
+    bound = row.error_bound((12, 300), (300, 9), dtype=dtype, rms=True)
+    assert np.sqrt(np.mean(np.square(errors))) <= bound
+
+
+@each(some("iu"))
+def test_integers_wrap_at_the_ends_of_their_range(backend, row, dtype):
+    ends = np.iinfo(dtype)
+    for left in (ends.min, ends.max):
+        for right in (ends.min, ends.max):
+            check(row, np.full((3, 5), left, dtype), np.full((5, 2), right, dtype))
+
+
+@each(some("b"))
+def test_bool_is_or_of_ands(backend, row, dtype):
+    """Not a count: 256 and 65536 of them would be 0 again."""
+    for k in (0, 1, 256, 65536):
+        assert product(row, np.ones((1, k), bool), np.ones((k, 2), bool)).tolist() == [[k > 0] * 2]
+    a, b = np.eye(4, dtype=bool), np.tri(4, dtype=bool)
+    assert np.array_equal(product(row, a, b), b)
+    assert np.array_equal(product(row, ~a, ~a), np.ones((4, 4), bool))
+
+
+@each(some("b"))
+def test_any_byte_but_0_is_true(backend, row, dtype):
+    a, b = (np.array(x, "uint8").view(bool) for x in ([[0, 2, 0], [128, 0, 255]], [[1, 0], [1, 64], [0, 0]]))
+    assert product(row, a, b).view("uint8").tolist() == [[1, 1], [1, 0]]
+
+
+@each([case for case in TYPES if case[2] in ("float16", "bfloat16")])
+def test_half_precision_is_rounded_once_at_the_end(backend, row, dtype):
+    """Sums of ones in half precision would stop at 2048 (bfloat16: 256); halves between two numbers go to the even."""
+    ones = np.ones((1, 4096), storage(dtype))
+    assert product(row, ones, ones.T.copy(), dtype=dtype).item() == 4096
+    last = 2048 if dtype == "float16" else 256  # from here on only every second integer is there
+    for count, rounded in ((last + 1, last), (last + 3, last + 4)):
+        ones = np.ones((1, count), storage(dtype))
+        assert product(row, ones, ones.T.copy(), dtype=dtype).item() == rounded
+    large = np.array([[60000, 60000, -60000, -60000]], storage("float32")).astype(storage(dtype))
+    if dtype == "float16":  # in between, the sum is too large for the type
+        assert product(row, large, np.ones((4, 1), dtype)).item() == 0
+        assert product(row, large[:, :2].copy(), np.ones((2, 1), dtype)).item() == np.inf
+
+
+@each(some("fc"))
+def test_infinities_and_nan_are_where_the_plain_formula_has_them(backend, row, dtype):
+    for special in (np.inf, -np.inf, np.nan):
+        for at in ((0, 0), (4, 16), (2, 5)):
+            a, b = fill((5, 17), dtype), fill((17, 6), dtype, 1)
+            a[at] = special
+            assert_same_specials(product(row, a, b, dtype=dtype), a, b)
+            a, b = fill((6, 17), dtype, 2), fill((17, 5), dtype, 3)
+            b.T[at] = special
+            assert_same_specials(product(row, a, b, dtype=dtype), a, b)
+    a, b = fill((3, 20), dtype), fill((20, 3), dtype, 1)
+    a[0, 3], a[0, 18], a[1, 2], b[7, 1] = np.inf, -np.inf, np.nan, np.inf
+    assert_same_specials(product(row, a, b, dtype=dtype), a, b)
+
+
+def assert_same_specials(result, a, b):
+    with np.errstate(invalid="ignore"):
+        if a.dtype.kind == "c":
+            parts = (a.real @ b.real - a.imag @ b.imag, a.real @ b.imag + a.imag @ b.real)
+            pairs = zip((result.real, result.imag), parts, strict=True)
+        else:
+            pairs = ((result, a.astype("float64") @ b.astype("float64")),)
+        for got, expected in pairs:
+            odd = ~np.isfinite(expected)
+            assert odd.any() or a.dtype.kind == "c"
+            assert np.array_equal(got[odd], expected[odd].astype(got.dtype), equal_nan=True)
+            assert np.isfinite(got[~odd]).all()
+
+
+# --- any way of lying in memory --------------------------------------------------------------------------------------
+WAYS = {
+    "rows": lambda x: x.copy(),
+    "columns": lambda x: x.swapaxes(-1, -2).copy().swapaxes(-1, -2),
+    "rows_apart": lambda x: np.concatenate([x, x], -1)[..., : x.shape[-1]],
+    "columns_apart": lambda x: (
+        np.concatenate([x, x], -2).swapaxes(-1, -2).copy().swapaxes(-1, -2)[..., : x.shape[-2], :]
+    ),
+    "one_row": lambda x: np.broadcast_to(x[..., :1, :].copy(), x.shape),
+    "one_column": lambda x: np.broadcast_to(x[..., :1].copy(), x.shape),
+    "one_element": lambda x: np.broadcast_to(x[..., :1, :1].copy(), x.shape),
+}
+
+
+@pytest.mark.parametrize("left", WAYS)
+@each_row
+def test_operands_in_any_order_of_memory(backend, row, left):
+    for right in WAYS:
+        for dtype in {"float32", row.types[-1]}:
+            a, b = WAYS[left](fill((19, 23), dtype)), WAYS[right](fill((23, 18), dtype, 1))
+            check(row, a, b, dtype)
+            check(row, WAYS[left](fill((2, 9, 11), dtype)), WAYS[right](fill((2, 11, 10), dtype, 1)), dtype)
+
+
+@each_row
+def test_results_in_any_order_of_memory(backend, row):
+    a, b = fill((2, 3, 19, 23), "float32"), fill((2, 3, 23, 18), "float32", 1)
+    wide = np.full((2, 3, 25, 30), 7, "float32")
+    for out in (
+        np.empty((2, 3, 18, 19), "float32").swapaxes(-1, -2),
+        np.empty((3, 2, 19, 18), "float32").swapaxes(0, 1),
+        wide[..., 3:22, 5:23],
+    ):
+        check(row, a, b, out=out)
+    wide[..., 3:22, 5:23] = 7
+    assert (wide == 7).all()
+
+
+STACKS = {
+    "one": lambda: (fill((1, 5, 7), "float32"), fill((1, 7, 6), "float32", 1)),
+    "plain": lambda: (fill((4, 5, 7), "float32"), fill((4, 7, 6), "float32", 1)),
+    "four_axes": lambda: (fill((2, 3, 5, 7), "float32"), fill((2, 3, 7, 6), "float32", 1)),
+    "sixteen_axes": lambda: (fill((1, 2) * 7 + (2, 3), "float32"), fill((1, 2) * 7 + (3, 2), "float32", 1)),
+    "one_matrix_many_times": lambda: (
+        fill((6, 5, 7), "float32"),
+        np.broadcast_to(fill((7, 6), "float32", 1), (6, 7, 6)),
+    ),
+    "many_by_one": lambda: (np.broadcast_to(fill((5, 7), "float32"), (6, 5, 7)), fill((6, 7, 6), "float32", 1)),
+    "each_by_each": lambda: (
+        np.broadcast_to(fill((3, 1, 5, 7), "float32"), (3, 4, 5, 7)),
+        np.broadcast_to(fill((4, 7, 6), "float32", 1), (3, 4, 7, 6)),
+    ),
+    "every_other_axis": lambda: (
+        np.broadcast_to(fill((2, 1, 3, 1, 5, 7), "float32"), (2, 2, 3, 3, 5, 7)),
+        np.broadcast_to(fill((1, 2, 1, 3, 7, 6), "float32", 1), (2, 2, 3, 3, 7, 6)),
+    ),
+    "axes_in_another_order": lambda: (
+        fill((2, 3, 4, 5, 7), "float32").transpose(2, 0, 1, 3, 4),
+        fill((4, 3, 2, 7, 6), "float32", 1).swapaxes(1, 2),
+    ),
+    "backwards": lambda: (fill((4, 5, 7), "float32")[::-1], fill((8, 7, 6), "float32", 1)[::-2]),
+    "transposed": lambda: (
+        fill((3, 7, 5), "float32").swapaxes(-1, -2),
+        np.broadcast_to(fill((6, 7), "float32", 1).T, (3, 7, 6)),
+    ),
+    "empty": lambda: (fill((2, 0, 5, 7), "float32"), fill((2, 0, 7, 6), "float32", 1)),
+    "of_empty_matrices": lambda: (fill((3, 0, 7), "float32"), fill((3, 7, 6), "float32", 1)),
+    "of_no_products": lambda: (fill((3, 5, 0), "float32"), fill((3, 0, 6), "float32", 1)),
+}
+
+
+@pytest.mark.parametrize("form", STACKS)
+@each_row
+def test_stacks(backend, row, form):
+    check(row, *STACKS[form]())
+
+
+@each([case for case in TYPES if case[2] not in ("float32", "float64")])
+def test_stacks_of_every_type(backend, row, dtype):
+    a, b = fill((2, 3, 9, 10), dtype), fill((3, 10, 8), dtype, 1)
+    check(row, a, np.broadcast_to(b, (2, 3, 10, 8)), dtype)
+
+
+@each_row
+def test_stacks_longer_than_a_grid(backend, row):
+    """A grid has at most 65535 blocks in z: the launches that follow go on where the one before ended."""
+    draw = np.random.default_rng(0)
+    a = draw.integers(-9, 9, (70_000, 1, 2)).astype("float32")
+    b = draw.integers(-9, 9, (70_000, 2, 1)).astype("float32")
+    parameters = {p.name: min(p.choices) for p in row.parameters}
+    assert np.array_equal(product(row, a, b, **parameters), a @ b)
+
+
+@pytest.mark.parametrize("lengths", [(2, 66_000), (33_000, 3)], ids=label)
+def test_stacks_that_are_cut_along_two_axes(backend, lengths):
+    """The left operand has a matrix for every product, the right one only for every place of the outer axis."""
+    outer, within = lengths
+    draw = np.random.default_rng(1)
+    a = draw.integers(-9, 9, (outer, within, 1, 2)).astype("float32")
+    b = np.broadcast_to(draw.integers(-9, 9, (outer, 1, 2, 1)).astype("float32"), (outer, within, 2, 1))
+    assert np.array_equal(product(cudakern.variants(OPERATION)["naive"], a, b), a @ b)
+
+
+def test_more_rows_than_a_grid_has_blocks(backend):
+    """A grid has at most 65535 blocks in y: where blocks are squares, the rows below them are further launches'."""
+    here = cudakern.backend()
+    squares = 0
+    for name, row in ROWS:
+        values = {p.name: min(p.choices) for p in row.parameters}
+        one = (np.ones((1, 1), "float32"),)
+        report = here.native.execute(OPERATION, row.name, row.values(values), one * 2, one, here.device, True, 0)
+        side = report["block"][1]
+        if name == backend and side > 1:
+            squares += 1
+            m = 65535 * side + 3
+            a = (np.arange(2 * m) % 11).astype("float32").reshape(2, m, 1)[::-1]
+            b = np.array([[[2]], [[3]]], "float32")
+            assert np.array_equal(product(row, a, b, **values), a * b), row.name
+    assert squares > 3
+
+
+@each_row
+def test_orders_of_threads_and_blocks_in_stacks(backend, row, order):
+    a, b = fill((3, 19, 40), "float32"), fill((3, 40, 21), "float32", 1)
+    results = []
+    for name in ("fixed", "reversed", "seed:4") if backend == "emulator" else ("as it comes",) * 3:
+        if backend == "emulator":
+            order(name)
+        results.append(product(row, a, b).tobytes())
+    assert len(set(results)) == 1
+
+
+# --- what a row says of itself, and what it refuses ------------------------------------------------------------------
+@each_row
+def test_shapes_that_do_not_fit(backend, row):
+    for left, right, out in (
+        ((2, 3), (4, 2), (2, 2)),
+        ((2, 3), (3, 2), (2, 3)),
+        ((2, 3), (3, 2), (3, 2)),
+        ((3,), (3, 2), (2,)),
+        ((4, 2, 3), (3, 3, 2), (4, 2, 2)),
+        ((4, 2, 3), (4, 3, 2), (5, 2, 2)),
+        ((4, 2, 3), (3, 2), (4, 2, 2)),
+    ):
+        before = np.full(out, 7, "float32")
+        with pytest.raises(ValueError, match="do not fit"):
+            product(row, np.zeros(left, "float32"), np.zeros(right, "float32"), before)
+        assert (before == 7).all()
+
+
+@pytest.mark.parametrize(
+    "dtype, left, right, flops, words",
+    [
+        ("float32", (10, 20), (20, 30), 2 * 6000, 200 + 600 + 300),
+        ("int8", (10, 20), (20, 30), 2 * 6000, 200 + 600 + 300),
+        ("complex64", (10, 20), (20, 30), 8 * 6000, 200 + 600 + 300),
+        ("float32", (5, 10, 20), (20, 30), 5 * 2 * 6000, 5 * 200 + 600 + 5 * 300),
+        ("float64", (2, 1, 10, 20), (3, 20, 30), 6 * 2 * 6000, 2 * 200 + 3 * 600 + 6 * 300),
+        ("float32", (5, 10, 0), (5, 0, 30), 0, 5 * 300),
+        ("float32", (0, 10, 20), (20, 30), 0, 600),
+    ],
+)
+def test_work_of_an_operation(dtype, left, right, flops, words):
+    counted = native("emulator").work(OPERATION, (left, right), dtype)
+    assert counted == (flops, words * np.dtype(dtype).itemsize)
+
+
+def test_a_row_of_every_type():
+    """Arrays of every type that DESIGN lists can be multiplied on the device, also by the compensated row."""
+    types = (
+        "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 complex64 complex128"
+    )
+    for name in ("naive", "tiled"):
+        row = cudakern.variants(OPERATION)[name]
+        assert set(row.types) == set(types.split())
+        assert all(row.signature(half) == (half, "float32", half) for half in ("float16", "bfloat16"))

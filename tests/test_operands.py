@@ -1,0 +1,374 @@
+"""How operands get to the kernels: stacks, transposed and broadcast arrays of the host, any strides on the device.
+
+Past Python, which would copy some of them: what is held here is the runtime's own part (csrc/runtime/layout.c,
+operand.c). Every row of matmul, since each asks for another layout."""
+
+import mmap
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import BACKENDS, label, main_type, native, numbers, product_reference, relative_error, rows
+
+ROWS = list(rows("matmul", host=False))
+every_row = pytest.mark.parametrize("name, row", ROWS, ids=label)
+every_backend = pytest.mark.parametrize("name", BACKENDS)
+M, K, N = 19, 33, 10
+NORESERVE = 0x4000  # of mmap, on Linux; not in every Python
+
+
+def stacks(dtype):
+    """(what it is, a, b) in the strides that ck_execute takes from the host."""
+    a, b = numbers((2, 3, M, K), dtype, 1), numbers((2, 3, K, N), dtype, 2)
+    at, bt = numbers((2, 3, K, M), dtype, 3).swapaxes(2, 3), numbers((2, 3, N, K), dtype, 4).swapaxes(2, 3)
+    wide = numbers((2, 3, M, 2 * K), dtype, 5)
+    one = numbers((1, 1), dtype, 6)
+    rows_in_one = np.lib.stride_tricks.as_strided(numbers(M + K, dtype, 7), (M, K), (a.itemsize, a.itemsize))
+    return {
+        "matrices": (a[0, 0], b[0, 0]),
+        "stack": (a[0], b[0]),
+        "stack of stacks": (a, b),
+        "transposed": (at[0, 0], bt[0, 0]),
+        "stack of transposed": (at, b),
+        "both transposed": (at[0], bt[0]),
+        "one b for all": (a, np.broadcast_to(b[0, 0], b.shape)),
+        "one transposed a for all": (np.broadcast_to(at[0, 0], at.shape), b),
+        "one in an inner axis": (np.broadcast_to(a[:, :1], a.shape), np.broadcast_to(b[1], b.shape)),
+        "rows apart": (wide[0, 0, :, :K], b[0, 0]),
+        "stack of rows apart": (wide[..., 1 : K + 1], b),
+        "columns apart": (a[0, 0], np.broadcast_to(numbers((N, 2 * K), dtype, 8)[:, K:].T, (K, N))),
+        "every second matrix": (a[:, ::2], b[:, ::2]),
+        "matrices backwards": (a[::-1, ::-1], b),
+        "axes of the stack exchanged": (a.swapaxes(0, 1), b.swapaxes(0, 1)),
+        "one row for all": (np.broadcast_to(a[0, 0, :1], (M, K)), b[0, 0]),
+        "one column for all": (np.broadcast_to(a[0, 0, :, :1], (M, K)), np.broadcast_to(b[0, 0, :, :1], (K, N))),
+        "one number for all": (np.broadcast_to(one, (3, M, K)), b[0]),
+        "a column of a matrix": (a[0, 0, :, 3:4], b[0, 0, :1]),
+        "a row of a transposed one": (at[0, 0, 3:4], b[0, 0]),
+        "rows that overlap": (rows_in_one, b[0, 0]),
+        "nothing": (a[:0], b[:0]),
+        "an inner zero": (a[..., :0], b[..., :0, :]),
+        "no rows": (a[..., :0, :], np.broadcast_to(b[0], b.shape)),
+    }
+
+
+def outputs(shape, dtype):
+    """(what it is, an array for results, all the memory that it lies in)."""
+    *stack, m, n = shape
+    plain = np.full(shape, 7, dtype)
+    yield "plain", plain, plain
+    apart = np.full((*stack, m, n + 5), 7, dtype)
+    yield "rows apart", apart[..., 2 : n + 2], apart
+    transposed = np.full((*stack, n, m), 7, dtype)
+    yield "transposed", transposed.swapaxes(-1, -2), transposed
+    if stack:
+        double = np.full((2 * stack[0], *shape[1:]), 7, dtype)
+        yield "every second matrix", double[::2], double
+        backwards = np.full(shape, 7, dtype)
+        yield "matrices backwards", backwards[::-1], backwards
+
+
+def check(result, a, b):
+    reference, magnitude = product_reference(a, b)
+    assert result.shape == reference.shape
+    if result.dtype.kind in "biu":
+        assert np.array_equal(result, reference)
+    elif result.size:
+        # An element in the wrong place is off by far more than any row's bound.
+        assert relative_error(result, reference, magnitude).max() < 1e-4
+
+
+def untouched(memory, view):
+    """True if only the view's elements were written."""
+    mask = np.ones(memory.shape, bool)
+    place = np.lib.stride_tricks.as_strided(np.arange(memory.size).reshape(memory.shape), memory.shape)
+    inside = np.zeros(memory.size, bool)
+    start = (view.__array_interface__["data"][0] - memory.__array_interface__["data"][0]) // memory.itemsize
+    offsets = np.full(view.shape, start)
+    for axis, step in enumerate(view.strides):
+        along = np.arange(view.shape[axis]) * (step // memory.itemsize)
+        offsets = offsets + along.reshape([-1 if i == axis else 1 for i in range(view.ndim)])
+    inside[offsets.ravel()] = True
+    mask = ~inside[place]
+    return bool((memory[mask] == 7).all())
+
+
+@pytest.mark.parametrize("what", stacks("float32"))
+@every_row
+def test_host_operands(name, row, what):
+    a, b = stacks(main_type(row))[what]
+    out = np.full((*a.shape[:-1], b.shape[-1]), 7, a.dtype)
+    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    check(out, a, b)
+
+
+@pytest.mark.parametrize("what", ["matrices", "stack of stacks", "stack of transposed"])
+@every_row
+def test_host_outputs(name, row, what):
+    a, b = stacks(main_type(row))[what]
+    for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), a.dtype):
+        native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+        check(out, a, b)
+        assert untouched(memory, out), kind
+
+
+@every_row
+def test_infinities_stay_where_they_are(name, row):
+    """Zeros around an operand must not meet what was written for one that is broadcast: 0 * inf is not a number."""
+    a = np.broadcast_to(np.full((1, 1), np.inf, main_type(row)), (M, K))
+    b = np.ones((K, N), a.dtype)
+    out = np.zeros((M, N), a.dtype)
+    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    plain = np.zeros_like(out)
+    native(name).execute("matmul", row.name, row.values({}), (a.copy(), b), (plain,), 0, False, 0)
+    assert np.array_equal(out, plain, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["gaps in rows", "gaps in a stack's rows", "backwards", "repeated output", "swapped", "a row with gaps"],
+)
+@every_backend
+def test_what_is_refused(name, broken):
+    a, b, out = np.ones((2, 4, 4), "float32"), np.ones((2, 4, 4), "float32"), np.ones((2, 4, 4), "float32")
+    wide = np.ones((2, 8, 8), "float32")
+    operation, values = "matmul", (16,)
+    message = "ascontiguousarray"
+    if broken == "gaps in rows":
+        a, b, out = wide[0, ::2, ::2], b[0], out[0]
+    elif broken == "gaps in a stack's rows":
+        b = wide[:, ::2, ::2]
+    elif broken == "backwards":
+        a = a[:, :, ::-1]
+    elif broken == "repeated output":
+        out, message = np.lib.stride_tricks.as_strided(out, out.shape, (0, *out.strides[1:])), "stride 0"
+    elif broken == "swapped":
+        a, message = a.astype(a.dtype.newbyteorder("S")), "newbyteorder"
+    arrays, results, row = (a, b), (out,), "tiled"
+    if broken == "a row with gaps":
+        operation, row, values, arrays, results = (
+            "sum_of_squares",
+            "atomic",
+            (256, 1),
+            (wide[0, 0, ::2],),
+            (out[0, 0, :1],),
+        )
+    before = [x.tobytes() for x in (*arrays, *results)]
+    with pytest.raises(ValueError, match=message):
+        native(name).execute(operation, row, values, arrays, results, 0, False, 0)
+    assert [x.tobytes() for x in (*arrays, *results)] == before
+    assert native(name).pool_used(0) == 0
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5), ()])
+@every_backend
+def test_a_sum_of_what_is_broadcast_or_transposed(name, shape):
+    """Rows that ask for C order get it, whatever comes."""
+    one = np.full((1,) * len(shape), 3, "int64")
+    for x in (np.broadcast_to(one, shape), np.arange(np.prod(shape, dtype=int)).reshape(shape[::-1]).T):
+        for row in ("vectorized", "single_thread"):
+            if x.ndim > 2 and not x.flags.c_contiguous and 0 not in x.strides:
+                x = x.swapaxes(0, 1).copy().swapaxes(0, 1)
+            out = np.zeros((), "int64")
+            values = (256, 0) if row == "vectorized" else ()
+            native(name).execute("sum_of_squares", row, values, (x,), (out,), 0, False, 0)
+            assert out == (np.asarray(x).astype("int64") ** 2).sum()
+
+
+# --- as few calls as can be ------------------------------------------------------------------------------------------
+def guarded_calls(name, row, a, b):
+    out = np.zeros((*a.shape[:-1], b.shape[-1]), a.dtype)
+    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    native(name).inject_fault(0, 1)  # counts anew
+    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    check(out, a, b)
+    return native(name).fault_count()
+
+
+@every_row
+def test_a_stack_is_copied_in_as_many_calls_as_a_matrix(name, row):
+    """However many matrices: one copy an operand, or as many as a matrix has rows where both sides are padded."""
+    a, b = numbers((40, 3, 5), main_type(row)), numbers((40, 5, 2), main_type(row))
+    one = guarded_calls(name, row, a[:1], b[:1])
+    assert guarded_calls(name, row, a, b) <= one + (8 if row.name == "tiled_padded" else 0)
+    assert guarded_calls(name, row, np.broadcast_to(a[:1], a.shape), b) <= one + 8 * (row.name == "tiled_padded")
+
+
+@every_backend
+def test_what_is_broadcast_is_copied_once(name):
+    a, b = (
+        np.broadcast_to(np.ones((4, 8), "float32"), (1000, 4, 8)),
+        np.broadcast_to(np.ones((8, 1), "float32"), (8, 2)),
+    )
+    b = np.broadcast_to(b, (1000, 8, 2))
+    out = np.zeros((1000, 4, 2), "float32")
+    report = native(name).execute("matmul", "naive", (), (a, b), (out,), 0, True, 0)
+    assert (report["bytes_to_device"], report["bytes_to_host"]) == (4 * 8 * 4 + 8 * 4, out.nbytes)
+    assert (out == 8).all()
+
+
+@every_backend
+def test_rows_further_apart_than_a_copy_takes(name):
+    """CUDA takes distances up to 2 GiB between the rows of one copy. Memory that nobody touches costs nothing."""
+    apart = (1 << 31) + 4096
+    memory = mmap.mmap(-1, 2 * apart + 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE)
+    raw = np.frombuffer(memory, "uint8")
+    x = np.lib.stride_tricks.as_strided(raw.view("int32"), (3, 5), (apart, 4))
+    x[...] = np.arange(15).reshape(3, 5)
+    identity, out = np.eye(5, dtype="int32"), np.zeros((3, 5), "int32")
+    for row, values in (("naive", ()), ("tiled", (16,))):
+        out[...] = 0
+        native(name).execute("matmul", row, values, (x, identity), (out,), 0, False, 0)
+        assert np.array_equal(out, x)
+        result = np.lib.stride_tricks.as_strided(raw[2048:].view("int32"), (3, 5), (apart, 4))
+        native(name).execute("matmul", row, values, (out, identity), (result,), 0, False, 0)
+        assert np.array_equal(result, out)
+
+
+@every_backend
+def test_sizes_beyond_all_memory(name):
+    """One number, 2**61 times, for rows that want them side by side, or with zeros around them."""
+    many, out = (1 << 61) - 8, np.zeros((1, 1), "float32")
+    x = np.lib.stride_tricks.as_strided(np.ones(1, "float32"), (many,), (0,))
+    view = native(name).view(on_device(name, np.ones(1, "float32"))[0], 0, (many,), (0,), "float32")
+    result = on_device(name, out)[0]
+    for given, into in ((x, out[0, 0, ...]), (view, native(name).view(result, 0, (), (), "float32"))):
+        with pytest.raises(cudakern.OutOfMemoryError) as caught:
+            native(name).execute("sum_of_squares", "vectorized", (256, 1), (given,), (into,), 0, False, 0)
+        assert caught.value.bytes == many * 4
+    again = (
+        native(name).view(view, 0, (1, many), (0, 0), "float32"),
+        native(name).view(view, 0, (many, 1), (0, 0), "float32"),
+    )
+    for first, second, into in ((x[None, :], x[:, None], out), (*again, result)):
+        with pytest.raises(ValueError, match="more bytes"):
+            native(name).execute("matmul", "tiled_padded", (16,), (first, second), (into,), 0, False, 0)
+
+
+# --- arrays on the device --------------------------------------------------------------------------------------------
+def on_device(name, x):
+    """A View with the same values and strides, of memory with other numbers around them."""
+    module = native(name)
+    steps = list(x.strides) if x.size else [0] * x.ndim
+    low = sum((n - 1) * step for n, step in zip(x.shape, steps, strict=True) if step < 0)
+    high = sum((n - 1) * step for n, step in zip(x.shape, steps, strict=True) if step > 0)
+    memory = np.full(1 if not x.size else (high - low) // x.itemsize + 1, 7, x.dtype)
+    at = -low // x.itemsize
+    if x.size:
+        np.lib.stride_tricks.as_strided(memory[at:], x.shape, steps)[...] = x
+    whole = module.empty(memory.shape, memory.dtype.name, 0, 0)
+    module.upload(whole, memory, 0)
+    return module.view(whole, at * x.itemsize, x.shape, tuple(steps), x.dtype.name), whole
+
+
+def read(name, view):
+    out = np.empty(view.shape, view.dtype)
+    native(name).download(out, view, 0)
+    return out
+
+
+@pytest.mark.parametrize(
+    "what", [*(k for k in stacks("float32") if k != "rows that overlap"), "any strides", "backwards"]
+)
+@every_row
+def test_device_operands(name, row, what):
+    cases = stacks(main_type(row))
+    a, b = cases["stack of stacks"]
+    cases["any strides"] = (a[:, :, ::2, ::3], np.asfortranarray(b)[..., : a[..., ::3].shape[-1], ::2])
+    cases["backwards"] = (a[..., ::-1, ::-1], b[:, :, ::-1, ::-1])
+    a, b = cases[what]
+    first, second = on_device(name, a)[0], on_device(name, b)[0]
+    out = native(name).empty((*a.shape[:-1], b.shape[-1]), a.dtype.name, 0, 0)
+    used = native(name).pool_used(0)
+    native(name).execute("matmul", row.name, row.values({}), (first, second), (out,), 0, False, 0)
+    assert native(name).pool_used(0) == used
+    check(read(name, out), a, b)
+    assert np.array_equal(read(name, first), a)
+    assert np.array_equal(read(name, second), b)
+
+
+@pytest.mark.parametrize("what", ["matrices", "stack of stacks"])
+@every_row
+def test_device_outputs(name, row, what):
+    """Only the output's elements are written, whatever lies between them."""
+    a, b = stacks(main_type(row))[what]
+    first, second = on_device(name, a)[0], on_device(name, b)[0]
+    for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), a.dtype):
+        everything = native(name).empty(memory.shape, memory.dtype.name, 0, 0)
+        native(name).upload(everything, memory, 0)
+        offset = out.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+        view = native(name).view(everything, offset, out.shape, out.strides, out.dtype.name)
+        native(name).execute("matmul", row.name, row.values({}), (first, second), (view,), 0, False, 0)
+        memory[...] = read(name, everything)  # of which `out` is a view
+        check(out, a, b)
+        assert untouched(memory, out), kind
+
+
+@pytest.mark.parametrize("layout", ["plain", "every second", "backwards", "transposed", "broadcast"])
+@pytest.mark.parametrize("name, row", list(rows("sum_of_squares", host=False)), ids=label)
+def test_sums_on_the_device(name, row, layout):
+    x = numbers((30, 40), main_type(row), 3)
+    x = {
+        "plain": x,
+        "every second": x[::2, ::2],
+        "backwards": x[::-1, ::-1],
+        "transposed": x.T,
+        "broadcast": np.broadcast_to(x[0], x.shape),
+    }[layout]
+    view = on_device(name, x)[0]
+    out = on_device(name, np.zeros((), row.signature(x.dtype.name)[2]))[0]
+    used = native(name).pool_used(0)
+    native(name).execute("sum_of_squares", row.name, row.values({}), (view,), (out,), 0, False, 0)
+    assert native(name).pool_used(0) == used
+    assert np.allclose(read(name, out), (x.astype("float64") ** 2).sum(), rtol=1e-4)
+
+
+@every_backend
+def test_memory_that_is_not_aligned_is_packed(name):
+    """Three bytes off: a kernel that read it as it is would fault on a GPU."""
+    x = numbers((6, 6), "float32")
+    raw = np.zeros(x.nbytes + 3, "uint8")
+    raw[3:] = x.view("uint8").ravel()
+    whole = native(name).empty(raw.shape, "uint8", 0, 0)
+    native(name).upload(whole, raw, 0)
+    view = native(name).view(whole, 3, x.shape, x.strides, "float32")
+    out = native(name).view(native(name).empty((x.nbytes + 1,), "uint8", 0, 0), 1, x.shape, x.strides, "float32")
+    for row, values in (("naive", ()), ("tiled", (8,)), ("tiled_padded", (8,)), ("pitched", ())):
+        native(name).execute("matmul", row, values, (view, view), (out,), 0, False, 0)
+        check(read(name, out), x, x)
+
+
+@every_backend
+def test_views_and_buffers_are_not_mixed(name):
+    x, out = np.ones((4, 4), "float32"), np.zeros((4, 4), "float32")
+    view = on_device(name, x)[0]
+    for inputs, results in (((view, x), (out,)), ((x, x), (view,)), ((view, view), (out,))):
+        with pytest.raises((TypeError, ValueError)):
+            native(name).execute("matmul", "naive", (), inputs, results, 0, False, 0)
+
+
+@every_backend
+def test_an_output_that_repeats_an_element_is_refused(name):
+    view = on_device(name, np.ones((4, 4), "float32"))[0]
+    out = on_device(name, np.broadcast_to(np.ones(4, "float32"), (4, 4)))[0]
+    with pytest.raises(ValueError, match="stride 0|share their memory"):
+        native(name).execute("matmul", "naive", (), (view, view), (out,), 0, False, 0)
+
+
+# --- what a call costs -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "operation, row, values",
+    [("matmul", "tiled", (16,)), ("matmul", "naive", ()), ("sum_of_squares", "vectorized", (512, 0))],
+)
+@every_backend
+def test_a_call_on_plain_arrays_asks_for_the_device_and_launches(name, operation, row, values):
+    """No memory, no event, no wait: two calls of the runtime, in the default stream."""
+    module = native(name)
+    x = on_device(name, numbers((16, 16), "float32"))[0]
+    inputs, shape = ((x, x), (16, 16)) if operation == "matmul" else ((x,), ())
+    out = module.empty(shape, "float32", 0, 0)
+    module.execute(operation, row, values, inputs, (out,), 0, False, 0)
+    module.inject_fault(0, 1)  # counts anew
+    module.execute(operation, row, values, inputs, (out,), 0, False, 0)
+    assert module.fault_count() == 2
