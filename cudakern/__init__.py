@@ -12,14 +12,6 @@ call, ``ladder(op)`` all steps, and ``backend()`` says where they run, and why. 
 device, as a DeviceArray, which operations take and give; its ``.get()`` brings them back.
 """
 
-from importlib.metadata import PackageNotFoundError as _NotInstalled
-from importlib.metadata import version as _version
-
-try:
-    __version__ = _version("cudakern")
-except _NotInstalled:  # built in place, or not at all
-    __version__ = "0+unknown"
-
 from . import emulator
 from ._array import DeviceArray
 from ._backend import Backend, backend, use_backend
@@ -35,6 +27,8 @@ from ._profile import Profile, profile
 from ._source import Source, source
 from ._streams import Event, Stream, synchronize
 from ._table import Parameter, Variant, Variants, variants
+
+__version__: str
 
 _load_emulator()  # an unbuilt checkout says so at once, and what to do
 
@@ -75,3 +69,17 @@ __all__ = [
     "variants",
     "zeros",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Asked for seldom, and looking through the installed packages takes as long as the rest of the import.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        found = version(__name__)
+    except PackageNotFoundError:  # built in place, or not at all
+        found = "0+unknown"
+    globals()[name] = found
+    return found

@@ -7,11 +7,11 @@ import io
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
+if TYPE_CHECKING:  # what shows tables imports it: `import cudakern` need not wait for that
+    from rich.console import Console
+    from rich.table import Table as RichTable
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,10 @@ class Table:
 
     def rich(self) -> RichTable:
         """For a terminal."""
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
         table = RichTable(
             title=Text(self.title) if self.title else None,
             caption=Text(self.note) if self.note else None,
@@ -45,12 +49,16 @@ class Table:
 
     def text(self) -> str:
         """Plain text."""
+        from rich.console import Console
+
         stream = io.StringIO()
         self._print(Console(file=stream, width=1, color_system=None, force_jupyter=False))
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def print(self) -> None:
         """To stdout: with a terminal's colours if it is one."""
+        from rich.console import Console
+
         console = Console()
         if console.is_terminal:
             self._print(console)
@@ -109,3 +117,9 @@ def figure(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one, or the mean of the middle two. (The module of the standard library takes long to import.)"""
+    low, high = sorted(values)[(len(values) - 1) // 2], sorted(values)[len(values) // 2]
+    return (low + high) / 2

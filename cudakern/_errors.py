@@ -6,7 +6,6 @@ The C modules import the classes from here, so that ``except cudakern.CudaError`
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import Any
 
 
@@ -49,6 +48,8 @@ class OutOfMemoryError(CudaError, MemoryError):
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names, the one most like ``name`` first; equals stay in their order."""
+    from difflib import SequenceMatcher  # for errors only: the import need not wait for it
+
     return sorted(known, key=lambda k: -SequenceMatcher(None, name.lower(), k.lower()).ratio())
 
 

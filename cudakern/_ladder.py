@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 
 from . import _display, _table
 from ._backend import Backend, backend
@@ -276,6 +275,8 @@ def _with_speedup(step: Step, first: Profile | None) -> Step:
 @contextlib.contextmanager
 def _progress(wanted: bool | None, op: str, count: int) -> Iterator[Callable[[str], None]]:
     """A line that says which row runs: replaced in place on a terminal, a line each where there is none."""
+    from rich.console import Console
+
     console = Console(file=sys.stderr)
     if wanted is False or (wanted is None and not console.is_terminal):
         yield lambda name: None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -104,7 +103,7 @@ class Profile:
                 [
                     f"cycles a block{mark}",
                     f"{min(self.cycles):,} to {max(self.cycles):,} "
-                    f"(median {statistics.median(self.cycles):,.0f}, "
+                    f"(median {_display.median(self.cycles):,.0f}, "
                     f"{len(self.cycles):,} blocks)",
                 ],
                 [f"all blocks{mark}", _display.duration(self.blocks_ns)],
@@ -218,7 +217,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
     row, backend, dtype = last["row"], last["backend"], last["dtype"]
 
     def median(key: str) -> float:
-        return float(statistics.median(s[key] for s in samples))
+        return _display.median([s[key] for s in samples])
 
     flops, moved = last.get("flops"), last.get("bytes")
     if flops is None or moved is None:  # NumPy's row: the same work, for as far as the table knows the type
@@ -252,7 +251,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         block=tuple(last.get("block", ())),
         shared_bytes=int(last.get("shared_bytes", 0)),
         cycles=tuple(c[1] - c[0] for c in clocks),
-        blocks_ns=float(statistics.median(spans)) if spans else None,
+        blocks_ns=_display.median(spans) if spans else None,
         limit=limit.what if limit else None,
         share=limit.ns / max(kernel, 1) if limit and limit.ns else None,
     )

@@ -8,6 +8,7 @@ descriptions with a C module that only notes what it is asked, so that they are 
 import ctypes
 import gc
 import importlib
+import os
 import types
 import weakref
 
@@ -16,7 +17,7 @@ import pytest
 
 import cudakern as ck
 from cases import BACKENDS, native
-from cudakern import _dtypes, _exchange
+from cudakern import _array, _dtypes, _exchange
 
 NUMPY_DTYPES = [name for name in _dtypes.NAMES if name != "bfloat16"]
 
@@ -27,6 +28,10 @@ def importable(name):
     except ImportError:
         return None
 
+
+# JAX would take most of the GPU's memory, and has no type of 64 bits unless it is told.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+os.environ.setdefault("JAX_ENABLE_X64", "1")
 
 torch = importable("torch")
 
@@ -376,6 +381,34 @@ def test_exports_from_a_gpu_to_elsewhere():
     assert len(module.named("dlpack_export")) == 1
 
 
+class PlaysCuda:
+    """The emulator, which says that its memory is a GPU's."""
+
+    def __getattr__(self, name):
+        return getattr(native("emulator"), name)
+
+    def dlpack_device(self, device):
+        return (2, device)
+
+
+@pytest.mark.parametrize("dtype", _dtypes.NAMES)
+def test_a_copy_for_the_host(emulator, dtype):
+    x = ck.asarray(values((4, 6))).astype(dtype).T
+    ours = _array.wrap(x._view, PlaysCuda())
+    assert ours.__dlpack_device__() == (2, 0)
+    capsule = ours.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
+    assert capsule_name(capsule) == "dltensor_versioned"
+    y = ck.from_dlpack(Capsule(capsule))
+    assert (y.shape, y._view.dtype) == (x.shape, dtype)
+    assert y._view.pointer != x._view.pointer
+    assert y.astype("complex128").tolist() == x.astype("complex128").tolist()
+    x.fill(0)
+    assert y.astype("complex128").tolist() != x.astype("complex128").tolist()
+    if dtype != "bfloat16":
+        a = np.from_dlpack(_array.wrap(y._view, PlaysCuda()), device="cpu")
+        assert (a == y.get()).all()
+
+
 class Producer:
     """On GPU 1; notes what it is asked for."""
 
@@ -401,7 +434,9 @@ class Foreign:
 
 
 @pytest.mark.parametrize(
-    "stream, asked", [(None, 1), (0, 1), (1, 1), (2, 2), (777, 777), (Foreign(778), 778), (Foreign(0), 1)], ids=str
+    "stream, asked",
+    [(None, 1), (0, 1), (1, 1), (2, 2), (777, 777), (Foreign(778), 778), (Foreign(0), 1)],
+    ids=["None", "0", "1", "2", "777", "an object's 778", "an object's 0"],  # the same in every process
 )
 @pytest.mark.parametrize("old", [False, True])
 def test_what_a_producer_is_asked_for(stream, asked, old):
@@ -652,6 +687,7 @@ def test_a_librarys_arrays_in_without_a_copy(name, way, take):
             assert (ours.get() == 5).all()
         if not ours.read_only:
             ours[1].fill(7)
+            ck.synchronize()  # some have streams of their own
             assert (library.host(theirs)[1] == 7).all()
         if library.write is not None:
             del theirs
@@ -706,7 +742,8 @@ def test_a_librarys_streams(name):
     library = LIBRARIES[name]
     with ck.use_backend("cuda"):
         stream = library.stream()
-        given = stream if hasattr(type(stream), "__cuda_stream__") else Foreign(getattr(stream, "cuda_stream", None))
+        handle = stream.ptr if name == "cupy" else stream.cuda_stream
+        given = stream if hasattr(type(stream), "__cuda_stream__") else Foreign(handle)
         a = values((500, 500))
         x = ck.asarray(a, stream=given)
         y = ck.matmul(x, x, stream=given)

@@ -148,9 +148,12 @@ def test_rounding_of_float(library, kind, name):
 @kinds
 @pytest.mark.parametrize("name", ["from_double", "of_double"])
 def test_rounding_of_double(library, kind, name):
-    """Once: a double between a middle and the float next to it shows a second rounding."""
+    """Once: a double between a middle and the float next to it shows a second rounding. Any NaN will do: a GPU keeps a
+    part of a double's."""
     x = hard_floats(kind, np.float64)
-    same(convert(library, f"{kind}_{name}", x, np.uint16), rounded(kind, x))
+    got, numbers = convert(library, f"{kind}_{name}", x, np.uint16), ~np.isnan(x)
+    same(got[numbers], rounded(kind, x)[numbers])
+    assert np.isnan(values(kind, got[~numbers])).all()
 
 
 @kinds

@@ -114,14 +114,13 @@ def test_the_interpreter_must_be_the_main_one():
     """Another interpreter of the process is refused in words, whichever way it is made."""
     output = subprocesses.run(
         """
-        import os, sys
+        import os
         try:
             import _interpreters as interpreters
-        except ImportError:
+            made = interpreters.create(), interpreters.create("legacy")
+        except ImportError:  # before 3.13
             import _xxsubinterpreters as interpreters
-        made = [interpreters.create()]
-        if sys.version_info >= (3, 13):
-            made.append(interpreters.create("legacy"))
+            made = interpreters.create(), interpreters.create(isolated=False)
         for interpreter in made:
             interpreters.run_string(interpreter, os.environ["LOAD"])
             interpreters.destroy(interpreter)

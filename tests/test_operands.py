@@ -5,8 +5,10 @@ operand.c). Every row of matmul, since each asks for another layout."""
 
 import mmap
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import cudakern
 from cases import BACKENDS, label, main_type, native, numbers, product_reference, relative_error, rows
@@ -286,6 +288,49 @@ def test_device_operands(name, row, what):
     check(read(name, out), a, b)
     assert np.array_equal(read(name, first), a)
     assert np.array_equal(read(name, second), b)
+
+
+@st.composite
+def strided(draw, shape):
+    """An array of that shape, of small whole numbers: cut out of a larger one, turned round, repeated."""
+    repeated = [n > 1 and draw(st.integers(0, 5)) == 0 for n in shape]
+    steps = [draw(st.sampled_from([1, 1, 1, 2, 3, -1, -2])) for _ in shape]
+    order = draw(st.permutations(range(len(shape)))) if draw(st.booleans()) else range(len(shape))
+    sides = [1 if again else n * abs(step) + 1 for n, again, step in zip(shape, repeated, steps, strict=True)]
+    whole = np.arange(np.prod([sides[axis] for axis in order], dtype=int)).reshape([sides[axis] for axis in order]) % 13
+    x = whole.astype("float32").transpose(np.argsort(order))
+    x = x[tuple(slice(None, None, step) for step in steps)]
+    x = x[tuple(slice(1 if again else n) for n, again in zip(shape, repeated, strict=True))]
+    return np.broadcast_to(x, shape)
+
+
+@st.composite
+def products(draw):
+    stack = tuple(draw(st.lists(st.integers(0, 3), max_size=3)))
+    m, k, n = (draw(st.integers(0, 9)) for _ in range(3))
+    a, b, out = draw(strided((*stack, m, k))), draw(strided((*stack, k, n))), draw(strided((*stack, m, n)))
+    if 0 in (step for n, step in zip(out.shape, out.strides, strict=True) if n > 1):
+        out = out.copy()
+    return a, b, out
+
+
+@every_row
+@hypothesis.settings(max_examples=60)
+@hypothesis.given(case=products())
+def test_any_strides_at_all(name, row, case):
+    """On the device every array is taken; of the host those that ck_execute promises to take."""
+    a, b, out = case
+    module = native(name)
+    views = [on_device(name, x)[0] for x in case]
+    module.execute("matmul", row.name, row.values({}), tuple(views[:2]), tuple(views[2:]), 0, False, 0)
+    assert np.array_equal(read(name, views[2]), a @ b)
+    result = np.full(out.shape, 7, "float32")
+    try:
+        module.execute("matmul", row.name, row.values({}), (a, b), (result,), 0, False, 0)
+    except ValueError as error:
+        assert "ascontiguousarray" in str(error)
+    else:
+        assert np.array_equal(result, a @ b)
 
 
 @pytest.mark.parametrize("what", ["matrices", "stack of stacks"])

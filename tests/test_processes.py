@@ -466,7 +466,7 @@ def test_threads_that_go_on_after_the_main_one():
                 time.sleep(0.1)
                 s = ck.Stream()
                 right = np.array_equal(ck.matmul(x, x, stream=s).get(), a @ a)
-                os.write(1, f"{right} {int(ck.sum_of_squares(ck.zeros(3)))}\n".encode())
+                os.write(1, f"{right} {int(ck.sum_of_squares(ck.zeros(3)))}\\n".encode())
 
         for _ in range(2):
             threading.Thread(target=work).start()

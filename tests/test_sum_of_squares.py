@@ -132,10 +132,10 @@ def test_strided_arrays_on_the_device(backend, row, dtype):
 
 @pytest.mark.parametrize("dtype", ["int8", "bfloat16", "float32", "float64"])
 def test_small_arrays_on_the_device_take_one_launch(backend, fault, dtype):
-    """As many elements as the threads of one block have on their way at once; with more a second kernel adds the sums."""
+    """Four rounds of what the threads of one block have on their way at once; with more a kernel adds blocks' sums."""
     module, item = native(backend), numpy_dtype(dtype).itemsize
-    at_once = 512 * 4 * 16 // item
-    for n, launches in ((1, 1), (at_once, 1), (at_once + 1, 2)):
+    most = 4 * 512 * 4 * 16 // item
+    for n, launches in ((1, 1), (most, 1), (most + 1, 2)):
         x = cudakern.asarray(np.ones(n, numpy_dtype(dtype)))
         names = []
         for failing in range(1, 60):
@@ -171,6 +171,16 @@ def test_parameters(backend, row, dtype, parameters):
             assert parameters["blocks"] > 2
             assert f"{parameters['blocks']}" in str(error)
             assert "resident" in str(error)
+
+
+WITH_PARTIAL_SUMS = [case for case in PARAMETER_CASES if not case[1].cooperative]
+
+
+@pytest.mark.parametrize("backend, row, dtype, parameters", WITH_PARTIAL_SUMS, ids=label, indirect=["backend"])
+def test_parameters_on_the_device(backend, row, dtype, parameters):
+    """Partial sums are added by a kernel there, and a single one is the result."""
+    x = numbers(2011, dtype)
+    held(row, x, cudakern.sum_of_squares(cudakern.asarray(x), variant=row.name, **parameters).get()[()], **parameters)
 
 
 @every_row

@@ -95,15 +95,19 @@ __global__ void __launch_bounds__(THREADS) strided_transpose(char *__restrict__ 
     for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const int64_t column = t % across * SIDE, row = t / across % down * SIDE;
         const offsets at = others.at(t / across / down);
-        for (int j = y; j < SIDE; j += STEP)
+        for (int k = 0; k < SIDE / STEP; ++k) {
+            const int j = y + k * STEP;
             if (row + x < rows && column + j < columns)
                 tile.words[j][x] = *reinterpret_cast<const Word *>(from + at.from + (row + x) * matrix.from[0] +
                                                                    (column + j) * matrix.from[1]);
+        }
         __syncthreads();
-        for (int j = y; j < SIDE; j += STEP)
+        for (int k = 0; k < SIDE / STEP; ++k) {
+            const int j = y + k * STEP;
             if (row + j < rows && column + x < columns)
                 *reinterpret_cast<Word *>(to + at.to + (row + j) * matrix.to[0] + (column + x) * matrix.to[1]) =
                     tile.words[x][j];
+        }
         __syncthreads(); // the next square overwrites this one
     }
 }

@@ -108,7 +108,8 @@ static PyObject *dlpack_export(PyObject *module, PyObject *const *arguments, Py_
         made->managed.old = (dl_old){.tensor = tensor, .manager = made, .deleter = delete_old};
     made->memory = view->array.memory;
     ck_memory_retain(made->memory);
-    ck_memory_export(made->memory); // its user has streams of its own, and says nothing of when they are done
+    // A GPU's user has streams of its own, and says nothing of when they are done; the host's is done when it lets go.
+    if (!backend_memory_is_host()) ck_memory_export(made->memory);
     PyObject *capsule = PyCapsule_New(made, versioned ? DL_NAME_VERSIONED : DL_NAME_OLD, destroy_capsule);
     if (capsule == NULL) delete_parcel(made);
     return capsule;

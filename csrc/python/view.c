@@ -156,7 +156,7 @@ int check_writable(const view *view, const char *role, int number) {
                      label_of(role, number).text);
         return -1;
     }
-    for (int axis = 0; axis < view->array.view.ndim; axis++) {
+    for (int axis = 0; axis < view->array.view.ndim && !ck_view_is_empty(&view->array.view); axis++) {
         if (view->array.view.strides[axis] != 0 || view->array.view.shape[axis] < 2) continue;
         PyErr_Format(PyExc_ValueError,
                      "%s has %lld elements along axis %d that share their memory (it was broadcast): it cannot be "

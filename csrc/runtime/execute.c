@@ -15,11 +15,11 @@ void ck_measure_clear(ck_measure *measure) {
     measure->clocks = NULL;
 }
 
-// --- host arrays: in a stream of the call's own, done on return ----------------------------------------------------
 static int wait(job *job) {
     return ck_wait(job->context.stream, job->context.launches, &job->request->waiter, job->error);
 }
 
+// --- host arrays: in a stream of the call's own, done on return ----------------------------------------------------
 static int execute_on_host_arrays(job *job) {
     const ck_request *request = job->request;
     CK_TRY(ck_stream_acquire(job->runtime, job->device, &job->own, job->error));
@@ -43,8 +43,7 @@ static int execute_on_host_arrays(job *job) {
 static int enqueue(job *job) {
     if (job->request->measure != NULL) CK_TRY(ck_stream_acquire(job->runtime, job->device, &job->own, job->error));
     CK_TRY(job_prepare(job, job->request->stream));
-    CK_TRY(job_compute(job));
-    return job_fetch(job);
+    return job_compute(job);
 }
 
 // Failures of this kind are those of a kernel that ran before, wherever they show.
@@ -64,9 +63,10 @@ static int execute_on_device_arrays(job *job) {
     const int noted = ck_order_after(accesses, count, request->stream, job->error);
     if (status == CK_OK) status = noted;
     if (is_a_kernels(status)) ck_launches_explain(job->context.launches, job->error);
-    if (status == CK_OK && request->measure != NULL)
-        status = ck_stream_wait(job->runtime, request->device, request->stream, &request->waiter, job->error);
-    return status;
+    if (status != CK_OK || request->measure == NULL) return status;
+    CK_TRY(wait(job));
+    CK_TRY(job_fetch(job));
+    return wait(job);
 }
 
 // --- report and end ------------------------------------------------------------------------------------------------

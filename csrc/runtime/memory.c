@@ -105,8 +105,7 @@ int ck_memory_may_wait(const ck_memory *memory) {
 }
 
 void ck_memory_export(ck_memory *memory) {
-    // A library of the host has no streams: when it lets go of memory, it is done with it.
-    if (!backend_memory_is_host()) atomic_store(&memory->exported, 1);
+    atomic_store(&memory->exported, 1);
 }
 
 // --- the end -----------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ int ck_stream_acquire(ck_runtime *runtime, ck_device *device, ck_stream **acquir
 
 void ck_stream_release(ck_runtime *runtime, ck_device *device, ck_stream *stream, int healthy) {
     if (!healthy) {
+        ck_launches_forget(device, stream->stream);
         ck_stream_destroy(stream);
         return;
     }

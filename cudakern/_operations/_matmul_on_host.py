@@ -37,7 +37,7 @@ def auto(a: Any, b: Any, out: Any) -> Any:
     if all(map(_is_plain, (a, b))) and (out is None or out is ... or type(out) is np.ndarray):
         first, second = _dispatch.host_array(a, "a"), _dispatch.host_array(b, "b")
         common = _common_type(first.dtype, second.dtype)
-        if common is not None and first.ndim and second.ndim:
+        if common is not None and first.ndim and second.ndim and not _lacks_axes(out, first, second):
             row = _dispatch.fastest(NAME, common, PREFERRED)
             if not row.on_host and row.signature(common)[2] == common.name:
                 # (NumPy's errors come in this order, and out's before those of the shapes.)
@@ -53,6 +53,11 @@ def _is_plain(x: Any) -> bool:
     if kind in (np.ndarray, np.memmap, list, tuple):
         return True
     return not any(hasattr(kind, name) for name in ("__array_ufunc__", "__array_wrap__", "__array_priority__"))
+
+
+def _lacks_axes(out: Any, a: Array, b: Array) -> bool:
+    """True for an out with fewer axes than two matrices make: NumPy then takes the operands' axes for others."""
+    return isinstance(out, np.ndarray) and out.ndim < (a.ndim > 1) + (b.ndim > 1)
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,8 +1,9 @@
 // What cuda_fp16.h and cuda_bf16.h share: a number of 16 bits, with a sign, EXPONENT_BITS of exponent, and the rest of
-// fraction. Integers do all the work, so that neither compiler flags nor the processor's mode matter.
+// fraction. Conversions are done by integers, so that neither compiler flags nor the processor's mode matter.
 //
-// To 16 bits everything is rounded once, to nearest, ties to even; a NaN becomes 0x7fff, as a GPU's does. Arithmetic is
-// float's, rounded: for these widths that gives the same bits as rounding the exact result.
+// To 16 bits everything is rounded once, to nearest, ties to even; a NaN becomes 0x7fff, as a float's does on a
+// GPU (which keeps some bits of a double's). Arithmetic is float's, rounded: for these widths that gives the same bits as
+// rounding the exact result.
 #ifndef EMULATOR_DEVICE_HALF_H
 #define EMULATOR_DEVICE_HALF_H
 

@@ -85,6 +85,7 @@ template <typename T> struct operand_stack {
     __device__ __forceinline__ operands<T> of_block() const {
         operands<T> mine = first;
         unsigned number = blockIdx.z;
+#pragma unroll 1 // seldom entered: not worth instructions
         for (int i = 0; i < axes; ++i) {
             const unsigned length = static_cast<unsigned>(axis[i].length);
             mine.skip(axis[i], number % length);
