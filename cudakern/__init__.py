@@ -12,6 +12,8 @@ call, ``ladder(op)`` all steps, and ``backend()`` says where they run, and why. 
 device, as a DeviceArray, which operations take and give; its ``.get()`` brings them back.
 """
 
+from typing import TYPE_CHECKING
+
 from . import emulator
 from ._array import DeviceArray
 from ._backend import Backend, backend, use_backend
@@ -71,15 +73,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Asked for seldom, and looking through the installed packages takes as long as the rest of the import.
-    from importlib.metadata import PackageNotFoundError, version
+if not TYPE_CHECKING:  # a checker would take every name for one that is there
 
-    try:
-        found = version(__name__)
-    except PackageNotFoundError:  # built in place, or not at all
-        found = "0+unknown"
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> str:
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Asked for seldom, and looking through the installed packages takes as long as the rest of the import.
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            found = version(__name__)
+        except PackageNotFoundError:  # built in place, or not at all
+            found = "0+unknown"
+        globals()[name] = found
+        return found

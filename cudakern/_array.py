@@ -220,7 +220,14 @@ class DeviceArray:
         return out
 
     def set(self, array: Any, stream: Any = None) -> None:
-        """``self[...] = array`` in a stream: another array's values, broadcast and converted as NumPy's assignment.
+        """``self[...] = array``: another array's values, broadcast and converted as NumPy's assignment does.
+
+        Parameters
+        ----------
+        array : array_like, DeviceArray or array of another library
+            In host memory or on this device.
+        stream : None, int or object with ``__cuda_stream__``
+            Where the copy is enqueued.
 
         Raises
         ------
@@ -252,7 +259,7 @@ class DeviceArray:
             _transfer.assign_view(native, target, source, stream, stacklevel=3)
 
     def fill(self, value: Any, stream: Any = None) -> None:
-        """All elements become ``value``, which is converted as NumPy converts it.
+        """All elements become ``value``, converted as NumPy converts it; enqueued in ``stream``.
 
         Raises
         ------
@@ -267,11 +274,13 @@ class DeviceArray:
 
     # --- copies on the device ----------------------------------------------------------------------------------------
     def copy(self, stream: Any = None) -> DeviceArray:
-        """A copy in C order on the same device."""
+        """A copy in C order on the same device; enqueued in ``stream``."""
         return self._duplicate(self._view.dtype, stream)
 
     def astype(self, dtype: npt.DTypeLike, copy: bool = True, stream: Any = None) -> DeviceArray:
-        """A copy of another type in C order, converted as NumPy converts; itself where that needs no ``copy``.
+        """A copy in C order of type ``dtype``, converted as NumPy converts; enqueued in ``stream``.
+
+        With ``copy=False`` itself, if it has that type already.
 
         Raises
         ------
@@ -369,15 +378,17 @@ class DeviceArray:
         return bool(self._only())
 
     # --- operators ---------------------------------------------------------------------------------------------------
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: Any) -> DeviceArray:
         from ._operations.matmul import matmul  # it knows arrays: it cannot be imported before this module
 
-        return matmul(self, other)
+        product: DeviceArray = matmul(self, other)
+        return product
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: Any) -> DeviceArray:
         from ._operations.matmul import matmul
 
-        return matmul(other, self)
+        product: DeviceArray = matmul(other, self)
+        return product
 
     def __imatmul__(self, other: Any) -> DeviceArray:
         from ._operations.matmul import matmul

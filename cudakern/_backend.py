@@ -268,6 +268,11 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     name : str
         "cuda" or "emulator".
 
+    Returns
+    -------
+    context manager
+        It gives the Backend.
+
     Raises
     ------
     ValueError

@@ -208,6 +208,8 @@ def where(x: Any) -> str:
     """An array's place, in words."""
     if isinstance(x, DeviceArray):
         return f"on the device ({x._native.backend_name()}:{x._view.device})"
+    if hasattr(x, "__cuda_array_interface__"):
+        return f"another library's, on the device ({type(x).__name__})"
     return f"in host memory ({type(x).__name__})"
 
 

@@ -29,8 +29,8 @@ class View(Protocol):
 
 
 class Native(Protocol):
-    """What a C module offers. Host arrays come as buffers in native byte order; with ``(buffer, "bfloat16")`` the
-    buffer is of uint16, since no buffer format is bfloat16."""
+    """What a C module offers; arguments go by position. Host arrays come as buffers in native byte order; with
+    ``(buffer, "bfloat16")`` the buffer is of uint16, since no buffer format is bfloat16."""
 
     __file__: str
     interface_version: int
@@ -48,6 +48,7 @@ class Native(Protocol):
         device: int,
         measure: bool,
         stream: Stream,
+        /,
     ) -> dict[str, Any] | None:
         """Runs one variant; with ``measure`` it returns times and sizes.
 
@@ -63,17 +64,18 @@ class Native(Protocol):
         parameters: tuple[int, ...],
         dtypes: tuple[str, ...],
         shapes: tuple[tuple[int, ...], ...],
+        /,
     ) -> float:
         """f(n) of the row's error bound: roundings on the longest path to a result."""
 
-    def work(self, operation: str, shapes: tuple[tuple[int, ...], ...], dtype: str) -> tuple[float, float]:
+    def work(self, operation: str, shapes: tuple[tuple[int, ...], ...], dtype: str, /) -> tuple[float, float]:
         """(FLOPs, least bytes moved) of the operation, whichever variant computes it."""
 
     # --- arrays on the device ----------------------------------------------------------------------------------------
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, stream: Stream) -> View:
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, stream: Stream, /) -> View:
         """New memory, not cleared, C order."""
 
-    def view(self, base: View, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str) -> View:
+    def view(self, base: View, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, /) -> View:
         """Other elements of the same memory; ``offset`` in bytes from ``base.pointer``. ValueError if outside."""
 
     def adopt(
@@ -85,78 +87,79 @@ class Native(Protocol):
         dtype: str,
         device: int,
         read_only: bool,
+        /,
     ) -> View:
         """Another library's memory; ``owner`` is kept as long as anything here uses it."""
 
-    def upload(self, to: View, source: Any, stream: Stream) -> None:
+    def upload(self, to: View, source: Any, stream: Stream, /) -> None:
         """Host to device; ``source``: a C-contiguous buffer of the same shape and type, any byte order."""
 
-    def download(self, into: Any, source: View, stream: Stream) -> None:
+    def download(self, into: Any, source: View, stream: Stream, /) -> None:
         """Device to host; returns when the values are there. ``into``: a writable C-contiguous buffer."""
 
-    def copy(self, to: View, source: View, stream: Stream) -> None:
+    def copy(self, to: View, source: View, stream: Stream, /) -> None:
         """Device to device, enqueued; converts types as astype does. Equal shapes."""
 
-    def fill(self, to: View, value: bytes, stream: Stream) -> None:
+    def fill(self, to: View, value: bytes, stream: Stream, /) -> None:
         """Every element gets ``value``: one element's bytes in native order."""
 
-    def overlap(self, a: View, b: View) -> bool:
+    def overlap(self, a: View, b: View, /) -> bool:
         """True if the two may have bytes in common (the ranges of their addresses meet)."""
 
-    def pinned(self, nbytes: int) -> Any:
+    def pinned(self, nbytes: int, /) -> Any:
         """Page-locked host memory: an object with the buffer protocol, writable bytes, freed with its last user."""
 
     # --- exchange with other libraries -------------------------------------------------------------------------------
-    def dlpack_device(self, device: int) -> tuple[int, int]:
+    def dlpack_device(self, device: int, /) -> tuple[int, int]:
         """(type, index) as DLPack numbers them: (2, n) for CUDA, (1, 0) where device memory is the host's."""
 
-    def dlpack_export(self, view: View, versioned: bool, copied: bool) -> Any:
+    def dlpack_export(self, view: View, versioned: bool, copied: bool, /) -> Any:
         """A capsule, "dltensor_versioned" or "dltensor"; it keeps the view until its consumer is done."""
 
-    def dlpack_import(self, capsule: Any, device: int) -> View:
+    def dlpack_import(self, capsule: Any, device: int, /) -> View:
         """The tensor of a capsule, which counts as used then. BufferError or ValueError for what cannot be taken."""
 
-    def wait_for(self, view: View, stream: Stream) -> None:
+    def wait_for(self, view: View, stream: Stream, /) -> None:
         """What is enqueued in ``stream`` from now on finds the array's uses so far done, of a read-only one its last
         write. Waits on the device, not here."""
 
-    def used_in(self, view: View, stream: Stream, writes: bool) -> None:
+    def used_in(self, view: View, stream: Stream, writes: bool, /) -> None:
         """Another library has enqueued work on this memory in ``stream``: later uses come after it."""
 
-    def exported(self, view: View) -> None:
+    def exported(self, view: View, /) -> None:
         """Another library may go on using the memory in streams of its own until it lets go."""
 
     # --- streams and events ------------------------------------------------------------------------------------------
-    def stream_create(self, device: int, priority: int) -> Stream: ...
-    def stream_destroy(self, device: int, stream: Stream) -> None: ...
-    def stream_synchronize(self, device: int, stream: Stream) -> None: ...
-    def stream_done(self, device: int, stream: Stream) -> bool: ...
-    def stream_wait_event(self, device: int, stream: Stream, event: int) -> None: ...
-    def synchronize(self, device: int) -> None: ...
-    def event_create(self, device: int, timing: bool) -> int: ...
-    def event_destroy(self, device: int, event: int) -> None: ...
-    def event_record(self, device: int, event: int, stream: Stream) -> None: ...
-    def event_synchronize(self, device: int, event: int) -> None: ...
-    def event_done(self, device: int, event: int) -> bool: ...
-    def event_elapsed(self, device: int, first: int, last: int) -> float:
+    def stream_create(self, device: int, priority: int, /) -> Stream: ...
+    def stream_destroy(self, device: int, stream: Stream, /) -> None: ...
+    def stream_synchronize(self, device: int, stream: Stream, /) -> None: ...
+    def stream_done(self, device: int, stream: Stream, /) -> bool: ...
+    def stream_wait_event(self, device: int, stream: Stream, event: int, /) -> None: ...
+    def synchronize(self, device: int, /) -> None: ...
+    def event_create(self, device: int, timing: bool, /) -> int: ...
+    def event_destroy(self, device: int, event: int, /) -> None: ...
+    def event_record(self, device: int, event: int, stream: Stream, /) -> None: ...
+    def event_synchronize(self, device: int, event: int, /) -> None: ...
+    def event_done(self, device: int, event: int, /) -> bool: ...
+    def event_elapsed(self, device: int, first: int, last: int, /) -> float:
         """Milliseconds."""
 
     # --- devices -----------------------------------------------------------------------------------------------------
     def device_count(self) -> int: ...
     def why_not(self) -> str: ...
-    def device_properties(self, device: int) -> dict[str, Any]: ...
+    def device_properties(self, device: int, /) -> dict[str, Any]: ...
     def current_device(self) -> int: ...
     def choose_device(self) -> int: ...
-    def pointer_device(self, pointer: int) -> int:
+    def pointer_device(self, pointer: int, /) -> int:
         """The device whose memory is at that address; -1 if it is none's."""
 
-    def configure(self, key: str, value: str) -> None: ...
-    def trim(self, device: int) -> None: ...
-    def pool_used(self, device: int) -> int: ...
+    def configure(self, key: str, value: str, /) -> None: ...
+    def trim(self, device: int, /) -> None: ...
+    def pool_used(self, device: int, /) -> int: ...
     def pinned_used(self) -> int: ...
     def backend_name(self) -> str: ...
     def emulated(self) -> bool: ...
 
     # --- for tests ---------------------------------------------------------------------------------------------------
-    def inject_fault(self, n: int, code: int) -> None: ...
+    def inject_fault(self, n: int, code: int, /) -> None: ...
     def fault_count(self) -> int: ...

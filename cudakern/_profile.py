@@ -91,7 +91,7 @@ class Profile:
                 [f"copy to the device{mark}", _display.duration(self.to_device_ns)],
                 [f"copy to the host{mark}", _display.duration(self.to_host_ns)],
             ]
-        if self.variant.finish == "host" and self.clock != "host":
+        if self.variant.finish == "host" and self.finish_ns:
             rows += [["last sums, on the host", _display.duration(self.finish_ns)]]
         rows += [
             [f"whole call{mark}", _display.duration(self.whole_ns)],

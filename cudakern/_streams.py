@@ -84,7 +84,7 @@ class Stream:
         self._native.stream_synchronize(self._device, self._handle)
 
     def wait(self, other: Event | Stream) -> None:
-        """What it is given from now on begins after an event, or after all that another stream was given."""
+        """What it is given from now on begins after ``other``: an event, or all that another stream was given."""
         if isinstance(other, Stream):
             other = other.record(Event.__new__(Event)._make(other._native, other._device, timing=False))
         if not isinstance(other, Event):

@@ -93,11 +93,11 @@ class Variant:
         return "host" in self.backends
 
     def deterministic_for(self, dtype: npt.DTypeLike) -> bool:
-        """True if results of inputs of that type are the same bits from run to run."""
+        """True if results of inputs of type ``dtype`` are the same bits from run to run."""
         return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
     def signature(self, dtype: npt.DTypeLike) -> tuple[str, str, str]:
-        """(input, accumulator, output) for inputs of that type; TypeError if the row does not list it."""
+        """(input, accumulator, output) for inputs of type ``dtype``; TypeError if the row does not list it."""
         name = type_name(dtype)
         for signature in self.signatures:
             if signature[0] == name:
@@ -108,7 +108,7 @@ class Variant:
         )
 
     def values(self, given: Mapping[str, Any]) -> tuple[int, ...]:
-        """The parameters' values in the row's order, defaults filled in; the errors say what there is."""
+        """The parameters' values in the row's order, ``given`` ones and defaults; the errors say what there is."""
         names = [p.name for p in self.parameters]
         for name in given:
             if name not in names:
@@ -269,8 +269,10 @@ def variants(op: str) -> Variants:
     --------
     >>> import cudakern
     >>> rows = cudakern.variants("matmul")
-    >>> rows["tiled"].types
+    >>> rows["kahan"].types
     ('float32', 'float64')
+    >>> "bfloat16" in rows["tiled"].types
+    True
     """
     _operation(op)
     return _variants(op)

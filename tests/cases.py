@@ -164,7 +164,7 @@ def product_reference(a, b):
 def relative_error(result, reference, magnitude):
     """The error relative to the sum of magnitudes, element by element; 0 where that sum is 0 and nothing is off."""
     result = np.asarray(result)
-    wide = np.clongdouble if result.dtype.kind == "c" else np.longdouble
+    wide = np.clongdouble if "c" in (result.dtype.kind, np.asarray(reference).dtype.kind) else np.longdouble
     error = np.abs(result.astype(wide) - reference)
     scale = np.where(np.asarray(magnitude) > 0, magnitude, 1)
     return np.asarray(error / scale, np.float64)

@@ -150,6 +150,7 @@ def test_a_failure_behind_a_running_kernel(side, row, own, gate, fault):
         with pytest.raises(cudakern.CudaError) as caught:
             call.make(gate.stream)
         assert (n, caught.value.code) == (n, LAUNCH_FAILURE)
+        del caught  # it holds this frame, which holds it and the views
         fault(side, 0, LAUNCH_FAILURE)
         assert (n, call.native.pool_used(0)) == (n, used)
         # Other arrays, on another stream: they would be overwritten if they had memory that is still in use.
@@ -241,6 +242,7 @@ def test_a_late_error_names_what_was_outstanding(side, own, gate, where):
     with pytest.raises(cudakern.CudaError) as caught:
         gate.wait()
     assert "tiled" not in str(caught.value)  # which is done
+    del caught  # it holds this frame, which holds it and the views
 
 
 def test_an_interrupted_wait_leaves_the_rest_in_order():

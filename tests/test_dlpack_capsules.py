@@ -127,6 +127,14 @@ class Producer:
         return self.deleted == 1
 
 
+@pytest.fixture(autouse=True)
+def producers_end():
+    """A capsule that outlives this file's functions would call what is no more."""
+    yield
+    while Producer.alive:
+        Producer.alive.pop().capsule = None
+
+
 # --- import ----------------------------------------------------------------------------------------------------------
 @both_kinds
 @every_backend
@@ -535,6 +543,31 @@ def test_a_consumer_may_be_done_on_any_thread(name, versioned):
         thread.join()
     module.synchronize(0)
     assert module.pool_used(0) == used
+
+
+@every_backend
+def test_an_owner_waits_for_those_who_had_its_memory_from_us(name):
+    """A third library works on it in a stream that nobody told of, and is done with the tensor before its work is."""
+    module, seen = native(name), []
+    stream = module.stream_create(0, 0)
+    memory, factor = up(name, np.zeros((200, 200), "float32")), up(name, np.ones((200, 200), "float32"))
+    module.synchronize(0)
+
+    class Owner:
+        def __del__(self):
+            seen.append(module.stream_done(0, stream))
+
+    view = module.adopt(Owner(), memory.pointer, (200, 200), None, "float32", 0, False)
+    managed, delete = take(module.dlpack_export(view, True, False))
+    module.exported(view)  # as a GPU's memory is by itself
+    theirs = module.adopt(None, managed.tensor.data, (200, 200), None, "float32", 0, False)
+    del view
+    for _ in range(3):
+        module.execute("matmul", "naive", (), (factor, factor), (theirs,), 0, False, stream)
+    assert seen == []
+    delete()
+    assert seen == [True]
+    module.stream_destroy(0, stream)
 
 
 class Exporter:

@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import types
+import warnings
 import weakref
 
 import numpy as np
@@ -648,11 +649,30 @@ def _jax(numpy):
     )
 
 
+def usable(name, adapt):
+    """The library, if it is there and works: one that fails at its own arrays has nothing to say about ours."""
+    module = importable(name)
+    if module is None:
+        return None
+    try:
+        library = adapt(module)
+        array = library.make(np.zeros(3, "float32"))
+        if library.write is not None:
+            library.write(array)
+        library.host(array)
+        return library
+    except Exception as error:
+        warnings.warn(f"{name} is installed and does not work here: {error}", stacklevel=1)
+        return None
+
+
 LIBRARIES = {}
 if "cuda" in BACKENDS:
+    if not hasattr(np, "row_stack"):
+        setattr(np, "row_stack", np.vstack)  # noqa: B010, NumPy 2.5 dropped the name, and Numba 0.68 still looks it up
     for _name, _adapt in (("cupy", _cupy), ("torch", _torch), ("numba.cuda", _numba), ("jax.numpy", _jax)):
-        if importable(_name) is not None:
-            LIBRARIES[_name] = _adapt(importable(_name))
+        if (_library := usable(_name, _adapt)) is not None:
+            LIBRARIES[_name] = _library
 GIVEN = [(name, way) for name, library in LIBRARIES.items() for way in library.give]
 TAKEN = [(name, way) for name, library in LIBRARIES.items() for way in library.take]
 

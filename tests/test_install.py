@@ -2,9 +2,12 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
+import re
 import shutil
 import subprocess
+import types
 from pathlib import Path
 
 import pytest
@@ -21,24 +24,57 @@ MODULES = [
         if module.module_finder.find_spec(module.name).origin.endswith(".py") and module.name != "cudakern.__main__"
     ),
 ]
+FUNCTIONS = [
+    function
+    for place in (cudakern, cudakern.emulator)
+    for function in map(place.__dict__.get, place.__all__)
+    if inspect.isfunction(function)
+]
 COMPILERS = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings_are_true(name):
-    with cudakern.use_backend("emulator"):
-        result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+def test_docstrings_are_true(backend, name):
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0
 
 
+def sections(function):
+    """{title: text} of a docstring in NumPy's style."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(function) or "", flags=re.M)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+def parameters(function):
+    return [p.name for p in inspect.signature(function).parameters.values() if p.name != "self"]
+
+
 def test_public_names_exist_and_are_documented():
-    examples = 0
     for name in cudakern.__all__:
-        value = getattr(cudakern, name)
-        if callable(value):
-            assert value.__doc__, name
-            examples += ">>>" in value.__doc__
-    assert examples >= 9
+        assert getattr(cudakern, name).__doc__, name
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_docstrings_have_their_sections(function):
+    """What it is in a sentence, every parameter, the result, what is raised, an example."""
+    told = sections(function)
+    assert told[""].splitlines()[0].endswith((".", ":"))
+    told_of = re.findall(r"^(\S.*?)(?: :.*)?$", told.get("Parameters", ""), re.M)
+    assert sorted(re.findall(r"\w+", " ".join(told_of))) == sorted(parameters(function))
+    assert ("Returns" in told) == (inspect.signature(function).return_annotation != "None")
+    assert "Raises" in told or not parameters(function)
+    assert ">>>" in told["Examples"]
+
+
+@pytest.mark.parametrize("name", [name for name in cudakern.__all__ if inspect.isclass(getattr(cudakern, name))])
+def test_methods_are_documented_with_their_parameters(name):
+    public = getattr(cudakern, name)
+    for key, what in vars(public).items():
+        if key[0] != "_" and isinstance(what, (types.FunctionType, property)):
+            text = inspect.getdoc(what.fget if isinstance(what, property) else what)
+            assert text, key
+            told = set(re.findall(r"\w+", text))
+            assert isinstance(what, property) or told >= set(parameters(what)), key
 
 
 def test_types_are_marked():

@@ -40,9 +40,10 @@ SHAPES = (
     (5, 257, 3),
     (40, 7, 129),
 )
-CASES = row_types(OPERATION)
+# Every type but the one that NumPy lacks: test_matmul_kernels.py has it.
+CASES = [case for case in row_types(OPERATION, types=None) if case[2] != "bfloat16"]
 FLOAT_CASES = [case for case in CASES if np.dtype(case[2]).kind == "f"]
-KERNEL_CASES = row_types(OPERATION, host=False)
+KERNEL_CASES = [case for case in CASES if not case[1].on_host]
 ONE_TYPE = [(name, row, "float32") for name, row in rows(OPERATION)]
 ROWS = list(rows(OPERATION, host=False))
 
@@ -70,11 +71,12 @@ def check(row, a, b, **keywords):
 
 
 def errors_of(result, a, b):
-    if a.dtype.kind == "i":  # exact, and wrapped as NumPy does
+    if a.dtype.kind in "biu":  # exact, and wrapped as NumPy does
         return (result != np.matmul(a, b)).astype(float)
     reference, magnitude = product_reference(a, b)
     assert result.shape == reference.shape
-    return relative_error(result, reference, magnitude)
+    # below the smallest normal number, numbers lie as far apart as there
+    return relative_error(result, reference, np.maximum(magnitude, np.finfo(a.dtype).tiny))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=label)

@@ -6,6 +6,7 @@ A kernel that waits for a flag of the host holds a stream up, so that what shoul
 import ctypes
 import gc
 import random
+import textwrap
 import threading
 import time
 import weakref
@@ -26,10 +27,12 @@ DEFAULT, OWN = 0, 2  # the default stream, the thread's own
 
 
 class Place:
-    """One side of the seam, with its C module, streams of ours and a gate that holds streams up."""
+    """One device, with its C module, streams of ours and a gate that holds streams up."""
 
-    def __init__(self, side):
+    def __init__(self, side, device=0):
         self.side, self.native, self.library = side, cases.native(side), cuda_api.load(side, "streams")
+        self.device = device
+        self.library.check("api_set_device", device)
         self.flag = ctypes.c_void_p(self.library.value("api_malloc_host", ctypes.c_void_p, ctypes.c_size_t(4)))
         self.seen = self.library.buffer(np.zeros(1, np.int32))
         self.made: list[Stream] = []
@@ -40,31 +43,35 @@ class Place:
         return ctypes.c_int.from_address(self.flag.value)
 
     def stream(self) -> Stream:
-        self.made.append(self.native.stream_create(0, 0))
+        self.made.append(self.native.stream_create(self.device, 0))
         return self.made[-1]
 
     def destroy(self, stream):
         self.made.remove(stream)
-        self.native.stream_destroy(0, stream)
+        self.native.stream_destroy(self.device, stream)
+
+    def start(self, kernel, *arguments, stream):
+        self.library.check("api_set_device", self.device)
+        self.library.start(kernel, *arguments, stream=ctypes.c_void_p(stream))
 
     def hold(self, stream):
         """What is enqueued there from now on waits until the gate opens."""
-        self.library.start("run_wait_for_flag", self.flag, self.seen, PATIENCE, stream=ctypes.c_void_p(stream))
+        self.start("run_wait_for_flag", self.flag, self.seen, PATIENCE, stream=stream)
+
+    def pause(self, stream, milliseconds):
+        self.start("run_pause", ctypes.c_ulonglong(milliseconds * 1000000), stream=stream)
 
     def open(self):
         self.cell.value = 1
 
     def is_held(self, stream) -> bool:
-        return not self.native.stream_done(0, stream)
-
-    def pause(self, stream, milliseconds):
-        self.library.start("run_pause", ctypes.c_ulonglong(milliseconds * 1000000), stream=ctypes.c_void_p(stream))
+        return not self.native.stream_done(self.device, stream)
 
     def array(self, value, stream=DEFAULT, length=LENGTH):
         """An int32 array of one value, there when this returns."""
-        made = self.native.empty((length,), "int32", 0, stream)
+        made = self.native.empty((length,), "int32", self.device, stream)
         self.fill(made, value, stream)
-        self.native.stream_synchronize(0, stream)
+        self.native.stream_synchronize(self.device, stream)
         return made
 
     def fill(self, array, value, stream):
@@ -82,9 +89,9 @@ class Place:
 
     def close(self):
         self.open()
-        self.native.synchronize(0)
+        self.native.synchronize(self.device)
         for stream in self.made:
-            self.native.stream_destroy(0, stream)
+            self.native.stream_destroy(self.device, stream)
         self.library.check("api_free_host", self.flag)
 
 
@@ -235,6 +242,27 @@ def test_views_share_their_memorys_order(place, pair):
     assert (values[LENGTH // 2 :] == 7).all()
 
 
+def test_each_threads_own_stream_is_another(place):
+    """They have one handle; a thread that begins when another one ended may also have that one's number."""
+
+    def in_a_thread(work, *arguments):
+        thread = threading.Thread(target=work, args=arguments)
+        thread.start()
+        thread.join()
+
+    def write(array, value):
+        place.hold(OWN)
+        place.fill(array, value, OWN)
+
+    x, y, z = place.array(1), place.array(2), place.array(3)
+    in_a_thread(write, x, 7)
+    in_a_thread(place.copy, y, x, OWN)
+    place.copy(z, x, OWN)
+    assert place.is_held(OWN)
+    place.open()
+    assert (place.get(y), place.get(z)) == (7, 7)
+
+
 # --- other libraries' streams ----------------------------------------------------------------------------------------
 def test_another_librarys_work_comes_after_ours(place):
     ours, theirs = place.stream(), place.library.stream()
@@ -248,6 +276,20 @@ def test_another_librarys_work_comes_after_ours(place):
     place.open()
     place.library.check("api_stream_synchronize", theirs)
     assert out.get()[0] == 22
+    place.library.check("api_stream_destroy", theirs)
+
+
+def test_another_librarys_writes_come_after_our_reads(place):
+    ours, theirs = place.stream(), place.library.stream()
+    x, y = place.array(1, length=1), place.array(2, length=1)
+    place.hold(ours)
+    place.copy(y, x, ours)
+    place.native.wait_for(x, theirs.value)
+    place.library.start("run_step", ctypes.c_void_p(x.pointer), ctypes.c_void_p(x.pointer), stream=theirs)
+    assert place.is_held(theirs.value)
+    place.open()
+    place.library.check("api_stream_synchronize", theirs)
+    assert (place.get(y), place.get(x)) == (1, 4)
     place.library.check("api_stream_destroy", theirs)
 
 
@@ -479,11 +521,11 @@ def test_threads_that_share_an_array(place):
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------
-def over_streams(place, streams):
-    """Writes, reads and frees over streams, some of it late; returns what a right one returns."""
+def over_streams(place, streams, value, pause):
+    """Writes, reads and frees over streams, some of it late; returns the value."""
     x = place.native.empty((LENGTH,), "int32", 0, streams[0])
-    place.pause(streams[0], 3)
-    place.fill(x, 7, streams[0])
+    place.pause(streams[0], pause)
+    place.fill(x, value, streams[0])
     y = place.native.empty((LENGTH,), "int32", 0, streams[1])
     place.copy(y, x, streams[1])
     for stream in streams[2:]:
@@ -495,7 +537,8 @@ def over_streams(place, streams):
 
 @pytest.mark.parametrize("code", [OUT_OF_MEMORY, LAUNCH_FAILURE])
 def test_every_guarded_call_may_fail(place, code):
-    """The right exception or none (where memory goes back), nothing is lost, and the next call is right."""
+    """The right exception or none (where memory goes back), nothing is lost, and the next call is right: also when it
+    uses memory of the one that failed, of which something may still be on its way."""
     native = place.native
     streams = [place.stream() for _ in range(12)]
     before, failed, n, done = native.pool_used(0), 0, 0, False
@@ -503,14 +546,14 @@ def test_every_guarded_call_may_fail(place, code):
         n += 1
         native.inject_fault(n, code)
         try:
-            assert over_streams(place, streams) == 7
+            assert over_streams(place, streams, n, 10) == n
         except cudakern.CudaError as error:
             assert error.code == code
             failed += 1
         done = native.fault_count() < n
         native.inject_fault(0, code)
         assert (n, native.pool_used(0)) == (n, before)
-        assert (n, over_streams(place, streams)) == (n, 7)
+        assert (n, over_streams(place, streams[::-1], -1, 0)) == (n, -1)
     assert failed > 30
 
 
@@ -525,14 +568,14 @@ def test_letting_go_may_fail(place, code):
         x, y, z = place.array(1), place.array(2), place.array(3)
         foreign, alive = adopt(place, buffer, LENGTH)
         before = native.pool_used(0)
-        place.pause(stream, 5)
+        place.pause(stream, 30)
         place.copy(y, x, stream)
         place.copy(z, foreign, stream)
         native.inject_fault(n, code)
         del x, foreign
-        gc.collect()
         done = native.fault_count() < n
         native.inject_fault(0, code)
+        assert alive() is not None or not place.is_held(stream)
         assert native.pool_used(0) == before - 4 * LENGTH
         others = [place.array(5, place.stream()) for _ in range(2)]
         assert (place.get(y), place.get(z)) == (1, 4)
@@ -617,3 +660,145 @@ def test_arrays_that_outlive_their_module():
         print("done")
     """)
     assert output == "done\n"
+
+
+# --- devices ---------------------------------------------------------------------------------------------------------
+SEVERAL = [side for side in cases.SIDES if side == "emulator" or cases.native(side).device_count() > 1]
+TWO_DEVICES = """
+import gc, os, random
+import numpy as np
+import cudakern
+from test_memory_order import LENGTH, Place, cases
+first, second = Place(os.environ["SIDE"], 0), Place(os.environ["SIDE"], 1)
+native = first.native
+here, there = first.stream(), second.stream()
+
+
+def gate(value):
+    for place in (first, second):
+        place.cell.value = value
+
+
+def between(source, to, s, t):
+    x, y, z = source.array(1), to.array(2), to.array(3)
+    source.hold(s)  # a copy comes after the write
+    source.fill(x, 7, s)
+    to.copy(y, x, t)
+    to.copy(z, y, 0)
+    assert to.is_held(t)
+    gate(1)
+    assert (to.get(y), to.get(z)) == (7, 7)
+    gate(0)
+    to.hold(t)  # and the next write after the copy
+    to.copy(y, x, t)
+    source.fill(x, 8, s)
+    assert source.is_held(s)
+    gate(1)
+    assert (to.get(y), source.get(x)) == (7, 8)
+    gate(0)
+    to.hold(t)  # and memory goes back after it
+    to.copy(y, x, t)
+    del x
+    other = source.array(5, source.stream())
+    assert to.is_held(t)
+    gate(1)
+    assert to.get(y) == 8
+    gate(0)
+
+
+def with_gaps(source, to, t):
+    values = np.arange(600, dtype="complex64").reshape(20, 30)
+    x, y = (native.empty((20, 30), "complex64", place.device, 0) for place in (source, to))
+    for cut in (np.s_[::2, ::-3], np.s_[5:, 7], np.s_[:0, :], np.s_[...]):
+        native.upload(x, values, 0)
+        native.upload(y, -values, 0)
+        def part(view):
+            cut_ = values[cut]
+            offset = cut_.__array_interface__["data"][0] - values.__array_interface__["data"][0]
+            return native.view(view, offset if cut_.size else 0, cut_.shape, cut_.strides, "complex64")
+        native.copy(part(y), part(x), t)
+        expected, result = -values, np.empty_like(values)
+        expected[cut] = values[cut]
+        native.download(result, y, 0)
+        assert np.array_equal(result, expected), cut
+
+
+def close():
+    gate(1)
+    for place in (first, second):
+        place.close()
+    gc.collect()
+    assert native.pool_used(0) == native.pool_used(1) == 0
+"""
+
+
+def on_two_devices(side, code):
+    settings = {"CUDAKERN_EMULATOR_DEVICES": "2"} if side == "emulator" else {}
+    subprocesses.run(TWO_DEVICES + textwrap.dedent(code), SIDE=side, CUDA_MODULE_LOADING="EAGER", **settings)
+
+
+@pytest.mark.parametrize("side", SEVERAL)
+def test_copies_between_devices_keep_the_order(side):
+    on_two_devices(
+        side,
+        """
+        for s in (0, here):
+            for t in (0, there):
+                between(first, second, s, t)
+        between(second, first, there, here)
+        with_gaps(first, second, there)
+        with_gaps(second, first, 0)
+        close()
+        """,
+    )
+
+
+@pytest.mark.parametrize("side", SEVERAL)
+def test_a_copy_between_devices_keeps_the_type(side):
+    on_two_devices(
+        side,
+        """
+        x, y = first.array(1), native.empty((LENGTH,), "float32", 1, 0)
+        try:
+            native.copy(y, x, 0)
+        except TypeError as error:
+            assert "int32 is not float32" in str(error) and "astype('float32')" in str(error), error
+        else:
+            raise AssertionError
+        del x, y
+        close()
+        """,
+    )
+
+
+@pytest.mark.parametrize("side", SEVERAL)
+def test_every_guarded_call_between_devices_may_fail(side):
+    on_two_devices(
+        side,
+        """
+        def over(value, pause):
+            x, y = first.array(-1), second.array(-2)
+            first.pause(here, pause)
+            first.fill(x, value, here)
+            second.copy(native.view(y, 0, (LENGTH // 2,), (8,), "int32"),
+                        native.view(x, 0, (LENGTH // 2,), (8,), "int32"), there)
+            second.copy(native.view(y, 4, (LENGTH // 2,), (8,), "int32"),
+                        native.view(x, 0, (LENGTH // 2,), (4,), "int32"), there)
+            return second.get(y)
+        n, done, failed = 0, False, 0
+        while not done:
+            n += 1
+            native.inject_fault(n, 719)
+            try:
+                assert over(n, 5) == n
+            except cudakern.CudaError as error:
+                assert error.code == 719
+                failed += 1
+            done = native.fault_count() < n
+            native.inject_fault(0, 719)
+            assert (n, native.pool_used(0), native.pool_used(1)) == (n, 0, 0)
+            assert (n, over(-3, 0)) == (n, -3)
+        assert failed > 40, failed
+        close()
+        """,
+    )

@@ -19,7 +19,6 @@ from hypothesis import given
 import cudakern
 import subprocesses
 from cases import BACKENDS, LAYOUTS, native, numbers
-from cudakern._native import INTERFACE, Native
 from views import down, leaves_nothing, like, settled, up
 
 every_backend = pytest.mark.parametrize("name", BACKENDS)
@@ -37,21 +36,6 @@ def values(shape, dtype, seed=0):
 
 
 # --- the module ------------------------------------------------------------------------------------------------------
-@every_backend
-def test_the_module_is_as_it_is_described(name):
-    """Every function of the description is there, with its parameters, and the other way round."""
-    module = native(name)
-    assert module.interface_version == INTERFACE
-    described = {key: value for key, value in vars(Native).items() if inspect.isfunction(value) and key[0] != "_"}
-    for key, function in described.items():
-        signature = inspect.signature(getattr(module, key))
-        assert list(signature.parameters) == list(inspect.signature(function).parameters)[1:], key
-        assert all(p.kind is p.POSITIONAL_ONLY for p in signature.parameters.values()), key
-        assert getattr(module, key).__doc__, key
-    functions = {key for key, value in vars(module).items() if inspect.isbuiltin(value) and key[0] != "_"}
-    assert functions == set(described)
-
-
 @every_backend
 def test_wrong_numbers_of_arguments_are_told(name):
     module = native(name)
@@ -194,6 +178,7 @@ def test_sizes_that_nothing_holds(name):
     with pytest.raises(cudakern.CudaError, match="cudaErrorInvalidDevice"):
         module.empty((3,), "int8", 99, 0)
     assert module.empty((3,), "int8", 0, 0).shape == (3,)
+    assert module.empty((2**45, 0), "float64", 0, 0).nbytes == 0
 
 
 # --- other views of the same memory ----------------------------------------------------------------------------------
@@ -296,6 +281,18 @@ def test_views_share_their_memory_and_keep_it(name):
     assert module.pool_used(0) == used
 
 
+@every_backend
+def test_instances_hold_their_type_and_let_go_of_it(name):
+    module = native(name)
+    base = module.empty((3,), "int8", 0, 0)
+    kinds = [type(base), type(module.pinned(1))]
+    before = [sys.getrefcount(kind) for kind in kinds]
+    made = [(module.view(base, 0, (), (), "int8"), module.pinned(1)) for _ in range(50)]
+    assert [sys.getrefcount(kind) for kind in kinds] == [count + 50 for count in before]
+    del made
+    assert [sys.getrefcount(kind) for kind in kinds] == before
+
+
 class Owner:
     """Memory of somebody else's."""
 
@@ -339,6 +336,7 @@ def test_an_adoption_that_fails_keeps_nothing(name):
         ((-8, (3,), (4,), "float32", 0), "negative"),
         ((4096, (2**62,), (4,), "float32", 0), "too large"),
         ((4096, (2, 2), (2**63 - 1, -(2**63)), "int8", 0), "too large|no memory lies there"),
+        ((2**63, (2, 2), (2**63 - 2, -(2**63)), "int8", 0), "too large"),
         ((4096, (3, 3), (4,), "float32", 0), "1 strides"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -763,10 +761,36 @@ def test_work_in_several_streams_is_ordered_by_its_arrays(name):
         module.fill(y, bytes(4), one)  # after the copy that reads it
     assert np.allclose(down(name, z, one), a @ a, rtol=1e-4, atol=1e-4)
     assert not down(name, y, two).any()
-    module.wait_for(y, two)
-    module.used_in(y, two, True)
     module.exported(y)
     del x, y, z  # while work may still run
+    for stream in (one, two):
+        module.stream_destroy(0, stream)
+
+
+@every_backend
+def test_another_librarys_work_is_ordered_as_it_is_told(name):
+    """Its array is another memory to us, at the same address: only what is told orders the two."""
+    module = native(name)
+    a = numbers((200, 200), "float32")
+    wanted = a @ a
+    one, two = module.stream_create(0, 0), module.stream_create(0, 0)
+    x, ours, seen = up(name, a), up(name, a), module.empty(a.shape, "float32", 0, two)
+    theirs = module.adopt(ours, ours.pointer, a.shape, None, "float32", 0, False)
+    module.synchronize(0)
+    for _ in range(3):
+        module.execute("matmul", "naive", (), (x, x), (theirs,), 0, False, one)
+        module.used_in(ours, one, True)
+        assert np.allclose(down(name, ours, two), wanted, rtol=1e-4, atol=1e-4)
+        module.fill(theirs, bytes(4), 0)
+        module.synchronize(0)
+        module.execute("matmul", "naive", (), (x, x), (ours,), 0, False, one)
+        module.wait_for(ours, two)
+        module.copy(seen, theirs, two)
+        module.used_in(ours, two, False)
+        module.fill(ours, bytes(4), one)  # after the copy
+        assert np.allclose(down(name, seen), wanted, rtol=1e-4, atol=1e-4)
+        assert not down(name, ours).any()
+    module.synchronize(0)
     for stream in (one, two):
         module.stream_destroy(0, stream)
 

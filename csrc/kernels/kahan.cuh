@@ -37,8 +37,8 @@ template <typename T> struct kahan_sum<T, true> {
 // The sum, or, where an infinity went in (inf - inf made the correction NaN, and so all that followed), what plain
 // addition gives: the infinity or NaN that NumPy gives too. Rare, so the second walk along a row of A and a column of
 // B costs nothing in general.
-template <typename T, typename Line>
-__device__ __forceinline__ T compensated_result(const kahan_sum<T> &total, const Line &a_row, const Line &b_column,
+template <typename T, typename Row, typename Column>
+__device__ __forceinline__ T compensated_result(const kahan_sum<T> &total, const Row &a_row, const Column &b_column,
                                                 int64_t k) {
     if (total.sum == total.sum) return total.sum;
     T sum = 0;

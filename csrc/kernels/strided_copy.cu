@@ -10,7 +10,7 @@
 namespace strided {
 namespace {
 
-enum { MOST_BLOCKS = 4096, WIDEST_WORD = 16, WORTH_A_TILE = 16 };
+enum { MOST_BLOCKS = 4096, WIDEST_WORD = 16, WORTH_A_TILE = TILE / 2 };
 
 int64_t size_of(int64_t stride) {
     return stride < 0 ? -stride : stride;
@@ -167,9 +167,8 @@ int move(const job &job, const ck_context *context, ck_error *error) {
         axes matrix = {};
         for (const int d : {row, last}) append(&matrix, job.shape.length[d], job.shape.to[d], job.shape.from[d]);
         const axes others = without(job.shape, row, last);
-        const int64_t side = square<Word>::SIDE;
         const int64_t tiles =
-            divide_up(matrix.length[0], side) * divide_up(matrix.length[1], side) * elements(others);
+            divide_up(matrix.length[0], TILE) * divide_up(matrix.length[1], TILE) * elements(others);
         return ck_launch(context, error, "strided_transpose", strided_transpose<Word>, blocks_for(tiles, 1),
                          dim3(THREADS), 0, job.to, job.from, matrix, others, tiles);
     });
@@ -177,24 +176,34 @@ int move(const job &job, const ck_context *context, ck_error *error) {
 
 // --- conversions
 
-element element_of(const ck_view *view, const char *start, const int64_t *strides, int count) {
-    if (view->swapped) return {view->dtype, SWAPPED};
-    const int64_t size = static_cast<int64_t>(ck_dtype_size(view->dtype)); // each type is aligned to its size
+element element_of(const ck_view *view) {
+    return {view->dtype, static_cast<int>(ck_dtype_size(view->dtype))};
+}
+
+// Every type is aligned to its size.
+bool is_aligned(const char *start, const int64_t *strides, int count, int size) {
     bool aligned = reinterpret_cast<uintptr_t>(start) % static_cast<uintptr_t>(size) == 0;
     for (int d = 0; d < count; ++d) aligned = aligned && strides[d] % size == 0;
-    return {view->dtype, aligned ? ALIGNED : MISALIGNED};
+    return aligned;
 }
 
 template <typename Wide>
 int convert_from(const ck_view *to, const ck_view *from, const job &job, const ck_context *context, ck_error *error) {
     const axes &shape = job.shape;
     const int64_t count = elements(shape);
-    return ck_launch(context, error, "strided_convert", strided_convert<Wide>, blocks_for(count, THREADS),
-                     dim3(THREADS), 0, job.to, element_of(to, job.to, shape.to, shape.count), job.from,
-                     element_of(from, job.from, shape.from, shape.count), shape, count);
+    const element to_is = element_of(to), from_is = element_of(from);
+    const bool aligned = is_aligned(job.to, shape.to, shape.count, to_is.size) &&
+                         is_aligned(job.from, shape.from, shape.count, from_is.size);
+    return ck_launch(context, error, "strided_convert",
+                     aligned ? strided_convert<Wide, true> : strided_convert<Wide, false>, blocks_for(count, THREADS),
+                     dim3(THREADS), 0, job.to, to_is, job.from, from_is, shape, count);
 }
 
 int convert(const ck_view *to, const ck_view *from, const job &job, const ck_context *context, ck_error *error) {
+    if (to->swapped || from->swapped)
+        return ck_fail(error, CK_NOT_SUPPORTED, "strided_convert",
+                       "%s to %s with swapped bytes: copy to this machine's byte order first",
+                       ck_dtype_name(from->dtype), ck_dtype_name(to->dtype));
     switch (from->dtype) {
     case CK_INT8:
     case CK_INT16:
@@ -213,9 +222,9 @@ int convert(const ck_view *to, const ck_view *from, const job &job, const ck_con
 
 // --- one value
 
-template <typename Word> pattern<Word> repeated(const char *value, int64_t size, int64_t mirror) {
+template <typename Word> pattern<Word> repeated(const char *value, int64_t size) {
     char bytes[PATTERN_BYTES];
-    for (int64_t b = 0; b < PATTERN_BYTES; ++b) bytes[b] = value[(b ^ mirror) % size];
+    for (int64_t b = 0; b < PATTERN_BYTES; ++b) bytes[b] = value[b % size];
     pattern<Word> pattern;
     memcpy(&pattern, bytes, sizeof bytes);
     return pattern;
@@ -223,11 +232,10 @@ template <typename Word> pattern<Word> repeated(const char *value, int64_t size,
 
 int fill(const ck_view *to, const char *value, const job &job, const ck_context *context, ck_error *error) {
     const int64_t size = static_cast<int64_t>(ck_dtype_size(to->dtype)), count = elements(job.shape);
-    const int64_t mirror = to->swapped ? part_of(to->dtype) - 1 : 0;
     return with_word(job.word, [&](auto kind) {
         using Word = decltype(kind);
         return ck_launch(context, error, "strided_fill", strided_fill<Word>, blocks_for(count, THREADS),
-                         dim3(THREADS), 0, job.to, repeated<Word>(value, size, mirror), job.shape, count);
+                         dim3(THREADS), 0, job.to, repeated<Word>(value, size), job.shape, count);
     });
 }
 
@@ -244,6 +252,8 @@ extern "C" int ck_strided_copy(const ck_view *to, const ck_view *from, const ck_
 
 extern "C" int ck_strided_fill(const ck_view *to, const void *value, const ck_context *context, ck_error *error) {
     using namespace strided;
+    if (to->swapped)
+        return ck_fail(error, CK_NOT_SUPPORTED, "strided_fill", "an array with swapped bytes cannot be filled");
     const job job = job_of(to, to, true, false); // from itself: no other array limits the word
     if (elements(job.shape) == 0) return CK_OK;
     return fill(to, static_cast<const char *>(value), job, context, error);

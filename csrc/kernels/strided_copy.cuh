@@ -3,7 +3,7 @@
 //
 // Map     the loops count the elements in the order of `axes`, whose last axis is the one where `to` is densest: so
 //         neighbouring threads write neighbouring words. Where `from` is densest along another axis (a transpose), a
-//         square in shared memory lets them read neighbouring words as well.
+//         tile in shared memory lets them read neighbouring words as well.
 // Words   a copy within one type moves bytes and does not care what they mean. The host takes the widest word that
 //         strides and addresses allow; bytes of an element that is misaligned or swapped are one more axis.
 // Types   a number is converted through the widest of its kind (`int64_t`, `uint64_t`, `double`, complex double),
@@ -21,7 +21,8 @@ namespace strided {
 enum {
     MAX_AXES = CK_MAX_DIMS + 2, // and the parts of a complex number, and the bytes of a part
     THREADS = 256,
-    AT_ONCE = 4,       // loads on their way a thread
+    TILE = 32,
+    TILE_ROWS = THREADS / TILE,
     PATTERN_BYTES = 16 // a multiple of every element's size
 };
 
@@ -63,52 +64,34 @@ __device__ __forceinline__ int64_t step() {
 template <typename Word>
 __global__ void __launch_bounds__(THREADS)
     strided_copy(char *__restrict__ to, const char *__restrict__ from, const axes shape, int64_t count) {
-    for (int64_t i = first(); i < count; i += AT_ONCE * step()) {
-        offsets at[AT_ONCE];
-        Word words[AT_ONCE];
-        for (int j = 0; j < AT_ONCE; ++j) {
-            if (i + j * step() >= count) break;
-            at[j] = shape.at(i + j * step());
-            words[j] = *reinterpret_cast<const Word *>(from + at[j].from);
-        }
-        for (int j = 0; j < AT_ONCE; ++j)
-            if (i + j * step() < count) *reinterpret_cast<Word *>(to + at[j].to) = words[j];
+    for (int64_t i = first(); i < count; i += step()) {
+        const offsets at = shape.at(i);
+        *reinterpret_cast<Word *>(to + at.to) = *reinterpret_cast<const Word *>(from + at.from);
     }
 }
 
-// A square of words in shared memory, padded so that a column of it lies in all 32 banks.
-template <typename Word> struct square {
-    static constexpr int SIDE = sizeof(Word) <= 4 ? 64 : 32, ROWS_AT_ONCE = THREADS / SIDE;
-    Word words[SIDE][SIDE + (sizeof(Word) < 4 ? 4 / sizeof(Word) : 1)];
-};
-
 // `to` is dense along the columns of `matrix` (its axis 1), `from` along the rows (axis 0); `others` are the axes that
-// are left. A block takes one square after the other.
+// are left. A block takes one tile of TILE x TILE words after the other.
 template <typename Word>
 __global__ void __launch_bounds__(THREADS) strided_transpose(char *__restrict__ to, const char *__restrict__ from,
                                                              const axes matrix, const axes others, int64_t tiles) {
-    constexpr int SIDE = square<Word>::SIDE, STEP = square<Word>::ROWS_AT_ONCE;
-    __shared__ square<Word> tile;
-    const int x = static_cast<int>(threadIdx.x) % SIDE, y = static_cast<int>(threadIdx.x) / SIDE;
+    __shared__ Word tile[TILE][TILE + 1]; // + 1: a column of it lies in 32 banks
+    const int x = static_cast<int>(threadIdx.x) % TILE, y = static_cast<int>(threadIdx.x) / TILE;
     const int64_t rows = matrix.length[0], columns = matrix.length[1];
-    const int64_t across = (columns + SIDE - 1) / SIDE, down = (rows + SIDE - 1) / SIDE;
+    const int64_t across = (columns + TILE - 1) / TILE, down = (rows + TILE - 1) / TILE;
     for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-        const int64_t column = t % across * SIDE, row = t / across % down * SIDE;
+        const int64_t column = t % across * TILE, row = t / across % down * TILE;
         const offsets at = others.at(t / across / down);
-        for (int k = 0; k < SIDE / STEP; ++k) {
-            const int j = y + k * STEP;
+        for (int j = y; j < TILE; j += TILE_ROWS)
             if (row + x < rows && column + j < columns)
-                tile.words[j][x] = *reinterpret_cast<const Word *>(from + at.from + (row + x) * matrix.from[0] +
-                                                                   (column + j) * matrix.from[1]);
-        }
+                tile[j][x] = *reinterpret_cast<const Word *>(from + at.from + (row + x) * matrix.from[0] +
+                                                             (column + j) * matrix.from[1]);
         __syncthreads();
-        for (int k = 0; k < SIDE / STEP; ++k) {
-            const int j = y + k * STEP;
+        for (int j = y; j < TILE; j += TILE_ROWS)
             if (row + j < rows && column + x < columns)
                 *reinterpret_cast<Word *>(to + at.to + (row + j) * matrix.to[0] + (column + x) * matrix.to[1]) =
-                    tile.words[x][j];
-        }
-        __syncthreads(); // the next square overwrites this one
+                    tile[x][j];
+        __syncthreads(); // the next tile overwrites this one
     }
 }
 
@@ -118,43 +101,15 @@ template <typename Word> struct pattern {
     Word words[WORDS];
 };
 
-// The last axis begins with an element's first byte.
+// The last axis begins with an element's first byte, and holds whole elements.
 template <typename Word>
 __global__ void __launch_bounds__(THREADS)
     strided_fill(char *__restrict__ to, const pattern<Word> value, const axes shape, int64_t count) {
-    const int64_t last = shape.count > 0 ? shape.length[shape.count - 1] : 1;
     for (int64_t i = first(); i < count; i += step())
-        *reinterpret_cast<Word *>(to + shape.at(i).to) = value.words[i % last % pattern<Word>::WORDS];
+        *reinterpret_cast<Word *>(to + shape.at(i).to) = value.words[i % pattern<Word>::WORDS];
 }
 
 // --- conversions
-
-// How an element's bytes lie.
-enum { ALIGNED, MISALIGNED, SWAPPED };
-
-// Its bytes are turned round within a part: a complex number has two.
-template <typename T> __device__ __forceinline__ int mirror(int layout) {
-    return layout == SWAPPED ? static_cast<int>(is_complex<T>::value ? sizeof(T) / 2 : sizeof(T)) - 1 : 0;
-}
-
-template <typename T> __device__ __forceinline__ T read(const char *address, int layout) {
-    if (layout == ALIGNED) return *reinterpret_cast<const T *>(address);
-    char bytes[sizeof(T)];
-    for (int b = 0; b < static_cast<int>(sizeof(T)); ++b) bytes[b] = address[b ^ mirror<T>(layout)];
-    T value;
-    memcpy(&value, bytes, sizeof(T));
-    return value;
-}
-
-template <typename T> __device__ __forceinline__ void write(char *address, int layout, T value) {
-    if (layout == ALIGNED) {
-        *reinterpret_cast<T *>(address) = value;
-        return;
-    }
-    char bytes[sizeof(T)];
-    memcpy(bytes, &value, sizeof(T));
-    for (int b = 0; b < static_cast<int>(sizeof(T)); ++b) address[b ^ mirror<T>(layout)] = bytes[b];
-}
 
 // The widest type of T's kind.
 template <typename T> constexpr auto widest_of() {
@@ -189,33 +144,67 @@ template <typename Visit> __device__ __forceinline__ void with_type(int dtype, V
     }
 }
 
-struct element {
-    int dtype, layout;
+template <typename T, bool ALIGNED> __device__ __forceinline__ T read(const char *address) {
+    if constexpr (ALIGNED) {
+        return *reinterpret_cast<const T *>(address);
+    } else {
+        char bytes[sizeof(T)];
+        for (int b = 0; b < static_cast<int>(sizeof(T)); ++b) bytes[b] = address[b];
+        T value;
+        memcpy(&value, bytes, sizeof(T));
+        return value;
+    }
+}
+
+// An element's bytes on their way to an address that suits no wider access. They meet here whatever the type is: left
+// beside the conversion to a half, the store of its lower byte became a conversion to uint8 (by ptxas 13.0).
+struct image {
+    uint64_t words[2];
 };
 
-// Wide is the widest type of from_is's kind.
-template <typename Wide>
+template <typename T> __device__ __forceinline__ image image_of(T value) {
+    image bytes = {};
+    memcpy(&bytes, &value, sizeof(T));
+    return bytes;
+}
+
+__device__ __forceinline__ void write_bytes(char *address, int size, const image &bytes) {
+    for (int b = 0; b < size; ++b) address[b] = static_cast<char>(bytes.words[b / 8] >> b % 8 * 8);
+}
+
+struct element {
+    int dtype, size;
+};
+
+// Wide is the widest type of from_is's kind. ALIGNED: both arrays are, to their elements' sizes.
+template <typename Wide, bool ALIGNED>
 __global__ void __launch_bounds__(THREADS)
     strided_convert(char *__restrict__ to, element to_is, const char *__restrict__ from, element from_is,
                     const axes shape, int64_t count) {
+    constexpr int AT_ONCE = ALIGNED ? 4 : 1; // one load after the other would leave the memory waiting
     for (int64_t i = first(); i < count; i += AT_ONCE * step()) {
-        offsets at[AT_ONCE];
-        Wide values[AT_ONCE];
+        const auto is_there = [&](int j) { return i + j * step() < count; };
+        offsets at[AT_ONCE] = {};
+        Wide values[AT_ONCE] = {};
         for (int j = 0; j < AT_ONCE; ++j)
-            if (i + j * step() < count) at[j] = shape.at(i + j * step());
+            if (is_there(j)) at[j] = shape.at(i + j * step());
         with_type(from_is.dtype, [&](auto kind) {
             using T = decltype(kind);
-            if constexpr (std::is_same_v<widest<T>, Wide>) {
+            if constexpr (std::is_same_v<widest<T>, Wide>)
                 for (int j = 0; j < AT_ONCE; ++j)
-                    if (i + j * step() < count)
-                        values[j] = number_cast<Wide>(read<T>(from + at[j].from, from_is.layout));
-            }
+                    if (is_there(j)) values[j] = number_cast<Wide>(read<T, ALIGNED>(from + at[j].from));
         });
+        image bytes = {};
         with_type(to_is.dtype, [&](auto kind) {
             using T = decltype(kind);
-            for (int j = 0; j < AT_ONCE; ++j)
-                if (i + j * step() < count) write<T>(to + at[j].to, to_is.layout, number_cast<T>(values[j]));
+            if constexpr (!ALIGNED) {
+                bytes = image_of(number_cast<T>(values[0]));
+            } else {
+                for (int j = 0; j < AT_ONCE; ++j)
+                    if (is_there(j)) *reinterpret_cast<T *>(to + at[j].to) = number_cast<T>(values[j]);
+            }
         });
+        if (!ALIGNED) write_bytes(to + at[0].to, to_is.size, bytes);
     }
 }
 

@@ -65,8 +65,7 @@ PyMethodDef pinned_methods[] = {
     {"pinned", make_pinned, METH_O,
      PyDoc_STR("pinned(nbytes, /)\n--\n\nPage-locked host memory: an object with the buffer protocol, writable "
                "bytes, freed with its last user.")},
-    {"pinned_used", pinned_used, METH_NOARGS,
-     PyDoc_STR("pinned_used()\n--\n\nBytes of page-locked memory in use.")},
+    {"pinned_used", pinned_used, METH_NOARGS, PyDoc_STR("pinned_used()\n--\n\nBytes of page-locked memory in use.")},
     {NULL, NULL, 0, NULL},
 };
 

@@ -22,6 +22,8 @@ ck_runtime *ck_runtime_create(void) {
         free(runtime);
         runtime = NULL;
     }
+    // A runtime may lie where one was before: no thread's number comes again.
+    if (runtime != NULL) atomic_init(&runtime->threads, (unsigned long long)ck_now_ns());
     return runtime;
 }
 

@@ -100,8 +100,8 @@ int ck_memory_device(const ck_memory *memory) {
 }
 
 int ck_memory_may_wait(const ck_memory *memory) {
-    return atomic_load(&memory->references) == 1 && !memory->foreign &&
-           (atomic_load(&memory->exported) || memory->device->pool == NULL);
+    return atomic_load(&memory->references) == 1 &&
+           (atomic_load(&memory->exported) || (!memory->foreign && memory->device->pool == NULL));
 }
 
 void ck_memory_export(ck_memory *memory) {
@@ -137,8 +137,9 @@ static void say_farewell(ck_memory *memory) {
 static int must_wait(ck_memory *memory, ck_error *error) {
     ck_runtime *runtime = memory->runtime;
     cudaStream_t service;
-    if (!ck_uses_any(memory)) return 0;
-    const int marked = come_after_all(memory, &service, error) == CK_OK &&
+    const int lent = atomic_load(&memory->exported); // a third library had it from us, and may be at work, too
+    if (!lent && !ck_uses_any(memory)) return 0;
+    const int marked = !lent && come_after_all(memory, &service, error) == CK_OK &&
                        ck_mark_record(memory->device, service, &memory->leaves, error) == CK_OK;
     ck_uses_forget(memory);
     if (!marked) {

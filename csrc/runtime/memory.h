@@ -10,8 +10,8 @@ typedef struct ck_uses ck_uses; // of a device
 
 // A stream as such: a handle may come again once its stream is destroyed, its id never does.
 typedef struct ck_place {
-    enum { CK_NOWHERE, CK_DEFAULT_STREAM, CK_A_STREAM } kind;
-    unsigned long long id;
+    enum { CK_NOWHERE, CK_DEFAULT_STREAM, CK_OWN_STREAM, CK_A_STREAM } kind;
+    unsigned long long id; // CK_OWN_STREAM: of the thread
 } ck_place;
 
 // An event that was recorded once, for all memories of a call.
@@ -38,9 +38,10 @@ struct ck_memory {
     int foreign;             // 0: from the pool
     void (*release)(void *); // may be NULL
     void *owner;
-    ck_use write, reads[CK_READS]; // guarded by the lock of device->uses
-    struct ck_memory *next;        // in ck_runtime.leaving
-    ck_mark *leaves;               // there: after this the owner may hear of it
+    int read_count; // this and the uses: guarded by the lock of device->uses
+    ck_use write, reads[CK_READS];
+    struct ck_memory *next; // in ck_runtime.leaving
+    ck_mark *leaves;        // there: after this the owner may hear of it
 };
 
 // --- order.c -----------------------------------------------------------------------------------------------------

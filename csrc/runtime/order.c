@@ -57,9 +57,28 @@ void ck_uses_destroy(ck_device *device) {
 }
 
 // --- streams -----------------------------------------------------------------------------------------------------
-static int place_of(cudaStream_t stream, ck_place *place, ck_error *error) {
+// Threads are counted, since CUDA has one handle for the own streams of all of them, and an address or a number of the
+// system's comes again when a thread ends.
+static _Thread_local struct {
+    const ck_runtime *counted_by;
+    unsigned long long number;
+} this_thread;
+
+static unsigned long long number_of_thread(ck_runtime *runtime) {
+    if (this_thread.counted_by != runtime) {
+        this_thread.counted_by = runtime;
+        this_thread.number = atomic_fetch_add(&runtime->threads, 1);
+    }
+    return this_thread.number;
+}
+
+static int place_of(ck_runtime *runtime, cudaStream_t stream, ck_place *place, ck_error *error) {
     *place = (ck_place){.kind = CK_DEFAULT_STREAM};
     if (stream == NULL || stream == cudaStreamLegacy) return CK_OK;
+    if (stream == cudaStreamPerThread) {
+        *place = (ck_place){CK_OWN_STREAM, number_of_thread(runtime)};
+        return CK_OK;
+    }
     CK_TRY(ck_stream_check(stream, error));
     place->kind = CK_A_STREAM;
     CK_CUDA(error, cudaStreamGetId(stream, &place->id));
@@ -183,40 +202,38 @@ static int wait_for(ck_device *device, wanted *wanted, cudaStream_t stream, ck_e
 }
 
 // --- what is noted (lock held) -----------------------------------------------------------------------------------
-static void forget(ck_uses *uses, ck_use *use) {
-    drop(uses, use->mark);
-    *use = (ck_use){.number = 0};
-}
-
-// The place that a read on `here` takes; NULL: there is none left.
-static ck_use *place_for(ck_memory *memory, const ck_place *here) {
-    ck_use *found = NULL;
-    for (int i = CK_READS; i-- > 0;) {
-        ck_use *read = &memory->reads[i];
-        if (same(&read->place, here)) return read;
-        if (read->place.kind == CK_NOWHERE) found = read;
-    }
-    return found;
-}
-
-static int put(ck_uses *uses, ck_use *at, const ck_use *use) {
-    if (at == NULL) return 0;
-    forget(uses, at);
+static void keep(ck_use *at, const ck_use *use) {
     *at = *use;
     if (use->mark != NULL) use->mark->references++;
+}
+
+// Both return 0 where there is no place for it.
+static int note_read(ck_uses *uses, ck_memory *memory, const ck_use *use) {
+    int i = 0;
+    while (i < memory->read_count && !same(&memory->reads[i].place, &use->place)) i++;
+    if (i == CK_READS) return 0;
+    if (i < memory->read_count)
+        drop(uses, memory->reads[i].mark);
+    else
+        memory->read_count++;
+    keep(&memory->reads[i], use);
     return 1;
 }
 
-// Returns 0 where there is no place for it. A write comes after the uses that its stream has waited for, and only
-// those are forgotten: another thread may have noted one meanwhile.
-static int note(ck_uses *uses, const ck_access *access, const ck_use *use) {
-    ck_memory *memory = access->memory;
-    if (!access->writes) return put(uses, place_for(memory, &use->place), use);
-    for (int i = 0; i < CK_READS; i++)
-        if (covered(&memory->reads[i], &use->place)) forget(uses, &memory->reads[i]);
-    if (!covered(&memory->write, &use->place) && !put(uses, place_for(memory, &memory->write.place), &memory->write))
-        return 0;
-    return put(uses, &memory->write, use);
+static void forget_read(ck_uses *uses, ck_memory *memory, int i) {
+    drop(uses, memory->reads[i].mark);
+    memory->reads[i] = memory->reads[--memory->read_count];
+}
+
+// A write comes after the uses that its stream has waited for, and only those are forgotten: another thread may have
+// noted one meanwhile.
+static int note_write(ck_uses *uses, ck_memory *memory, const ck_use *use) {
+    for (int i = memory->read_count; i-- > 0;)
+        if (covered(&memory->reads[i], &use->place)) forget_read(uses, memory, i);
+    if (!covered(&memory->write, &use->place) && !note_read(uses, memory, &memory->write)) return 0;
+    drop(uses, memory->write.mark);
+    keep(&memory->write, use);
+    return 1;
 }
 
 // --- more readers than places ------------------------------------------------------------------------------------
@@ -226,20 +243,21 @@ static int merge_reads(ck_memory *memory, ck_error *error) {
     ck_uses *uses = device->uses;
     cudaStream_t service;
     ck_use merged = {.number = 0};
-    wanted wanted = {.count = 0};
+    wanted wanted;
+    wanted.count = wanted.on_default = 0;
     CK_TRY(ck_service_stream(device, &service, error));
-    CK_TRY(place_of(service, &merged.place, error));
+    CK_TRY(place_of(memory->runtime, service, &merged.place, error));
     pthread_mutex_lock(&uses->lock);
     wanted.upto = merged.number = uses->number;
-    for (int i = 0; i < CK_READS; i++) want(&wanted, uses, &memory->reads[i], &merged.place);
+    for (int i = 0; i < memory->read_count; i++) want(&wanted, uses, &memory->reads[i], &merged.place);
     pthread_mutex_unlock(&uses->lock);
     int status = wait_for(device, &wanted, service, error);
     if (status == CK_OK) status = ck_mark_record(device, service, &merged.mark, error);
     pthread_mutex_lock(&uses->lock);
     if (status == CK_OK) {
-        for (int i = 0; i < CK_READS; i++)
-            if (memory->reads[i].number <= merged.number) forget(uses, &memory->reads[i]);
-        put(uses, place_for(memory, &merged.place), &merged);
+        for (int i = memory->read_count; i-- > 0;)
+            if (memory->reads[i].number <= merged.number) forget_read(uses, memory, i);
+        note_read(uses, memory, &merged);
     }
     for (int i = 0; i < wanted.count; i++) drop(uses, wanted.marks[i]);
     drop(uses, merged.mark);
@@ -272,15 +290,20 @@ static int check(const ck_access *accesses, int count, ck_error *error) {
 }
 
 static int is_full(const ck_access *access, const ck_place *here) { // lock held
-    return !access->writes && place_for(access->memory, here) == NULL;
+    const ck_memory *memory = access->memory;
+    if (access->writes || memory->read_count < CK_READS) return 0;
+    for (int i = 0; i < CK_READS; i++)
+        if (same(&memory->reads[i].place, here)) return 0;
+    return 1;
 }
 
 int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
     ck_place here;
-    wanted wanted = {.count = 0};
+    wanted wanted;
+    wanted.count = wanted.on_default = 0;
     if (count == 0) return CK_OK;
     CK_TRY(check(accesses, count, error));
-    CK_TRY(place_of(stream, &here, error));
+    CK_TRY(place_of(accesses[0].memory->runtime, stream, &here, error));
     ck_device *device = accesses[0].memory->device;
     ck_uses *uses = device->uses;
     pthread_mutex_lock(&uses->lock);
@@ -293,7 +316,7 @@ int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, c
     wanted.upto = uses->number;
     for (int i = 0; i < count; i++) {
         want(&wanted, uses, &accesses[i].memory->write, &here);
-        for (int k = 0; k < CK_READS && accesses[i].writes; k++)
+        for (int k = 0; accesses[i].writes && k < accesses[i].memory->read_count; k++)
             want(&wanted, uses, &accesses[i].memory->reads[k], &here);
     }
     pthread_mutex_unlock(&uses->lock);
@@ -305,7 +328,7 @@ int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, c
     for (int i = 0; i < count && status == CK_OK; i++) { // another thread's later uses are not waited for
         ck_memory *memory = accesses[i].memory;
         if (memory->write.number <= wanted.upto) memory->write.awaited = here;
-        for (int k = 0; k < CK_READS && accesses[i].writes; k++)
+        for (int k = 0; accesses[i].writes && k < memory->read_count; k++)
             if (memory->reads[k].number <= wanted.upto) memory->reads[k].awaited = here;
     }
     pthread_mutex_unlock(&uses->lock);
@@ -317,11 +340,12 @@ static int note_all(const ck_access *accesses, int count, cudaStream_t stream, c
     ck_uses *uses = device->uses;
     ck_use use = {.number = 0};
     int noted = 1;
-    CK_TRY(place_of(stream, &use.place, error));
-    if (use.place.kind == CK_A_STREAM) CK_TRY(ck_mark_record(device, stream, &use.mark, error));
+    CK_TRY(place_of(accesses[0].memory->runtime, stream, &use.place, error));
+    if (use.place.kind != CK_DEFAULT_STREAM) CK_TRY(ck_mark_record(device, stream, &use.mark, error));
     pthread_mutex_lock(&uses->lock);
     use.number = ++uses->number;
-    for (int i = 0; i < count; i++) noted &= note(uses, &accesses[i], &use);
+    for (int i = 0; i < count; i++)
+        noted &= (accesses[i].writes ? note_write : note_read)(uses, accesses[i].memory, &use);
     drop(uses, use.mark);
     pthread_mutex_unlock(&uses->lock);
     // Other threads took the places meanwhile: what is done need not be noted.
@@ -339,21 +363,20 @@ int ck_order_after(const ck_access *accesses, int count, cudaStream_t stream, ck
 
 // --- the end of a memory: nobody else has it any more ------------------------------------------------------------
 int ck_uses_any(ck_memory *memory) {
-    int any = memory->write.place.kind != CK_NOWHERE;
-    for (int i = 0; i < CK_READS; i++) any |= memory->reads[i].place.kind != CK_NOWHERE;
-    return any;
+    return memory->write.place.kind != CK_NOWHERE || memory->read_count > 0;
 }
 
 int ck_uses_on_default_only(ck_memory *memory) {
-    int other = memory->write.place.kind == CK_A_STREAM;
-    for (int i = 0; i < CK_READS; i++) other |= memory->reads[i].place.kind == CK_A_STREAM;
-    return !other;
+    int only = memory->write.place.kind == CK_NOWHERE || memory->write.place.kind == CK_DEFAULT_STREAM;
+    for (int i = 0; i < memory->read_count; i++) only &= memory->reads[i].place.kind == CK_DEFAULT_STREAM;
+    return only;
 }
 
 void ck_uses_forget(ck_memory *memory) {
     ck_uses *uses = memory->device->uses;
     pthread_mutex_lock(&uses->lock);
-    forget(uses, &memory->write);
-    for (int i = 0; i < CK_READS; i++) forget(uses, &memory->reads[i]);
+    while (memory->read_count > 0) forget_read(uses, memory, 0);
+    drop(uses, memory->write.mark);
+    memory->write = (ck_use){.number = 0};
     pthread_mutex_unlock(&uses->lock);
 }

@@ -1,6 +1,8 @@
 // Page-locked host memory, which the device copies from and to at the link's speed. The blocks are listed, so that
 // what is not given back shows, and the child of a fork gives back none of its parent's.
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime.h"
 
@@ -17,6 +19,10 @@ int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error 
     cudaError_t code;
     if (CK_CUDA_CODE(code, cudaHostAlloc(&block->data, block->bytes, cudaHostAllocPortable)) != cudaSuccess) {
         ck_fail_cuda(error, code, "cudaHostAlloc(&data, bytes, cudaHostAllocPortable)");
+        const size_t used = strlen(error->message);
+        snprintf(error->message + used, sizeof error->message - used,
+                 ". %zu bytes of page-locked host memory were asked for: ordinary arrays take its place, slower",
+                 block->bytes);
         free(block);
         return error->code;
     }

@@ -75,6 +75,7 @@ typedef struct ck_runtime {
     ck_device *devices;       // made at a device's first use, kept to the end
     atomic_int calls;         // running now: a runtime in use is never destroyed
     atomic_int memories;      // alive: neither is one that they belong to
+    atomic_ullong threads;    // order.c: that had a stream of their own, counted
     unsigned generation;      // grows in the child of a fork: what was made before is its parent's
     ck_memory *leaving;       // memory.c; guarded by lock
     struct ck_pinned *pinned; // pinned.c; guarded by lock

@@ -147,11 +147,13 @@ static int exchange(transfer *t, const ck_view *host, const ck_array *array, int
     CK_TRY(ck_order_before(&access, 1, t->stream, t->error));
     // A copy of ordinary memory holds this thread until its turn comes. Wait first where a wait can be broken off.
     if (backend_wait_can_be_interrupted()) CK_TRY(ck_wait(t->stream, t->launches, waiter, t->error));
-    const int status = upload ? put(t, array, host) : get(t, host, array);
+    int status = upload ? put(t, array, host) : get(t, host, array);
     const int noted = ck_order_after(&access, 1, t->stream, t->error);
-    if (status == CK_OK && noted == CK_OK) return ck_wait(t->stream, t->launches, waiter, t->error);
-    (void)backend_settle(); // a copy may still be on its way from or to the caller's array
-    return t->error->code;
+    if (status == CK_OK) status = noted;
+    if (status == CK_OK) status = ck_wait(t->stream, t->launches, waiter, t->error);
+    // A copy may still be on its way from or to the caller's array (a wait that was broken off has given it up).
+    if (status != CK_OK && status != CK_INTERRUPTED) (void)backend_settle();
+    return status;
 }
 
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,

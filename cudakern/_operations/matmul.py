@@ -5,9 +5,11 @@ NumPy's rules are in _rules.py, host arrays in _matmul_on_host.py, arrays on a d
 
 from __future__ import annotations
 
-from typing import Any
+from types import EllipsisType
+from typing import Any, TypeAlias, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _dispatch
 from .._array import DeviceArray
@@ -19,11 +21,23 @@ from ._rules import NAME
 NOT_TAKEN = ("axes", "axis", "casting", "order", "dtype", "subok", "signature", "sig", "where", "keepdims")
 
 
+Operand: TypeAlias = "npt.ArrayLike | DeviceArray"
+Out: TypeAlias = "Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None"
+
+
+@overload
 def matmul(
-    a: Any,
-    b: Any,
+    a: DeviceArray, b: DeviceArray, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> DeviceArray: ...
+@overload
+def matmul(
+    a: Operand, b: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Any: ...
+def matmul(
+    a: Operand,
+    b: Operand,
     /,
-    out: Any = None,
+    out: Out = None,
     *,
     variant: str = AUTO,
     stream: Any = None,
@@ -39,9 +53,9 @@ def matmul(
         all types that NumPy does, also two that differ; a named kernel takes two arrays of one type that its row
         lists. Both are in host memory, or both on one device.
     out : ndarray or DeviceArray, optional
-        Where the result goes: where the operands are, of the product's shape (or with more axes in front, over which
-        the product is repeated), of any layout; it may overlap ``a`` and ``b``. Results are converted to its type by
-        the rule "same_kind".
+        Where the result goes: where the operands are, of any layout; it may overlap ``a`` and ``b``. Its shape is the
+        product's, or has more axes in front, over which the product is repeated; stacks of one may be left out.
+        Results are converted to its type by the rule "same_kind".
     variant : str
         "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
         ``variants("matmul")``, which always runs that kernel.

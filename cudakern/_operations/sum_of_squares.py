@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _dispatch
 from .._array import DeviceArray
@@ -25,7 +26,13 @@ PREFERRED = ("vectorized", "warp_shuffle", "tree_sequential")
 ON_DEVICE = "vectorized"
 
 
-def sum_of_squares(x: Any, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Any:
+@overload
+def sum_of_squares(x: DeviceArray, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> DeviceArray: ...
+@overload
+def sum_of_squares(x: npt.ArrayLike, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Any: ...
+def sum_of_squares(
+    x: npt.ArrayLike | DeviceArray, variant: str = AUTO, *, stream: Any = None, **parameters: int
+) -> Any:
     """The sum of the squares of all elements.
 
     Parameters

@@ -16,12 +16,14 @@
 
 namespace matmul {
 
-template <typename T> __global__ void __launch_bounds__(FLAT_THREADS) kahan(const operand_stack<T> stack) {
+template <typename T, bool PLAIN>
+__global__ void __launch_bounds__(FLAT_THREADS) kahan(const operand_stack<T, PLAIN> stack) {
     const auto [a, b, c, m, n, k] = stack.of_block();
     const int64_t idx = static_cast<int64_t>(blockIdx.x) * FLAT_THREADS + threadIdx.x;
     const int64_t row = idx / n, column = idx % n;
     if (row >= m) return;
-    const auto a_row = a.row(row), b_column = b.column(column);
+    const auto a_row = a.row(row);
+    const auto b_column = b.column(column);
     kahan_sum<number<T>> total;
     for (int64_t i = 0; i < k; ++i) total.add_product(a_row[i], b_column[i]);
     c.store(row, column, compensated_result(total, a_row, b_column, k));

@@ -21,57 +21,6 @@
 namespace matmul {
 namespace {
 
-// --- types and tile widths: the one place where they become C++ ones
-
-// A row that lists a type or a width which is not here fails its first call with it.
-int no_kernel(const ck_call *call, ck_error *error) {
-    const ck_types types = call->types;
-    return ck_fail(error, CK_BAD_TYPE, "matmul",
-                   "no kernel for input %s, accumulator %s and output %s: the row lists a type that its run lacks",
-                   ck_dtype_name(types.input), ck_dtype_name(types.accumulator), ck_dtype_name(types.output));
-}
-
-template <typename Visit> int with_type(const ck_call *call, ck_error *error, Visit visit) {
-    const ck_types types = call->types;
-    if (types.input == types.accumulator && types.input == types.output) switch (types.input) {
-        case CK_FLOAT32: return visit(float{});
-        case CK_FLOAT64: return visit(double{});
-        }
-    return no_kernel(call, error);
-}
-
-// Rows for every type. Products and sums of integers are the same bits with a sign and without.
-template <typename Visit> int with_any_type(const ck_call *call, ck_error *error, Visit visit) {
-    const ck_types types = call->types;
-    const bool half = types.input == CK_FLOAT16 || types.input == CK_BFLOAT16;
-    if (types.input == types.output && types.accumulator == (half ? CK_FLOAT32 : types.input)) switch (types.input) {
-        case CK_BOOL: return visit(bool8{});
-        case CK_INT8:
-        case CK_UINT8: return visit(uint8_t{});
-        case CK_INT16:
-        case CK_UINT16: return visit(uint16_t{});
-        case CK_INT32:
-        case CK_UINT32: return visit(uint32_t{});
-        case CK_INT64:
-        case CK_UINT64: return visit(uint64_t{});
-        case CK_FLOAT16: return visit(__half{});
-        case CK_BFLOAT16: return visit(__nv_bfloat16{});
-        case CK_COMPLEX64: return visit(complex<float>{});
-        case CK_COMPLEX128: return visit(complex<double>{});
-        }
-    return with_type(call, error, visit);
-}
-
-template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Visit visit) {
-    switch (call->parameters[0]) {
-    case 8: return visit(std::integral_constant<int, 8>{});
-    case 16: return visit(std::integral_constant<int, 16>{});
-    case 32: return visit(std::integral_constant<int, 32>{});
-    }
-    return ck_fail(error, CK_BAD_VALUE, "matmul", "tile=%lld: there are 8, 16 and 32",
-                   static_cast<long long>(call->parameters[0]));
-}
-
 // --- sizes
 
 // Axes are counted from the end: 1 and 2 are the matrix, the stack begins at 3. A question about a row of the table
@@ -101,6 +50,64 @@ int64_t products(const ck_call *call) {
 }
 bool empty(const ck_call *call) {
     return rows(call) == 0 || columns(call) == 0 || products(call) == 0;
+}
+
+// --- types, layouts and tile widths: the one place where they become C++ ones
+
+// visit(type, plain), with operands.cuh's word for how the operands lie.
+template <typename T, typename Visit> int with_layout(const ck_call *call, Visit visit) {
+    bool plain = products(call) == 1;
+    for (int i = 0; i < 3; ++i) plain = plain && stride(call->views[i], 1) == sizeof(T);
+    return plain ? visit(T{}, std::true_type{}) : visit(T{}, std::false_type{});
+}
+
+// A row that lists a type or a width which is not here fails its first call with it.
+int no_kernel(const ck_call *call, ck_error *error) {
+    const ck_types types = call->types;
+    return ck_fail(error, CK_BAD_TYPE, "matmul",
+                   "no kernel for input %s, accumulator %s and output %s: the row lists a type that its run lacks",
+                   ck_dtype_name(types.input), ck_dtype_name(types.accumulator), ck_dtype_name(types.output));
+}
+
+template <typename Visit> int with_type(const ck_call *call, ck_error *error, Visit visit) {
+    const ck_types types = call->types;
+    if (types.input == types.accumulator && types.input == types.output) switch (types.input) {
+        case CK_FLOAT32: return with_layout<float>(call, visit);
+        case CK_FLOAT64: return with_layout<double>(call, visit);
+        }
+    return no_kernel(call, error);
+}
+
+// Rows for every type. Products and sums of integers are the same bits with a sign and without.
+template <typename Visit> int with_any_type(const ck_call *call, ck_error *error, Visit visit) {
+    const ck_types types = call->types;
+    const bool half = types.input == CK_FLOAT16 || types.input == CK_BFLOAT16;
+    if (types.input == types.output && types.accumulator == (half ? CK_FLOAT32 : types.input)) switch (types.input) {
+        case CK_BOOL: return with_layout<bool8>(call, visit);
+        case CK_INT8:
+        case CK_UINT8: return with_layout<uint8_t>(call, visit);
+        case CK_INT16:
+        case CK_UINT16: return with_layout<uint16_t>(call, visit);
+        case CK_INT32:
+        case CK_UINT32: return with_layout<uint32_t>(call, visit);
+        case CK_INT64:
+        case CK_UINT64: return with_layout<uint64_t>(call, visit);
+        case CK_FLOAT16: return with_layout<__half>(call, visit);
+        case CK_BFLOAT16: return with_layout<__nv_bfloat16>(call, visit);
+        case CK_COMPLEX64: return with_layout<complex<float>>(call, visit);
+        case CK_COMPLEX128: return with_layout<complex<double>>(call, visit);
+        }
+    return with_type(call, error, visit);
+}
+
+template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Visit visit) {
+    switch (call->parameters[0]) {
+    case 8: return visit(std::integral_constant<int, 8>{});
+    case 16: return visit(std::integral_constant<int, 16>{});
+    case 32: return visit(std::integral_constant<int, 32>{});
+    }
+    return ck_fail(error, CK_BAD_VALUE, "matmul", "tile=%lld: there are 8, 16 and 32",
+                   static_cast<long long>(call->parameters[0]));
 }
 
 // --- plans
@@ -189,7 +196,7 @@ template <typename T> int64_t step(const ck_view &view, int axis) {
     return stride(view, axis) / static_cast<int64_t>(sizeof(T));
 }
 
-template <typename T> operands<T> first_operands(const ck_call *call) {
+template <typename T, bool PLAIN> operands<T, PLAIN> first_operands(const ck_call *call) {
     const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
     return {{static_cast<const T *>(a.data), step<T>(a, 2), step<T>(a, 1)},
             {static_cast<const T *>(b.data), step<T>(b, 2), step<T>(b, 1)},
@@ -222,9 +229,9 @@ template <typename T> stack_axes axes_of(const ck_call *call) {
 
 // Calls launch(part, products) for parts of a stack that one launch can take, of at most `most` products: as many
 // slices of the outermost axis at a time as fit, or, where one alone is too much, the parts of each.
-template <typename T, typename Launch>
-int in_parts(operands<T> first, const stack_axes &axes, int64_t most, Launch launch) {
-    if (axes.count == 0) return launch(operand_stack<T>{first, 0, {}}, 1);
+template <typename T, bool PLAIN, typename Launch>
+int in_parts(operands<T, PLAIN> first, const stack_axes &axes, int64_t most, Launch launch) {
+    if (axes.count == 0) return launch(operand_stack<T, PLAIN>{first, 0, {}}, 1);
     stack_axes slice = axes;
     const stack_axis outer = axes.axis[--slice.count];
     int64_t size = 1;
@@ -235,7 +242,7 @@ int in_parts(operands<T> first, const stack_axes &axes, int64_t most, Launch lau
         if (too_much) {
             CK_TRY(in_parts(first, slice, most, launch));
         } else {
-            operand_stack<T> part = {first, axes.count, {}};
+            operand_stack<T, PLAIN> part = {first, axes.count, {}};
             for (int i = 0; i < axes.count; ++i) part.axis[i] = axes.axis[i];
             part.axis[slice.count].length = smaller(at_once, outer.length - done);
             CK_TRY(launch(part, size * part.axis[slice.count].length));
@@ -247,31 +254,33 @@ int in_parts(operands<T> first, const stack_axes &axes, int64_t most, Launch lau
 
 // As many launches as it takes: for parts of the stack, and of each product for as many rows as fit a grid's y. `own`
 // are a kernel's arguments beside the operands.
-template <typename T, typename Kernel, typename... Own>
-int launch(Kernel kernel, const char *name, const operands<T> &first, const ck_call *call, const ck_plan *plan,
+template <typename T, bool PLAIN, typename Kernel, typename... Own>
+int launch(Kernel kernel, const char *name, const operands<T, PLAIN> &first, const ck_call *call, const ck_plan *plan,
            const ck_context *context, ck_error *error, Own... own) {
     if (empty(call)) return CK_OK;
     const int64_t m = first.m, side = plan->block[1];
     const int64_t at_once = plan->grid[1] > 1 ? plan->grid[1] * side : m; // one block in y: rows are counted in x
-    return in_parts(first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T> &part, int64_t products) {
-        for (int64_t top = 0; top < m; top += at_once) {
-            operand_stack<T> rows = part;
-            rows.first.m = smaller(at_once, m - top);
-            rows.first.a.data += top * first.a.row_stride;
-            rows.first.c.data += top * first.c.row_stride;
-            const dim3 grid(plan->grid[0], plan->grid[1] > 1 ? divide_up(rows.first.m, side) : 1, products);
-            CK_TRY(ck_launch(context, error, name, kernel, grid, ck_dim3(plan->block), plan->shared_bytes, rows,
-                             own...));
-        }
-        return static_cast<int>(CK_OK);
-    });
+    return in_parts(
+        first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T, PLAIN> &part, int64_t products) {
+            for (int64_t top = 0; top < m; top += at_once) {
+                operand_stack<T, PLAIN> rows = part;
+                rows.first.m = smaller(at_once, m - top);
+                rows.first.a.data += top * first.a.row_stride;
+                rows.first.c.data += top * first.c.row_stride;
+                const dim3 grid(plan->grid[0], plan->grid[1] > 1 ? divide_up(rows.first.m, side) : 1, products);
+                CK_TRY(ck_launch(context, error, name, kernel, grid, ck_dim3(plan->block), plan->shared_bytes, rows,
+                                 own...));
+            }
+            return static_cast<int>(CK_OK);
+        });
 }
 
 #define RUN_FLAT(name, with_types)                                                                                   \
     int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_types(call, error, [&](auto type) {                                                              \
+        return with_types(call, error, [&](auto type, auto plain) {                                                  \
             using T = decltype(type);                                                                                \
-            return launch(name<T>, #name, first_operands<T>(call), call, plan, context, error);                      \
+            constexpr bool PLAIN = decltype(plain)::value;                                                           \
+            return launch(name<T, PLAIN>, #name, first_operands<T, PLAIN>(call), call, plan, context, error);        \
         });                                                                                                          \
     }
 RUN_FLAT(naive, with_any_type)
@@ -280,11 +289,12 @@ RUN_FLAT(naive_2d, with_type)
 
 #define RUN_TILED(name, with_types)                                                                                  \
     int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_types(call, error, [&](auto type) {                                                              \
-            using T = decltype(type);                                                                                \
+        return with_types(call, error, [&](auto type, auto plain) {                                                  \
             return with_tile(call, error, [&](auto tile) {                                                           \
-                return launch(name<T, decltype(tile)::value>, #name, first_operands<T>(call), call, plan, context,   \
-                              error);                                                                                \
+                using T = decltype(type);                                                                            \
+                constexpr bool PLAIN = decltype(plain)::value;                                                       \
+                return launch(name<T, PLAIN, decltype(tile)::value>, #name, first_operands<T, PLAIN>(call), call,    \
+                              plan, context, error);                                                                 \
             });                                                                                                      \
         });                                                                                                          \
     }
@@ -292,22 +302,25 @@ RUN_TILED(tiled, with_any_type)
 RUN_TILED(tiled_plain, with_type)
 
 int run_tiled_padded(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_type(call, error, [&](auto type) {
-        using T = decltype(type);
+    return with_type(call, error, [&](auto type, auto plain) {
         return with_tile(call, error, [&](auto tile) {
+            using T = decltype(type);
+            constexpr bool PLAIN = decltype(plain)::value;
             constexpr int TILE = decltype(tile)::value;
-            operands<T> first = first_operands<T>(call);
+            auto first = first_operands<T, PLAIN>(call);
             first.k = divide_up(inner(call), TILE) * TILE;
-            return launch(tiled_padded<T, TILE>, "tiled_padded", first, call, plan, context, error);
+            return launch(tiled_padded<T, PLAIN, TILE>, "tiled_padded", first, call, plan, context, error);
         });
     });
 }
 
 int run_shared_row(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_type(call, error, [&](auto type) {
+    return with_type(call, error, [&](auto type, auto plain) {
         using T = decltype(type);
+        constexpr bool PLAIN = decltype(plain)::value;
         const int segment = static_cast<int>(row_segment(call));
-        return launch(shared_row<T>, "shared_row", first_operands<T>(call), call, plan, context, error, segment);
+        return launch(shared_row<T, PLAIN>, "shared_row", first_operands<T, PLAIN>(call), call, plan, context, error,
+                      segment);
     });
 }
 constexpr auto run_pitched = run_shared_row; // the layout came with the plan

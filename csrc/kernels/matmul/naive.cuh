@@ -17,14 +17,16 @@ namespace matmul {
 
 enum { FLAT_THREADS = 256 };
 
-// The arguments of every kernel here: a is m x k, b is k x n, c is m x n; lda, ldb, ldc are the elements from one row
-// to the next, which may be more than a row has.
-template <typename T> __global__ void __launch_bounds__(FLAT_THREADS) naive(const operand_stack<T> stack) {
+// The argument of every kernel here: matrices however they lie, stacks of them too, by operands.cuh, which also says
+// what PLAIN is. A number<T> is what elements become when they are computed with: element.cuh.
+template <typename T, bool PLAIN>
+__global__ void __launch_bounds__(FLAT_THREADS) naive(const operand_stack<T, PLAIN> stack) {
     const auto [a, b, c, m, n, k] = stack.of_block();
     const int64_t idx = static_cast<int64_t>(blockIdx.x) * FLAT_THREADS + threadIdx.x;
     const int64_t row = idx / n, column = idx % n;
     if (row >= m) return;
-    const auto a_row = a.row(row), b_column = b.column(column);
+    const auto a_row = a.row(row);
+    const auto b_column = b.column(column);
     number<T> sum = 0;
     for (int64_t i = 0; i < k; ++i) sum += a_row[i] * b_column[i];
     c.store(row, column, sum);

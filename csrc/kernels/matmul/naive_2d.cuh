@@ -6,10 +6,9 @@
 // Claim   words that threads read from global memory: 2*m*n*k; distinct words a block needs: 32*k (a block of "naive"
 //         in one row of C: 257*k)
 // Price   a warp is two rows of 16 columns: its load of A asks for two words in two lines (before: one word), its load
-//         of B brings 16 words for 32 lanes (before: 32). Caches save the traffic behind the loads in both forms, and
-//         the loads themselves remain: the likely reason for 542 us on an H200 where "naive" takes 359 (n = 1000)
+//         of B brings 16 words for 32 lanes (before: 32). Caches save the traffic behind the loads in both forms
 // Edges   threads outside C do nothing; the slides' grid of width / 16 drops the edge, this one is rounded up
-// Map     row = blockIdx.y*16 + threadIdx.y, column = blockIdx.x*16 + threadIdx.x; past 65535 blocks in y as "tiled"
+// Map     row = blockIdx.y*16 + threadIdx.y, column = blockIdx.x*16 + threadIdx.x; past 65535 blocks in y as in "tiled"
 // Limit   the reuse is left to the cache: "tiled_plain"
 #ifndef CK_MATMUL_NAIVE_2D_CUH
 #define CK_MATMUL_NAIVE_2D_CUH
@@ -20,12 +19,14 @@ namespace matmul {
 
 enum { SQUARE = 16 };
 
-template <typename T> __global__ void __launch_bounds__(SQUARE *SQUARE) naive_2d(const operand_stack<T> stack) {
+template <typename T, bool PLAIN>
+__global__ void __launch_bounds__(SQUARE *SQUARE) naive_2d(const operand_stack<T, PLAIN> stack) {
     const auto [a, b, c, m, n, k] = stack.of_block();
     const int64_t row = static_cast<int64_t>(blockIdx.y) * SQUARE + threadIdx.y;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * SQUARE + threadIdx.x;
     if (row >= m || column >= n) return;
-    const auto a_row = a.row(row), b_column = b.column(column);
+    const auto a_row = a.row(row);
+    const auto b_column = b.column(column);
     number<T> sum = 0;
     for (int64_t i = 0; i < k; ++i) sum += a_row[i] * b_column[i];
     c.store(row, column, sum);

@@ -1,12 +1,17 @@
 // What a kernel of matmul is given: matrices that lie in memory in any way, and stacks of them.
 //
 //     const auto [a, b, c, m, n, k] = stack.of_block();                // of this block's product: C is m x n
-//     const auto a_row = a.row(row), b_column = b.column(column);
+//     const auto a_row = a.row(row);
+//     const auto b_column = b.column(column);
 //     for (int64_t i = 0; i < k; ++i) sum += a_row[i] * b_column[i];   // as numbers: element.cuh
 //     c.store(row, column, sum);
 //
 // Strides may be anything: a transposed matrix has its two exchanged, a broadcast one has zeros, one that is read
 // backwards has negative ones. blockIdx.z chooses the product of the stack.
+//
+// PLAIN: two matrices and no stack, and the elements of each row are neighbours. What is known when a kernel is
+// compiled costs nothing when it runs: elsewhere each load adds up an address of 64 bits of its own, and the pointers
+// take registers, so that fewer loads are on their way.
 #ifndef CK_MATMUL_OPERANDS_CUH
 #define CK_MATMUL_OPERANDS_CUH
 
@@ -18,34 +23,34 @@
 
 namespace matmul {
 
-// A row or a column: elements at one distance.
-template <typename T> struct input_line {
+// A row or a column: elements at one distance, in elements as all strides here. NEXT: they are neighbours.
+template <typename T, bool NEXT> struct input_line {
     const T *data;
-    int64_t stride; // in elements, as all strides here
+    int64_t stride;
 
     __device__ __forceinline__ number<T> operator[](int64_t i) const {
-        return number_cast<number<T>>(data[i * stride]);
+        return number_cast<number<T>>(data[NEXT ? i : i * stride]);
     }
 };
 
-template <typename T> struct input_matrix {
+template <typename T, bool PLAIN> struct input_matrix {
     const T *data;
     int64_t row_stride, column_stride;
 
-    __device__ __forceinline__ input_line<T> row(int64_t row) const {
+    __device__ __forceinline__ input_line<T, PLAIN> row(int64_t row) const {
         return {data + row * row_stride, column_stride};
     }
-    __device__ __forceinline__ input_line<T> column(int64_t column) const {
-        return {data + column * column_stride, row_stride};
+    __device__ __forceinline__ input_line<T, false> column(int64_t column) const {
+        return {data + (PLAIN ? column : column * column_stride), row_stride};
     }
 };
 
-template <typename T> struct output_matrix {
+template <typename T, bool PLAIN> struct output_matrix {
     T *data;
     int64_t row_stride, column_stride;
 
     __device__ __forceinline__ void store(int64_t row, int64_t column, number<T> value) const {
-        data[row * row_stride + column * column_stride] = number_cast<T>(value);
+        data[row * row_stride + (PLAIN ? column : column * column_stride)] = number_cast<T>(value);
     }
 };
 
@@ -60,9 +65,9 @@ struct stack_axis {
 };
 
 // a is m x k, b is k x n, c is m x n.
-template <typename T> struct operands {
-    input_matrix<T> a, b;
-    output_matrix<T> c;
+template <typename T, bool PLAIN> struct operands {
+    input_matrix<T, PLAIN> a, b;
+    output_matrix<T, PLAIN> c;
     int64_t m, n, k;
 
     __host__ __device__ __forceinline__ void skip(const stack_axis &axis, int64_t products) {
@@ -77,16 +82,16 @@ template <typename T> struct operands {
 // would cost every kernel registers, and so threads that a multiprocessor can hold.
 enum { STACK_AXES = 4 };
 
-template <typename T> struct operand_stack {
-    operands<T> first;
+template <typename T, bool PLAIN> struct operand_stack {
+    operands<T, PLAIN> first;
     int axes;
-    stack_axis axis[STACK_AXES];
+    stack_axis axis[PLAIN ? 1 : STACK_AXES];
 
-    __device__ __forceinline__ operands<T> of_block() const {
-        operands<T> mine = first;
+    __device__ __forceinline__ operands<T, PLAIN> of_block() const {
+        operands<T, PLAIN> mine = first;
         unsigned number = blockIdx.z;
 #pragma unroll 1 // seldom entered: not worth instructions
-        for (int i = 0; i < axes; ++i) {
+        for (int i = 0; !PLAIN && i < axes; ++i) {
             const unsigned length = static_cast<unsigned>(axis[i].length);
             mine.skip(axis[i], number % length);
             number /= length;

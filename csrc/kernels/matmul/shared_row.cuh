@@ -22,8 +22,8 @@ namespace matmul {
 enum { ROW_THREADS = 256 };
 
 // segment: how many elements of a row the block's shared memory holds.
-template <typename T>
-__global__ void __launch_bounds__(ROW_THREADS) shared_row(const operand_stack<T> stack, int segment) {
+template <typename T, bool PLAIN>
+__global__ void __launch_bounds__(ROW_THREADS) shared_row(const operand_stack<T, PLAIN> stack, int segment) {
     DYNAMIC_SHARED(number<T>, a_shared);
     const auto [a, b, c, m, n, k] = stack.of_block();
     const int tid = threadIdx.x;

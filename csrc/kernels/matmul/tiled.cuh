@@ -7,7 +7,7 @@
 // Price   2*TILE*TILE words of shared memory, two barriers a tile
 // Edges   outside the matrix a tile holds zeros, which add nothing; all threads reach both barriers
 // Map     row = blockIdx.y*TILE + threadIdx.y, column = blockIdx.x*TILE + threadIdx.x. A grid has at most 65535
-//         blocks in y: where C has more rows of tiles, a block goes on with the tile gridDim.y further down
+//         blocks in y: what C has below them is another launch's
 // Limit   an edge test a word ("tiled_padded"); two loads from shared memory for each multiply-add
 #ifndef CK_MATMUL_TILED_CUH
 #define CK_MATMUL_TILED_CUH
@@ -17,14 +17,16 @@
 
 namespace matmul {
 
-template <typename T, int TILE> __global__ void __launch_bounds__(TILE *TILE) tiled(const operand_stack<T> stack) {
+template <typename T, bool PLAIN, int TILE>
+__global__ void __launch_bounds__(TILE *TILE) tiled(const operand_stack<T, PLAIN> stack) {
     __shared__ number<T> a_tile[TILE][TILE];
     __shared__ number<T> b_tile[TILE][TILE];
     const auto [a, b, c, m, n, k] = stack.of_block();
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int64_t row = static_cast<int64_t>(blockIdx.y) * TILE + ty;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * TILE + tx;
-    const auto a_row = a.row(row), b_column = b.column(column);
+    const auto a_row = a.row(row);
+    const auto b_column = b.column(column);
     kahan_sum<number<T>> total;
     for (int64_t start = 0; start < k; start += TILE) {
         a_tile[ty][tx] = row < m && start + tx < k ? a_row[start + tx] : number<T>(0);

@@ -6,7 +6,7 @@
 // Claim   comparisons against m, n, k in the inner loops: 0 (before: 4 a thread and tile)
 // Price   memory for the padding, zeroed by the copy
 // Edges   none in the kernel: zeros times zeros add nothing, and what falls outside C lands in C's padding
-// Map     as "tiled"; rows, depth: m and k rounded up
+// Map     as "tiled"; k is the rounded one, and the grid covers m and n rounded up
 // Limit   two loads from shared memory for each multiply-add
 #ifndef CK_MATMUL_TILED_PADDED_CUH
 #define CK_MATMUL_TILED_PADDED_CUH
@@ -16,15 +16,16 @@
 
 namespace matmul {
 
-template <typename T, int TILE>
-__global__ void __launch_bounds__(TILE *TILE) tiled_padded(const operand_stack<T> stack) {
+template <typename T, bool PLAIN, int TILE>
+__global__ void __launch_bounds__(TILE *TILE) tiled_padded(const operand_stack<T, PLAIN> stack) {
     __shared__ number<T> a_tile[TILE][TILE];
     __shared__ number<T> b_tile[TILE][TILE];
     const auto [a, b, c, m, n, k] = stack.of_block();
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int64_t row = static_cast<int64_t>(blockIdx.y) * TILE + ty;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * TILE + tx;
-    const auto a_row = a.row(row), b_column = b.column(column);
+    const auto a_row = a.row(row);
+    const auto b_column = b.column(column);
     kahan_sum<number<T>> total;
     for (int64_t start = 0; start < k; start += TILE) {
         a_tile[ty][tx] = a_row[start + tx];

@@ -16,15 +16,16 @@
 
 namespace matmul {
 
-template <typename T, int TILE>
-__global__ void __launch_bounds__(TILE *TILE) tiled_plain(const operand_stack<T> stack) {
+template <typename T, bool PLAIN, int TILE>
+__global__ void __launch_bounds__(TILE *TILE) tiled_plain(const operand_stack<T, PLAIN> stack) {
     __shared__ number<T> a_tile[TILE][TILE];
     __shared__ number<T> b_tile[TILE][TILE];
     const auto [a, b, c, m, n, k] = stack.of_block();
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int64_t row = static_cast<int64_t>(blockIdx.y) * TILE + ty;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * TILE + tx;
-    const auto a_row = a.row(row), b_column = b.column(column);
+    const auto a_row = a.row(row);
+    const auto b_column = b.column(column);
     number<T> sum = 0;
     for (int64_t start = 0; start < k; start += TILE) {
         a_tile[ty][tx] = row < m && start + tx < k ? a_row[start + tx] : number<T>(0);

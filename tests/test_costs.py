@@ -1,0 +1,125 @@
+"""What a call does not cost: copies of operands that lie well, memory on a repeated call, time at the import.
+
+Times beside other libraries' are measured on a GPU: .ci/gpu calls."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import cudakern
+import subprocesses
+from cases import native, numbers
+from cudakern import _dispatch
+
+A, B = (300, 400), (400, 200)
+
+
+def guarded_calls(name, call):
+    """How many calls of the runtime it makes."""
+    call()
+    native(name).inject_fault(0, 1)  # counts anew
+    call()
+    return native(name).fault_count()
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+HOST = {
+    "plain": lambda shape: numbers(shape, "float32"),
+    "transposed": lambda shape: numbers(shape[::-1], "float32").T,
+    "rows apart": lambda shape: numbers((shape[0], shape[1] + 50), "float32")[:, 25:-25],
+    "transposed, columns apart": lambda shape: numbers((shape[1], shape[0] + 50), "float32")[:, 25:-25].T,
+    "one row for all": lambda shape: np.broadcast_to(numbers((1, shape[1]), "float32"), shape),
+    "read-only": lambda shape: np.broadcast_to(numbers(shape, "float32"), shape),
+}
+
+
+@pytest.mark.parametrize("right", HOST)
+@pytest.mark.parametrize("left", HOST)
+def test_host_operands_go_as_they_lie(backend, monkeypatch, left, right):
+    """Nothing is written out on the host where a leading dimension, or a stride of 0, can say it."""
+    given, execute = [], _dispatch.execute
+    monkeypatch.setattr(_dispatch, "execute", lambda *arguments: given.append(arguments) or execute(*arguments))
+    a, b = HOST[left](A), HOST[right](B)
+    for variant in ("tiled", "naive"):
+        result = cudakern.matmul(a, b, variant=variant)
+        assert np.allclose(result, a @ b, rtol=1e-4, atol=1e-4)
+        (_, _, inputs, _), = given  # fmt: skip
+        assert [np.shares_memory(x, mine) for x, mine in zip(inputs, (a, b), strict=True)] == [True, True]
+        given.clear()
+
+
+def test_operands_on_the_device_are_not_copied(backend):
+    """Whatever their strides: as many calls of the runtime as for plain ones, and no memory."""
+    x, y = cudakern.asarray(numbers((64, 48), "float32")), cudakern.asarray(numbers((48, 64), "float32"))
+    out = cudakern.empty((64, 64), "float32")
+    one = cudakern.asarray(numbers((1, 1), "float32"))
+    assert one._view.strides == (4, 4)
+    repeated = type(x)(native(backend).view(one._view, 0, (64, 48), (0, 0), "float32"), native(backend))
+    for variant in ("auto", "tiled", "naive"):
+        plain = guarded_calls(backend, lambda v=variant: cudakern.matmul(x, y, out=out, variant=v))
+        used = native(backend).pool_used(0)
+        for a, b in ((y.T, x.T), (x[::-1], y[:, ::-1]), (y.T[:, ::-1], x[::-1].T), (repeated, y)):
+            call = lambda a=a, b=b, v=variant: cudakern.matmul(a, b, out=out, variant=v)  # noqa: E731
+            assert guarded_calls(backend, call) == plain
+            assert native(backend).pool_used(0) == used
+            assert np.allclose(out.get(), a.get() @ b.get(), rtol=1e-4, atol=1e-4)
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+def test_a_repeated_call_takes_no_memory_of_the_device(backend):
+    """The pool has it from the calls before: neither the device nor the host's locked pages are asked."""
+    module = native(backend)
+    a, x = numbers((70, 70), "float32"), numbers(50_000, "float32")
+    on_device = cudakern.asarray(a)
+
+    def calls():
+        for variant in ("tiled", "tiled_padded"):
+            cudakern.matmul(a, a, variant=variant)
+            (cudakern.matmul(on_device, on_device.T, variant=variant) @ on_device).get()
+        cudakern.sum_of_squares(x, variant="multi_block")
+        float(cudakern.sum_of_squares(on_device[::2]))
+
+    def taken():
+        gc.collect()
+        cudakern.synchronize()
+        free = module.device_properties(0)["memory_free"] if backend == "emulator" else 0  # a GPU is not ours alone
+        return free, module.pinned_used(), module.pool_used(0)
+
+    for _ in range(5):
+        calls()
+    before = taken()
+    for _ in range(50):
+        calls()
+    assert taken() == before
+
+
+# --- the import ------------------------------------------------------------------------------------------------------
+IMPORT = """
+import time
+start = time.process_time()
+import numpy
+between = time.process_time()
+import cudakern
+print(between - start, time.process_time() - between)
+"""
+
+
+def test_the_import_takes_less_than_a_tenth_of_a_second():
+    """Of a processor, beyond NumPy's own; under a sanitizer, which slows all down, less than NumPy's."""
+    for _ in range(10):  # a busy machine takes longer now and then
+        numpys, ours = map(float, subprocesses.run(IMPORT).split())
+        if ours < max(0.1, numpys):
+            return
+    raise AssertionError(f"{ours:.3f} s, and NumPy {numpys:.3f} s")
+
+
+def test_the_import_brings_in_nothing_that_only_shows():
+    """Tables, pictures and other libraries are imported when something is to be shown, or shared with them."""
+    output = subprocesses.run("""
+        import sys
+        import cudakern
+        print([name for name in ("rich", "matplotlib", "torch", "cupy", "ml_dtypes") if name in sys.modules])
+        print("cudakern._cuda" in sys.modules)  # the GPU's module waits for the first call
+    """)
+    assert output.split("\n") == ["[]", "False", ""]
