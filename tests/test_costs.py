@@ -3,6 +3,7 @@
 Times beside other libraries' are measured on a GPU: .ci/gpu calls."""
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -106,12 +107,13 @@ print(between - start, time.process_time() - between)
 
 
 def test_the_import_takes_less_than_a_tenth_of_a_second():
-    """Of a processor, beyond NumPy's own; under a sanitizer, which slows all down, less than NumPy's."""
+    """Of a processor, beyond NumPy's own; under a sanitizer, which slows all down, no longer than NumPy's."""
     for _ in range(10):  # a busy machine takes longer now and then
         numpys, ours = map(float, subprocesses.run(IMPORT).split())
-        if ours < max(0.1, numpys):
+        limit = numpys if "LD_PRELOAD" in os.environ else 0.1
+        if ours < limit:
             return
-    raise AssertionError(f"{ours:.3f} s, and NumPy {numpys:.3f} s")
+    raise AssertionError(f"{ours:.3f} s, and at most {limit:.3f} s")
 
 
 def test_the_import_brings_in_nothing_that_only_shows():

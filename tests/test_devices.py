@@ -210,6 +210,28 @@ def test_calls_with_host_arrays_go_to_the_device():
     )
 
 
+def test_the_threads_current_device_is_respected():
+    """As another library sets it; device() goes before it, and changes nothing for that library."""
+    several(
+        """
+        import threading
+        import cuda_api
+        library = cuda_api.load("emulator", "streams")
+        library.check("api_set_device", 2)
+        x = ck.asarray(np.ones((2, 2)))
+        assert ck.backend().device == x.device.index == 2
+        with ck.device(1) as one:
+            assert ck.zeros(1).device == one
+            assert ck.matmul(np.ones((2, 2)), np.ones((2, 2)), variant="naive").sum() == 8
+        assert (x @ x).device.index == ck.zeros(1).device.index == 2
+        found = []
+        thread = threading.Thread(target=lambda: found.append(ck.backend().device))
+        thread.start(), thread.join()
+        assert found == [0]
+        """
+    )
+
+
 def test_a_thread_has_its_own_device():
     several(
         """

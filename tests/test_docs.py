@@ -1,8 +1,11 @@
-"""The documents: examples run and give what they say, links lead somewhere, exercises accept their own answers."""
+"""The documents: examples run and give what they say, links lead somewhere, exercises accept their own answers, and
+what holds a promise of the contract exists."""
 
+import ast
 import doctest
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -49,3 +52,44 @@ def test_exercises_accept_their_own_answers(monkeypatch, capsys):
         assert "right" in capsys.readouterr().out
         with pytest.raises(AssertionError, match=r"is not it|is none"):
             check(exercise, "no such answer")
+
+
+# --- the contract ----------------------------------------------------------------------------------------------------
+CONTRACT = ROOT / "docs/contract.md"
+HELD_BY = re.compile(r"`(tests/test_\w+\.py::test_\w+|\.ci/(?:run|deep|gpu) [^`]+)`")
+
+
+def promises():
+    """(promise, what holds it) of each row of the page."""
+    rows = re.findall(r"^\| (.+) \| (.*) \|$", CONTRACT.read_text(), re.M)
+    return [(promise, held_by) for promise, held_by in rows if (promise, held_by) != ("promise", "held by")]
+
+
+def names_in(path):
+    """The names of a file's tests, those in classes and behind conditions too."""
+    tree = ast.parse((ROOT / path).read_text())
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test")}
+
+
+def steps_of(script):
+    """The steps of a script of .ci: .ci/run announces them in words, the others list them when they know one not."""
+    if script == ".ci/run":
+        return set(re.findall(r'^step "?([^"$\n]+)', (ROOT / script).read_text(), re.M))
+    run = subprocess.run([sys.executable, ROOT / script, "no such step"], text=True, capture_output=True)
+    return set(run.stderr.strip().rpartition("the steps are ")[2].split(", "))
+
+
+def test_every_promise_is_held_by_something():
+    assert len(promises()) > 50
+    for promise, held_by in promises():
+        assert held_by == ", ".join(f"`{one}`" for one in HELD_BY.findall(held_by)), promise
+
+
+def test_what_holds_a_promise_exists():
+    named = {one for _, held_by in promises() for one in HELD_BY.findall(held_by)}
+    known = {}
+    for place, name in (one.split("::") if "::" in one else one.split(" ", 1) for one in named):
+        is_script = place.startswith(".ci")
+        known.setdefault(place, steps_of(place) if is_script else names_in(place))
+        words = name.split() if is_script and place != ".ci/run" else [name]
+        assert set(words) <= known[place], place

@@ -831,3 +831,20 @@ def test_cuda_arrays_are_told_of_on_the_gpu(backend):
         assert x.__dlpack_device__() == (2, 0)
     else:
         assert not hasattr(ck.zeros(3), "__cuda_array_interface__")
+
+
+def test_operations_say_what_to_do_with_another_librarys_array(backend):
+    """Not silently by way of the host, and not by NumPy, which would not know what it is."""
+    theirs = types.SimpleNamespace(__cuda_array_interface__=INTERFACE)
+    d = ck.zeros((2, 2), "float32")
+    for variant in ("auto", "tiled"):
+        for call in (
+            lambda v=variant: ck.matmul(theirs, theirs, variant=v),
+            lambda v=variant: ck.matmul(np.ones((2, 2), "float32"), theirs, variant=v),
+            lambda v=variant: ck.matmul(d, theirs, variant=v),
+        ):
+            with pytest.raises(TypeError, match=r"of another library, on the device|another library's, on the device"):
+                call()
+    for variant in ("auto", "coalesced"):
+        with pytest.raises(TypeError, match=r"of another library, on the device: cudakern\.asarray\(x\) takes it"):
+            ck.sum_of_squares(theirs, variant=variant)

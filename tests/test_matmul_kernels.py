@@ -298,6 +298,51 @@ def test_orders_of_threads_and_blocks_in_stacks(backend, row, order):
     assert len(set(results)) == 1
 
 
+# --- arrays on the device: kernels get them as they lie --------------------------------------------------------------
+LIES = {
+    "rows": lambda x: x.copy(),
+    "columns": lambda x: x.swapaxes(-1, -2).copy().swapaxes(-1, -2),
+    "backwards": lambda x: x[..., ::-1, ::-1].copy()[..., ::-1, ::-1],
+    "apart": lambda x: x.repeat(3, -2).repeat(2, -1)[..., ::3, ::2],
+    "inside_out": lambda x: x.T.copy().T,
+    "stack_backwards": lambda x: x[::-1, :, ::-1].copy()[::-1, :, ::-1],
+    "stack_exchanged": lambda x: x.swapaxes(0, 1).copy().swapaxes(0, 1),
+}
+
+
+def on_device(x, dtype):
+    """An array's whole memory on the device, and the view of it that the array is."""
+    root = x
+    while root.base is not None:
+        root = root.base
+    here = cudakern.backend()
+    memory = here.native.empty(root.shape, dtype, here.device, 0)
+    here.native.upload(memory, root, 0)
+    return memory, here.native.view(memory, x.ctypes.data - root.ctypes.data, x.shape, x.strides, dtype)
+
+
+@pytest.mark.parametrize("left", LIES)
+@each_row
+def test_arrays_on_the_device_in_any_order_of_memory(backend, row, left):
+    here = cudakern.backend()
+    values = row.values({})
+    for dtype in {"float32", row.types[-1]}:
+        a, b = fill((2, 3, 9, 11), dtype), fill((2, 3, 11, 10), dtype, 1)
+        expected, bound = a @ b, row.error_bound((9, 11), (11, 10), dtype=dtype)
+        for right in LIES:
+            for result in LIES:
+                out = LIES[result](np.full_like(expected, 7))
+                memory, view = on_device(out, dtype)
+                inputs = on_device(LIES[left](a), dtype)[1], on_device(LIES[right](b), dtype)[1]
+                here.native.execute(OPERATION, row.name, values, inputs, (view,), here.device, False, 0)
+                after = np.full(memory.shape, 1, dtype)
+                here.native.download(after, memory, 0)
+                root = np.ndarray(out.shape, dtype, after, (view.pointer - memory.pointer), out.strides)
+                assert errors_of(root, a, b).max() <= bound, (left, right, result)
+                root[...] = 7
+                assert (after == 7).all(), "what lies between the elements was written"
+
+
 # --- what a row says of itself, and what it refuses ------------------------------------------------------------------
 @each_row
 def test_shapes_that_do_not_fit(backend, row):

@@ -7,6 +7,8 @@ CUDAKERN_HYPOTHESIS=deep) takes ten thousand examples of each test.
 
 import contextlib
 import functools
+import operator
+import re
 import warnings
 from dataclasses import dataclass, replace
 
@@ -478,6 +480,9 @@ ODD_CALLS = {
     "out of a sum": lambda f: f(TWO[0], TWO[1], out=np.zeros(())),
     "out with dots": lambda f: f(TWO[0], TWO[1], out=...),
     "out with dots, a matrix": lambda f: f(TWO, TWO, out=...),
+    "out without an axis of one": lambda f: f(np.ones((1, 3)), np.ones((3, 2)), out=np.zeros(2)),
+    "out without the axes of a matrix": lambda f: f(np.arange(3.0), np.ones((1, 3)), out=np.zeros(())),
+    "out without a stack of one": lambda f: f(np.ones((1, 3, 2, 2)), TWO, out=np.zeros((3, 2, 2))),
     "out in a tuple": lambda f: f(TWO, TWO, out=(np.zeros((2, 2)),)),
     "None in a tuple": lambda f: f(TWO, TWO, out=(None,)),
     "no out in a tuple": lambda f: f(TWO, TWO, out=()),
@@ -532,6 +537,20 @@ def test_auto_takes_kernels_where_there_are_some(backend, monkeypatch):
             cudakern.matmul(np.ones((2, 2), "longdouble"), TWO)
 
 
+def test_auto_of_host_arrays_is_numpys_without_a_gpu(monkeypatch):
+    """Nobody who wants a result should wait for the emulator, whatever use_backend says."""
+    monkeypatch.setattr(_dispatch, "execute", None)
+    with cudakern.use_backend("emulator"):
+        for dtype in NUMPY_TYPES:
+            assert np.array_equal(
+                cudakern.matmul(TWO.astype(dtype), TWO.astype(dtype)), np.matmul(*[TWO.astype(dtype)] * 2)
+            )
+        assert cudakern.sum_of_squares(TWO) == 14
+        assert cudakern.profile(cudakern.matmul, TWO, TWO, repeat=1).variant.name == "numpy"
+        with pytest.raises(TypeError, match="NoneType"):
+            cudakern.matmul(TWO, TWO, variant="tiled")
+
+
 class Refusing:
     """Stands for numpy.matmul, and computes nothing."""
 
@@ -571,7 +590,7 @@ def test_bfloat16_of_device_arrays(backend):
     """Two of them give a third; with another type it counts as float32. NumPy needs no bfloat16 for that."""
     values = np.array([[1.0, -2.5], [3.0, 0.25]], "float32")  # bfloat16 has them exactly
     x = cudakern.asarray(values).astype("bfloat16")
-    assert (x @ x)._view.dtype == "bfloat16"
+    assert (x @ x)._view.dtype == (x[None] @ x)._view.dtype == "bfloat16"
     assert np.array_equal((x @ x).astype("float32").get(), values @ values)
     for other, result in (("float32", "float32"), ("float16", "float32"), ("int8", "float32"), ("int32", "float64")):
         y = cudakern.asarray(np.array([[1, 2], [3, 4]], other))
@@ -658,6 +677,32 @@ def test_wrong_calls_with_device_arrays_fail_as_numpys_do(backend):
             assert error is not None or np.array_equal(result.get(), expected)
 
 
+def test_shapes_of_out_are_checked_before_anything_runs(backend):
+    for shape, out in (((2, 2, 2), (2, 2)), ((3, 1, 2, 2), (1, 2, 2)), ((2, 2, 2), (1, 2, 2)), ((2, 2), (2,))):
+        x, target = np.ones(shape), np.zeros(out)
+        for a, b, into in ((x, TWO, target), tuple(map(cudakern.asarray, (x, TWO, target)))):
+            with pytest.raises(ValueError, match=re.escape(f"out is {out}, and the product is {shape}")):
+                cudakern.matmul(a, b, out=into, variant="naive")
+
+
+def test_an_out_that_is_an_operand(backend):
+    values = np.arange(1600.0).reshape(40, 40) % 7  # several tiles: one is written before another is read
+    for variant in ("auto", "tiled", "tiled_padded"):
+        for which in ("a", "b", "both", "rows", "transposed"):
+            for put in (np.array, cudakern.asarray):
+                a, b, big = put(values), put(values + 1), put(np.vstack([values, values[:1]]))
+                if which == "both":
+                    result, wanted = cudakern.matmul(a, a, out=a, variant=variant), values @ values
+                elif which == "rows":
+                    result, wanted = cudakern.matmul(big[:40], b, out=big[1:], variant=variant), values @ (values + 1)
+                elif which == "transposed":
+                    result, wanted = cudakern.matmul(a, b, out=b.T, variant=variant), values @ (values + 1)
+                else:
+                    out = a if which == "a" else b
+                    result, wanted = cudakern.matmul(a, b, out=out, variant=variant), values @ (values + 1)
+                assert np.array_equal(result if put is np.array else result.get(), wanted), (variant, which)
+
+
 def test_an_out_on_the_device_whose_elements_are_one(backend):
     module, d = native(backend), cudakern.asarray(TWO)
     for shape, strides in (((2, 2), (0, 8)), ((2, 2), (8, 8)), ((3, 2, 2), (0, 16, 8))):
@@ -667,7 +712,7 @@ def test_an_out_on_the_device_whose_elements_are_one(backend):
             cudakern.matmul(d, d, out=out)
     frozen = module.adopt(memory, memory.pointer, (2, 2), (16, 8), "float64", 0, True)
     for variant in ("auto", "naive"):
-        with pytest.raises(ValueError, match="read-only"):
+        with pytest.raises(ValueError, match="out is read-only"):
             cudakern.matmul(d, d, out=DeviceArray(frozen, module), variant=variant)
     assert np.array_equal((DeviceArray(frozen, module) @ d).shape, (2, 2))
 
@@ -777,6 +822,23 @@ def test_two_plain_matrices_take_no_detour(backend, monkeypatch):
     for unlike in (d.astype("float32"), d[0], d[:1], d.reshape(1, 2, 2)):
         with pytest.raises(TypeError, match="NoneType"):
             cudakern.matmul(d, unlike)
+
+
+def test_products_in_place(backend):
+    """x @= y is matmul(x, y, out=x): NumPy's values, its errors, and the same array."""
+    for a, b in ((TWO, TWO + 1), (np.stack([TWO, TWO.T]), TWO), (TWO, TWO.T), (TWO, np.ones((2, 3))), (TWO[0], TWO)):
+        expected, error = attempt(lambda a=a, b=b: operator.imatmul(a.copy(), b))
+        x = cudakern.asarray(a)
+        result, mine = attempt(lambda x=x, b=b: operator.imatmul(x, cudakern.asarray(b)))
+        assert mine is error
+        if error is None:
+            assert result is x
+            assert np.array_equal(x.get(), expected)
+        else:
+            assert np.array_equal(x.get(), a)
+    for other in (TWO, 2):
+        with pytest.raises((TypeError, ValueError)):
+            operator.imatmul(cudakern.asarray(TWO), other)
 
 
 # --- sizes ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import cuda_api
 from cases import native
 from cuda_api import DEFAULT
 
-INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE = 1, 2, 101
+INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, PEER_ACCESS_UNSUPPORTED = 1, 2, 101, 217
 size = ctypes.c_size_t
 
 
@@ -199,8 +199,9 @@ def test_a_device_is_not_its_own_peer(library):
     for pair in ((0, count), (-1, 0)):
         assert library.code("api_can_access_peer", ctypes.byref(place), *pair) == INVALID_DEVICE
     assert library.code("api_enable_peer", count, ctypes.c_uint(0)) == INVALID_DEVICE
-    assert library.code("api_enable_peer", 0, ctypes.c_uint(0)) == INVALID_DEVICE
     assert library.code("api_last_error") == INVALID_DEVICE
+    assert library.code("api_enable_peer", 0, ctypes.c_uint(0)) == PEER_ACCESS_UNSUPPORTED
+    assert library.code("api_last_error") == PEER_ACCESS_UNSUPPORTED
 
 
 def test_copies_between_peers_name_their_devices(library):

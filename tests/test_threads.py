@@ -102,20 +102,41 @@ def test_all_write_one_array_each_its_part(backend, pick, which):
 
 @pytest.mark.parametrize("which", STREAMS)
 def test_all_write_all_of_one_array(backend, pick, which):
-    """Nobody promises whose values stay, but each write is whole: they come one after the other."""
-    x = ck.zeros((64, 64), "int32")
+    """In turns: the calls are, their work goes on. What was enqueued first is done first, in whatever streams."""
+    x, turn = ck.zeros((64, 64), "int32"), threading.Lock()
 
     def work(i):
         stream = pick[which]()
         for k in range(ROUNDS):
-            x.fill(10 * i + k, stream=stream)
-            seen = x.get()
-            assert (seen == seen[0, 0]).all()
+            with turn:
+                x.fill(10 * i + k, stream=stream)
+                seen = x.copy()
+            with turn:
+                later = x.copy(stream=stream)
+            assert (seen.get() == 10 * i + k).all()
+            last = later.get()
+            assert (last == last[0, 0]).all()
 
     in_threads(backend, work)
     last = x.get()
     assert (last == last[0, 0]).all()
     assert last[0, 0] % 10 == ROUNDS - 1
+
+
+def test_all_write_all_of_one_array_at_once(backend, pick):
+    """As with NumPy's arrays nobody can say what is in it then, but no harm is done."""
+    x = ck.zeros((64, 64), "int32")
+
+    def work(i):
+        stream = pick[STREAMS[i % len(STREAMS)]]()
+        for k in range(ROUNDS):
+            x.fill(10 * i + k, stream=stream)
+            seen = x.get()
+            assert set(np.unique(seen)) <= {0} | {10 * j + r for j in range(THREADS) for r in range(ROUNDS)}
+
+    in_threads(backend, work)
+    x.fill(7)
+    assert (x.get() == 7).all()
 
 
 def test_arrays_that_go_from_thread_to_thread(backend, pick):

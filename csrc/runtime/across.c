@@ -38,11 +38,18 @@ typedef struct crossing {
 } crossing;
 
 static int enqueue(crossing *c) { // on the target's device
+    ck_memory *to = c->to->memory, *from = c->from->memory;
+    void *target = c->to->view.data, *source = c->from->view.data;
     size_t bytes = ck_dtype_size(c->to->view.dtype);
     for (int i = 0; i < c->to->view.ndim; i++) bytes *= (size_t)c->to->view.shape[i];
     CK_CUDA(c->error, cudaStreamWaitEvent(c->stream, c->ready->event, 0));
-    CK_CUDA(c->error, cudaMemcpyAsync(c->to->view.data, c->from->view.data, bytes, cudaMemcpyDefault, c->stream));
-    return ck_mark_record(c->to->memory->device, c->stream, &c->read, c->error);
+    // Pools' memory is not open to other devices, and cudaMemcpyPeerAsync needs no opening. It takes no host's memory.
+    if (backend_memory_is_host() && (to->foreign || from->foreign))
+        CK_CUDA(c->error, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, c->stream));
+    else
+        CK_CUDA(c->error,
+                cudaMemcpyPeerAsync(target, to->device->index, source, from->device->index, bytes, c->stream));
+    return ck_mark_record(to->device, c->stream, &c->read, c->error);
 }
 
 static int write_target(crossing *c) { // on the target's device

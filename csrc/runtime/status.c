@@ -69,9 +69,10 @@ int ck_is_late(int code) {
 // does not say so (an emulated device lives on), so the device is asked, in a way that waits for nothing.
 static int is_lost(cudaError_t code) {
     size_t available, total;
-    if (!ck_is_late((int)code) || cudaMemGetInfo(&available, &total) == cudaSuccess) return 0;
+    if (!ck_is_late((int)code)) return 0;
+    const int lost = cudaMemGetInfo(&available, &total) != cudaSuccess || cudaFree(NULL) != cudaSuccess;
     (void)cudaGetLastError();
-    return 1;
+    return lost;
 }
 
 int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
@@ -86,6 +87,9 @@ int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
         lost = is_lost(code);
         if (code == cudaErrorInsufficientDriver && *detail == '\0')
             snprintf(detail, sizeof detail, "there is no NVIDIA driver, or it is too old for this build");
+        if (code == cudaErrorInitializationError && *detail == '\0')
+            snprintf(detail, sizeof detail,
+                     "a child of fork() cannot use CUDA once its parent has: start such a process by spawn");
     }
     fault_given = 0;
     return ck_fail(error, (int)code, call, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,

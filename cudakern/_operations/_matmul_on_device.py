@@ -72,7 +72,8 @@ def plain(a: DeviceArray, b: Any, out: Any) -> DeviceArray | None:
 def product(row: Variant | None, values: tuple[int, ...], a: Any, b: Any, out: Any, stream: Any) -> DeviceArray:
     """The product, in any case; no row: that of "auto"."""
     for name, x in (("a", a), ("b", b)):
-        if not isinstance(x, DeviceArray) and np.ndim(x) == 0:
+        elsewhere = isinstance(x, DeviceArray) or hasattr(x, "__cuda_array_interface__")
+        if not elsewhere and np.ndim(x) == 0:
             raise ValueError(f"matmul: {name} is a scalar; use * for that")
     if out is None or out is ...:  # results on the device are arrays anyway
         module, device = _dispatch.check_one_place(NAME, a=a, b=b)

@@ -87,15 +87,14 @@ def by_kernel(row: Variant, values: tuple[int, ...], a: Array, b: Array, out: An
     product = _rules.product(a.shape, b.shape)
     if out is not None:
         product.check_out(out.shape)
-    # The kernel writes into out itself where it can; else into memory of its own, which is then copied.
+    # The result comes straight into out where it can, also into an operand, which the device has a copy of by then;
+    # else into memory of its own, which is then copied.
     direct = (
         out is not None
         and out.shape == product.shape
         and out.dtype == dtype
         and out.size > 0
         and not _rules.too_many(product.batch)
-        and not np.may_share_memory(out, a)
-        and not np.may_share_memory(out, b)
         and _dispatch.host_result(_stack(out, *product.result(out.strides)))
     )
     result = np.asarray(out) if direct else np.empty(product.shape, dtype)

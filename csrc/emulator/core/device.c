@@ -299,7 +299,9 @@ int emu_device_enable_peer(int peer, unsigned flags, int enable) {
     if (!code) code = emu_check_device(peer, call);
     if (code) return code;
     if (flags) return emu_error(cudaErrorInvalidValue, "%s: flags %u; only 0 is allowed", call, flags);
-    if (peer == device) return emu_error(cudaErrorInvalidDevice, "%s: device %d is the current one", call, peer);
+    if (peer == device)
+        return emu_error(enable ? cudaErrorPeerAccessUnsupported : cudaErrorPeerAccessNotEnabled,
+                         "%s: device %d is the current one", call, peer);
     if (atomic_exchange(&peers[device][peer], (unsigned char)enable) != enable) return cudaSuccess;
     return emu_error(enable ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled,
                      "%s: it was %s for device %d to reach device %d", call,

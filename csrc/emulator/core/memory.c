@@ -264,9 +264,15 @@ static void release(void *data) { // a block marked as dying
 }
 
 // Marks the block that begins there as dying, or says what is wrong.
-static int condemn(void *pointer, unsigned kinds, const char *call, int *device) {
+static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *call, int *device) {
     pthread_mutex_lock(&lock);
     block *found = beginning(pointer, kinds), *around = found ? NULL : holding(pointer);
+    if (found && of_a_pool && !found->pool) {
+        pthread_mutex_unlock(&lock);
+        return emu_error(cudaErrorInvalidValue,
+                         "%s(%p): that is memory of cudaMalloc, which cudaFree frees; a GPU's context is lost by this",
+                         call, pointer);
+    }
     uintptr_t base = around ? around->base : 0;
     size_t bytes = around ? around->bytes : 0;
     int dying = around && around->dying;
@@ -288,7 +294,7 @@ static int condemn(void *pointer, unsigned kinds, const char *call, int *device)
 int emu_free(void *pointer) {
     int device, code = emu_enter(&device);
     if (code || !pointer) return code;
-    code = condemn(pointer, 1u << DEVICE, "cudaFree", &device);
+    code = condemn(pointer, 1u << DEVICE, 0, "cudaFree", &device);
     if (code) return code;
     emu_wait_idle(device); // as CUDA: kernels may still use it; their errors stay for a synchronising call
     release(&pointer);
@@ -309,7 +315,7 @@ int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
 int emu_free_async(void *pointer, void *stream) {
     int device, code = emu_stream_device(stream, &device);
     if (code || !pointer) return code;
-    code = condemn(pointer, 1u << DEVICE, "cudaFreeAsync", &device);
+    code = condemn(pointer, 1u << DEVICE, 1, "cudaFreeAsync", &device);
     if (code) return code;
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
     if (code) { // not queued: the block lives on
@@ -466,7 +472,7 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
 int emu_free_host(void *pointer) {
     int device, code = emu_enter(&device);
     if (code || !pointer) return code;
-    code = condemn(pointer, 1u << PINNED, "cudaFreeHost", &device);
+    code = condemn(pointer, 1u << PINNED, 0, "cudaFreeHost", &device);
     if (code) return code;
     emu_wait_idle(-1); // copies of any device may still use it
     release(&pointer);
