@@ -241,7 +241,7 @@ def main():
     }
     record["promises"] = promises(record)
     for promise, kept in record["promises"].items():
-        print(f"{'kept   ' if kept else 'NOT KEPT'} {promise}", flush=True)
+        print(f"{'kept    ' if kept else 'NOT KEPT'} {promise}", flush=True)
     Path(sys.argv[1]).write_text(json.dumps(record, default=str))
 
 

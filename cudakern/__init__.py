@@ -8,8 +8,15 @@ or without one.
 14
 
 ``variants(op)`` lists the steps of a ladder, ``source(op, variant)`` shows a kernel, ``profile(fn, ...)`` measures a
-call, ``ladder(op)`` all steps, and ``backend()`` says where they run, and why. ``asarray(x)`` brings values to the
-device, as a DeviceArray, which operations take and give; its ``.get()`` brings them back.
+call, ``ladder(op)`` all steps, and ``backend()`` says where they run, and why.
+
+``asarray(x)`` brings values to the device, as a DeviceArray, which operations take and give without waiting; its
+``.get()`` brings them back. ``asarray`` and ``from_dlpack`` take other libraries' arrays where they lie. ``Stream`` and
+``Event`` order work, and ``with device(n):`` says where it is done.
+
+>>> d = ck.asarray([[1.0, 2.0], [3.0, 4.0]])
+>>> (d @ d.T).get().tolist()
+[[5.0, 11.0], [11.0, 25.0]]
 """
 
 from typing import TYPE_CHECKING

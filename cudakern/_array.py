@@ -470,8 +470,3 @@ class DeviceArray:
 
     def _repr_html_(self) -> str:
         return _show.markup(self._view, self._native)
-
-
-def wrap(view: View, native: Native) -> DeviceArray:
-    """A View of a C module as a public array."""
-    return DeviceArray(view, native)

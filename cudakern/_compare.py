@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._types import kind_of, numpy_dtype
+from ._dtypes import kind_of, numpy_dtype
 
 
 class Comparison(NamedTuple):

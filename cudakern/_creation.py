@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -218,7 +219,7 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
     native, _ = current()
     kind = _dtypes.from_name(_dtypes.name_of(dtype))
     sizes = _layout.check_shape(_layout.as_shape(shape), kind.itemsize)
-    nbytes = int(np.prod(sizes, dtype=object)) * kind.itemsize
+    nbytes = math.prod(sizes) * kind.itemsize
     return np.ndarray(sizes, kind, buffer=native.pinned(max(nbytes, 1)))
 
 

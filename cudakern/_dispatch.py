@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -13,14 +14,13 @@ import numpy.typing as npt
 
 from ._array import DeviceArray
 from ._backend import Backend, backend
-from ._dtypes import BFLOAT16
+from ._dtypes import type_name
 from ._layout import Shape, elements_meet
 from ._native import Native, View
 from ._streams import stream_handle
 from ._table import AUTO, Variant, find, variants
-from ._types import type_name
+from ._transfer import Array, buffer_of
 
-Array = npt.NDArray[Any]
 Result = TypeVar("Result")
 
 #: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
@@ -120,6 +120,13 @@ def host_row(operation: str) -> Variant:
     return next(row for row in variants(operation) if row.on_host)
 
 
+@functools.cache
+def defaults(operation: str, variant: str) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each type that a row takes, the result's type and the row's default parameters: for calls without detour."""
+    row = find(operation, variant)
+    return {given: (result, row.values({})) for given, _, result in row.signatures}
+
+
 # --- calls -----------------------------------------------------------------------------------------------------------
 def check_stream(stream: Any) -> None:
     """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
@@ -134,7 +141,14 @@ def execute(row: Variant, values: tuple[int, ...], inputs: tuple[Array, ...], ou
     _check_place(row, here)
     reports = recorder.get()
     report = here.native.execute(
-        row.operation, row.name, values, _buffers(inputs), _buffers(outputs), here.device, reports is not None, 0
+        row.operation,
+        row.name,
+        values,
+        tuple(map(buffer_of, inputs)),
+        tuple(map(buffer_of, outputs)),
+        here.device,
+        reports is not None,
+        0,
     )
     if reports is not None and report is not None:
         _note(reports, report, row, values, here, tuple(x.shape for x in inputs), inputs[0].dtype.name)
@@ -184,11 +198,6 @@ def _check_place(row: Variant, here: Backend) -> None:
     reason = row.why_not(here)
     if reason:
         raise NotImplementedError(f"{row.operation}: variant {row.name!r} cannot run here: {reason} ({here.why})")
-
-
-def _buffers(arrays: tuple[Array, ...]) -> tuple[Any, ...]:
-    """As C takes them: the buffer protocol has no word for bfloat16."""
-    return tuple(x if x.dtype.kind != "V" else (x.view(np.uint16), BFLOAT16) for x in arrays)
 
 
 def _note(

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from . import _display, _table
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
+from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
 from ._operations import Operation, operation
 from ._profile import Profile, check_counts, measure
-from ._types import numpy_dtype
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from . import _display
 from ._backend import Backend, emulator
+from ._dtypes import kind_of, rounding_unit, type_name
 from ._errors import unknown
-from ._types import kind_of, rounding_unit, type_name
 
 AUTO = "auto"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -15,8 +16,8 @@ Array = npt.NDArray[Any]
 
 
 def buffer_of(x: Array) -> Any:
-    """A host array as the C modules take it: no buffer format is bfloat16."""
-    return (x.view(np.uint16), _dtypes.BFLOAT16) if x.dtype.name == _dtypes.BFLOAT16 else x
+    """A host array of a type that the device has, as the C modules take it: no buffer format is bfloat16."""
+    return x if x.dtype.kind != "V" else (x.view(np.uint16), _dtypes.BFLOAT16)  # (NumPy's kind of ml_dtypes' types)
 
 
 def refuse_masked(x: Any) -> None:
@@ -104,6 +105,15 @@ def _fill(native: Native, to: View, value: Any, shape: tuple[int, ...], stream: 
 
 def assign_host(native: Native, to: View, value: Any, stream: int) -> None:
     """``to[...] = value`` for a value of the host: NumPy converts and refuses, the device broadcasts."""
+    if (
+        type(value) is np.ndarray
+        and value.shape == to.shape
+        and value.dtype.name == to.dtype
+        and value.flags.c_contiguous
+    ):
+        check_writable(to)  # the plain case goes without what follows
+        native.upload(to, buffer_of(value), stream)
+        return
     refuse_masked(value)
     given = np.asarray(value)
     if given.size == 1:
@@ -119,7 +129,7 @@ def assign_host(native: Native, to: View, value: Any, stream: int) -> None:
         converted[...] = value
         given = converted
     host = np.asarray(given, order="C")
-    if host.size == np.prod(to.shape, dtype=object):
+    if host.size == math.prod(to.shape):
         native.upload(to, buffer_of(host.reshape(to.shape)), stream)
     else:
         assign_view(native, to, from_host(native, host, to.device, stream), stream)

@@ -10,9 +10,8 @@ import numpy as np
 
 from . import _display, _table
 from ._backend import Backend, backend
-from ._dtypes import BFLOAT16
+from ._dtypes import BFLOAT16, NO_BFLOAT16, has_bfloat16, kind_of, numpy_dtype
 from ._operations import Operation, names, note_on_skipped, operation
-from ._types import NO_BFLOAT16, has_bfloat16, kind_of, numpy_dtype
 
 
 @dataclass(frozen=True)

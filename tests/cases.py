@@ -9,8 +9,8 @@ import numpy as np
 
 import cuda_api
 import cudakern
+from cudakern._dtypes import numpy_dtype
 from cudakern._operations import registry
-from cudakern._types import numpy_dtype
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
 

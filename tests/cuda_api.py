@@ -47,12 +47,21 @@ def can_build_for_gpu():
     return nvcc() is not None or all(built("cuda", path.stem).exists() for path in SOURCES.glob("*.cu"))
 
 
+@functools.cache
+def knows(compiler, flag):
+    """True if the compiler takes the flag; clang has not all of g++'s."""
+    line = [compiler, "-Werror", flag, "-x", "c++", "-fsyntax-only", os.devnull]
+    return subprocess.run(line, capture_output=True).returncode == 0
+
+
 def command(side, source, target):
     """The line that builds one file, as a list."""
     if side == "emulator":
         library = PACKAGE / "lib"
-        line = [os.environ.get("CXX", "c++"), "-std=c++17", "-x", "c++", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra"]
-        line += ["-Werror", "-ffp-contract=off", "-fno-gnu-unique", f"-I{emulator_headers()}", str(source), "-o"]
+        compiler = os.environ.get("CXX", "c++")
+        line = [compiler, "-std=c++17", "-x", "c++", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
+        line += ["-ffp-contract=off", *(flag for flag in ["-fno-gnu-unique"] if knows(compiler, flag))]
+        line += [f"-I{emulator_headers()}", str(source), "-o"]
         return [*line, str(target), f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
     line += ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90"]

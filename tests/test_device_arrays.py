@@ -17,7 +17,7 @@ import pytest
 
 import cudakern as ck
 from cases import BACKENDS, LAYOUTS, native
-from cudakern import _array, _dtypes, _layout
+from cudakern import _dtypes, _layout
 
 HAS_BFLOAT16 = importlib.util.find_spec("ml_dtypes") is not None
 DTYPES = [name for name in _dtypes.NAMES if name != "bfloat16" or HAS_BFLOAT16]
@@ -121,7 +121,7 @@ def test_arrays_of_two_backends():
             return "other"
 
     with ck.use_backend("emulator"):
-        x, y = ck.zeros(3), _array.wrap(ck.zeros(3)._view, Other())
+        x, y = ck.zeros(3), ck.DeviceArray(ck.zeros(3)._view, Other())
         assert y.backend == "other"
         with pytest.raises(
             ValueError, match=r"on other:0 and the array on emulator:0, another backend: take value.get"
@@ -429,7 +429,7 @@ def test_complex_to_real_warns_as_numpy_does(backend):
 
 def test_repeated_elements_are_not_written(backend):
     view = ck.zeros(3)._view
-    repeated = _array.wrap(native(backend).view(view, 0, (4, 3), (0, 8), "float64"), native(backend))
+    repeated = ck.DeviceArray(native(backend).view(view, 0, (4, 3), (0, 8), "float64"), native(backend))
     for write in (lambda: repeated.fill(1), lambda: repeated.set(np.ones((4, 3))), lambda: repeated.set(ck.zeros(3))):
         with pytest.raises(ValueError, match=r"elements of the destination share memory .*: take .copy\(\)"):
             write()
@@ -822,7 +822,7 @@ def test_repr_of_arrays_with_more_axes_than_a_view_can_tell(backend):
     view = native(backend).view(ck.asarray(np.arange(9.0))._view, 0, (9,) * 9, (0,) * 8 + (8,), "float64")
     a = np.broadcast_to(np.arange(9.0), (9,) * 9)
     with np.printoptions(edgeitems=1):
-        assert repr(_array.wrap(view, native(backend))).startswith(f"DeviceArray({numpys_text(a)},")
+        assert repr(ck.DeviceArray(view, native(backend))).startswith(f"DeviceArray({numpys_text(a)},")
 
 
 class Listening:
@@ -841,7 +841,7 @@ class Listening:
 
 def test_repr_fetches_only_what_it_shows(backend):
     module = Listening(native(backend))
-    x = _array.wrap(ck.zeros((5000, 5000), "float32")._view, module)
+    x = ck.DeviceArray(ck.zeros((5000, 5000), "float32")._view, module)
     assert "shape=(5000, 5000)" in repr(x)
     assert "5,000 x 5,000" in x._repr_html_()
     assert 0 < module.bytes <= 2 * 49 * 4

@@ -18,7 +18,7 @@ import pytest
 
 import cudakern as ck
 from cases import BACKENDS, native
-from cudakern import _array, _dtypes, _exchange
+from cudakern import _dtypes, _exchange
 
 NUMPY_DTYPES = [name for name in _dtypes.NAMES if name != "bfloat16"]
 
@@ -395,7 +395,7 @@ class PlaysCuda:
 @pytest.mark.parametrize("dtype", _dtypes.NAMES)
 def test_a_copy_for_the_host(emulator, dtype):
     x = ck.asarray(values((4, 6))).astype(dtype).T
-    ours = _array.wrap(x._view, PlaysCuda())
+    ours = ck.DeviceArray(x._view, PlaysCuda())
     assert ours.__dlpack_device__() == (2, 0)
     capsule = ours.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
     assert capsule_name(capsule) == "dltensor_versioned"
@@ -406,7 +406,7 @@ def test_a_copy_for_the_host(emulator, dtype):
     x.fill(0)
     assert y.astype("complex128").tolist() != x.astype("complex128").tolist()
     if dtype != "bfloat16":
-        a = np.from_dlpack(_array.wrap(y._view, PlaysCuda()), device="cpu")
+        a = np.from_dlpack(ck.DeviceArray(y._view, PlaysCuda()), device="cpu")
         assert (a == y.get()).all()
 
 

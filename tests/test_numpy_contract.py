@@ -24,7 +24,7 @@ import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, native, numbers, product_reference, relative_error, smallest, sum_reference
 from cudakern import _dispatch
 from cudakern._array import DeviceArray
-from cudakern._types import matmul_types, numpy_dtype, rounding_unit
+from cudakern._dtypes import matmul_types, numpy_dtype, rounding_unit
 
 TYPES = [name for name in cudakern.variants("matmul")["tiled"].types if name != "bfloat16" or HAS_BFLOAT16]
 NUMPY_TYPES = [name for name in TYPES if name != "bfloat16"]

@@ -405,7 +405,7 @@ def test_ladders_of_types_that_some_rows_have(backend, dtype):
 
 def test_bfloat16_without_its_package(backend, monkeypatch):
     """verify goes on and says so; a ladder of it does not begin."""
-    from cudakern import _types, _verify
+    from cudakern import _dtypes, _verify
 
     monkeypatch.setattr(_verify, "has_bfloat16", lambda: False)
     found = _verify.verify(["matmul"], ["naive"])
@@ -417,7 +417,7 @@ def test_bfloat16_without_its_package(backend, monkeypatch):
     def missing(name):
         raise ImportError("NumPy has bfloat16 only with the package ml_dtypes")
 
-    monkeypatch.setattr(_types, "from_name", missing)
+    monkeypatch.setattr(_dtypes, "from_name", missing)
     for call in (
         lambda: cudakern.ladder("matmul", n=3, dtype="bfloat16"),
         lambda: cudakern.random_matrix(3, dtype="bfloat16"),

@@ -20,7 +20,7 @@ from cases import (
     snapshot,
     sum_reference,
 )
-from cudakern._types import kind_of, numpy_dtype
+from cudakern._dtypes import kind_of, numpy_dtype
 
 OPERATION = "sum_of_squares"
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 997, 1000, 4099)

@@ -1,6 +1,4 @@
-// Python's numbers, names and tuples to C's, and what follows from shapes and strides.
-#include <string.h>
-
+// Python's numbers, names and tuples to C's.
 #include "python.h"
 
 int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted) {
@@ -121,35 +119,4 @@ PyObject *make_integers(const int64_t *values, int count) {
         if (number == NULL || PyTuple_SetItem(tuple, i, number) < 0) Py_CLEAR(tuple);
     }
     return tuple;
-}
-
-// --- shapes and strides ------------------------------------------------------------------------------------------
-void lay_out(ck_view *view, int dtype) {
-    int64_t stride = (int64_t)ck_dtype_size(dtype);
-    view->dtype = dtype;
-    for (int axis = view->ndim - 1; axis >= 0; axis--) {
-        view->strides[axis] = stride;
-        const int64_t length = view->shape[axis] > 0 ? view->shape[axis] : 1;
-        if (__builtin_mul_overflow(stride, length, &stride)) stride = INT64_MAX;
-    }
-}
-
-int reach_of(const ck_view *view, int64_t *low, int64_t *high) {
-    *low = *high = 0;
-    if (ck_view_is_empty(view)) return 0;
-    for (int axis = 0; axis < view->ndim; axis++) {
-        int64_t span, *end;
-        if (__builtin_mul_overflow(view->strides[axis], view->shape[axis] - 1, &span)) return -1;
-        end = span < 0 ? low : high;
-        if (__builtin_add_overflow(*end, span, end)) return -1;
-    }
-    int64_t whole;
-    return __builtin_add_overflow(*high, (int64_t)ck_dtype_size(view->dtype), high) ||
-                   __builtin_sub_overflow(*high, *low, &whole)
-               ? -1
-               : 0;
-}
-
-int same_shape(const ck_view *a, const ck_view *b) {
-    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
 }

@@ -33,7 +33,7 @@ static PyObject *empty(PyObject *module, PyObject *const *arguments, Py_ssize_t 
         read_dtype(arguments[1], &dtype) < 0 || read_int(arguments[2], "device", &device) < 0 ||
         read_stream(arguments[3], &stream) < 0)
         return NULL;
-    lay_out(&made, dtype);
+    ck_view_lay_out(&made, dtype);
     // As NumPy: an axis of length 0 does not excuse the others.
     int64_t bytes = (int64_t)ck_dtype_size(dtype);
     int no_element = 0;
@@ -58,7 +58,7 @@ static int place(ck_view *made, const ck_array *base, int64_t offset) {
     char *data = ck_memory_data(base->memory);
     const int64_t bytes = (int64_t)ck_memory_bytes(base->memory);
     int64_t start = (int64_t)((uintptr_t)base->view.data - (uintptr_t)data), low, high, first, last;
-    int overflow = reach_of(made, &low, &high) < 0 || __builtin_add_overflow(start, offset, &start);
+    int overflow = ck_view_reach(made, &low, &high) < 0 || __builtin_add_overflow(start, offset, &start);
     if (ck_view_is_empty(made)) { // any place is as good
         made->data = data + (overflow || start < 0 ? 0 : start > bytes ? bytes : start);
         return 0;
@@ -89,7 +89,7 @@ static PyObject *view_of(PyObject *module, PyObject *const *arguments, Py_ssize_
         return NULL;
     }
     if (read_shape(arguments[2], &made) < 0 || read_dtype(arguments[4], &dtype) < 0) return NULL;
-    lay_out(&made, dtype);
+    ck_view_lay_out(&made, dtype);
     if (read_strides(arguments[3], &made) < 0) return NULL;
     if (place(&made, &base->array, offset) < 0) return NULL;
     ck_memory_retain(base->array.memory);
@@ -111,9 +111,9 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
         return NULL;
     const int read_only = PyObject_IsTrue(arguments[6]);
     if (read_only < 0) return NULL;
-    lay_out(&made, dtype);
+    ck_view_lay_out(&made, dtype);
     if (read_strides(arguments[3], &made) < 0) return NULL;
-    if (reach_of(&made, &low, &high) < 0) return too_large(&made), NULL;
+    if (ck_view_reach(&made, &low, &high) < 0) return too_large(&made), NULL;
     if (pointer == 0 && low != high) {
         PyErr_SetString(PyExc_ValueError, "pointer is 0, and the array has elements");
         return NULL;
@@ -141,18 +141,10 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 
 static PyObject *overlap(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     const module_state *state = state_of(module);
-    const view *views[2];
-    uintptr_t first[2], last[2];
     if (check_count("overlap(a, b)", count, 2) < 0) return NULL;
-    for (int i = 0; i < 2; i++) {
-        int64_t low, high;
-        if ((views[i] = read_view(state, arguments[i], i == 0 ? "a" : "b")) == NULL) return NULL;
-        reach_of(&views[i]->array.view, &low, &high); // it fitted when the view was made
-        first[i] = (uintptr_t)views[i]->array.view.data + (uintptr_t)low;
-        last[i] = (uintptr_t)views[i]->array.view.data + (uintptr_t)high;
-        if (low == high) return PyBool_FromLong(0);
-    }
-    return PyBool_FromLong(first[0] < last[1] && first[1] < last[0]);
+    const view *a = read_view(state, arguments[0], "a");
+    const view *b = a ? read_view(state, arguments[1], "b") : NULL;
+    return b ? PyBool_FromLong(ck_view_overlap(&a->array.view, &b->array.view)) : NULL;
 }
 
 PyMethodDef array_methods[] = {

@@ -199,7 +199,8 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     int device;
     if (ck_device_choose(&device, &ignored) != CK_OK || ck_device_limits(device, &limits, &ignored) != CK_OK)
         ck_device_nominal_limits(&limits);
-    for (int i = 0; i < shapes; i++) lay_out(&views[i], i < operation->inputs ? dtypes[i] : call.types.output);
+    for (int i = 0; i < shapes; i++)
+        ck_view_lay_out(&views[i], i < operation->inputs ? dtypes[i] : call.types.output);
     return PyFloat_FromDouble(variant->depth ? variant->depth(&call) : 0.0);
 }
 
@@ -230,7 +231,7 @@ static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t c
         for (int k = 0; k < CK_MAX_TYPES && types[k].input >= 0; k++)
             if (types[k].input == dtype) call.types = types[k];
     }
-    for (int i = 0; i < shapes; i++) lay_out(&views[i], i < operation->inputs ? dtype : call.types.output);
+    for (int i = 0; i < shapes; i++) ck_view_lay_out(&views[i], i < operation->inputs ? dtype : call.types.output);
     if (operation->work != NULL) operation->work(&call, &least);
     return Py_BuildValue("(dd)", least.flops, least.bytes);
 }

@@ -73,7 +73,7 @@ static int malformed(const char *what) {
     return -1;
 }
 
-// Shape and strides in bytes; low and high as reach_of gives them.
+// Shape and strides in bytes; low and high as ck_view_reach gives them.
 static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64_t *high) {
     const int ndim = (int)tensor->ndim;
     int64_t elements = 1;
@@ -88,7 +88,7 @@ static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64
         view->shape[axis] = tensor->shape[axis];
         if (view->shape[axis] < 0) return malformed("its shape has a negative length");
     }
-    lay_out(view, view->dtype);
+    ck_view_lay_out(view, view->dtype);
     const int64_t size = (int64_t)ck_dtype_size(view->dtype);
     for (int axis = 0; axis < ndim; axis++) {
         if (tensor->strides != NULL && __builtin_mul_overflow(tensor->strides[axis], size, &view->strides[axis]))
@@ -96,7 +96,7 @@ static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64
         if (view->shape[axis] > 0 && __builtin_mul_overflow(elements, view->shape[axis], &elements))
             return malformed("it has more elements than 63 bits can count");
     }
-    if (reach_of(view, low, high) < 0) return malformed("its shape and strides reach further than memory");
+    if (ck_view_reach(view, low, high) < 0) return malformed("its shape and strides reach further than memory");
     return 0;
 }
 

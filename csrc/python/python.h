@@ -88,11 +88,6 @@ int read_integers(PyObject *object, const char *what, int limit, int64_t *values
 int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
 int read_dtype(PyObject *object, int *dtype);
 PyObject *make_integers(const int64_t *values, int count); // a tuple
-// A type, and the strides of C order without gaps. They saturate: a question may be about what no memory holds.
-void lay_out(ck_view *view, int dtype);
-// The bytes that the elements reach, from the first element's: low <= 0 <= high. -1: more than 64 bits can say.
-int reach_of(const ck_view *view, int64_t *low, int64_t *high);
-int same_shape(const ck_view *a, const ck_view *b);
 
 // --- buffers.c ---------------------------------------------------------------------------------------------------
 // The host's arrays of a call. A buffer held keeps its array's memory where it is, until buffers_release.

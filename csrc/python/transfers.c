@@ -3,7 +3,7 @@
 
 // 0 when the host's array is what a transfer takes: the same shape and type, no gaps.
 static int check_host(const ck_view *host, const char *role, const ck_view *device) {
-    if (!same_shape(host, device)) {
+    if (!ck_view_same_shape(host, device)) {
         PyObject *given = make_integers(host->shape, host->ndim);
         PyObject *wanted = given ? make_integers(device->shape, device->ndim) : NULL;
         if (wanted != NULL)
@@ -75,7 +75,7 @@ static PyObject *copy(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     const view *to = read_view(state, arguments[0], "to");
     const view *source = to ? read_view(state, arguments[1], "source") : NULL;
     if (source == NULL || check_writable(to, "to", -1) < 0 || read_stream(arguments[2], &stream) < 0) return NULL;
-    if (!same_shape(&to->array.view, &source->array.view)) {
+    if (!ck_view_same_shape(&to->array.view, &source->array.view)) {
         PyErr_Format(PyExc_ValueError, "source and to have different shapes: %R and %R", source, to);
         return NULL;
     }

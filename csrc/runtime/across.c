@@ -16,15 +16,11 @@ static int is_plain(const ck_view *view) {
 // New memory on the array's device with its shape, without gaps.
 static int make_plain(ck_runtime *runtime, const ck_array *like, cudaStream_t stream, ck_array *plain,
                       ck_error *error) {
-    int64_t stride = (int64_t)ck_dtype_size(like->view.dtype);
     plain->view = like->view;
     plain->view.swapped = 0;
-    for (int i = like->view.ndim - 1; i >= 0; i--) {
-        plain->view.strides[i] = stride;
-        stride *= like->view.shape[i];
-    }
-    CK_TRY(
-        ck_memory_allocate(runtime, ck_memory_device(like->memory), (size_t)stride, stream, &plain->memory, error));
+    ck_view_lay_out(&plain->view, like->view.dtype);
+    CK_TRY(ck_memory_allocate(runtime, ck_memory_device(like->memory), (size_t)ck_view_bytes(&plain->view), stream,
+                              &plain->memory, error));
     plain->view.data = ck_memory_data(plain->memory);
     return CK_OK;
 }
@@ -40,8 +36,7 @@ typedef struct crossing {
 static int enqueue(crossing *c) { // on the target's device
     ck_memory *to = c->to->memory, *from = c->from->memory;
     void *target = c->to->view.data, *source = c->from->view.data;
-    size_t bytes = ck_dtype_size(c->to->view.dtype);
-    for (int i = 0; i < c->to->view.ndim; i++) bytes *= (size_t)c->to->view.shape[i];
+    const size_t bytes = (size_t)ck_view_bytes(&c->to->view);
     CK_CUDA(c->error, cudaStreamWaitEvent(c->stream, c->ready->event, 0));
     // Pools' memory is not open to other devices, and cudaMemcpyPeerAsync needs no opening. It takes no host's memory.
     if (backend_memory_is_host() && (to->foreign || from->foreign))

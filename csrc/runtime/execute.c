@@ -28,7 +28,7 @@ static int execute_on_host_arrays(job *job) {
     // The copies back would hold this thread where no signal is looked at.
     if (backend_wait_can_be_interrupted()) CK_TRY(wait(job));
     const int status = job_fetch(job);
-    if (status > 0) ck_launches_explain(job->context.launches, job->error); // a copy waits too
+    ck_launches_explain(job->context.launches, job->error); // a copy waits too
     CK_TRY(status);
     CK_TRY(wait(job));
     const int64_t start = ck_now_ns();
@@ -46,12 +46,6 @@ static int enqueue(job *job) {
     return job_compute(job);
 }
 
-// Failures of this kind are those of a kernel that ran before, wherever they show.
-static int is_a_kernels(int status) {
-    return status >= cudaErrorIllegalAddress && status != cudaErrorLaunchOutOfResources &&
-           status != cudaErrorCooperativeLaunchTooLarge;
-}
-
 static int execute_on_device_arrays(job *job) {
     const ck_request *request = job->request;
     ck_access accesses[CK_MAX_VIEWS];
@@ -62,7 +56,7 @@ static int execute_on_device_arrays(job *job) {
     // Also after a failure: what was enqueued before it uses the memory.
     const int noted = ck_order_after(accesses, count, request->stream, job->error);
     if (status == CK_OK) status = noted;
-    if (is_a_kernels(status)) ck_launches_explain(job->context.launches, job->error);
+    ck_launches_explain(job->context.launches, job->error); // any call may be the one that reports a kernel's failure
     if (status != CK_OK || request->measure == NULL) return status;
     CK_TRY(wait(job));
     CK_TRY(job_fetch(job));

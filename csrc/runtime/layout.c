@@ -34,6 +34,55 @@ int ck_view_is_contiguous(const ck_view *view) {
     return 1;
 }
 
+int ck_view_same_shape(const ck_view *a, const ck_view *b) {
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
+}
+
+int64_t ck_view_bytes(const ck_view *view) {
+    int64_t bytes = (int64_t)ck_dtype_size(view->dtype);
+    for (int i = 0; i < view->ndim; i++) bytes *= view->shape[i];
+    return bytes;
+}
+
+void ck_view_lay_out(ck_view *view, int dtype) {
+    int64_t stride = (int64_t)ck_dtype_size(dtype);
+    view->dtype = dtype;
+    for (int i = view->ndim - 1; i >= 0; i--) {
+        view->strides[i] = stride;
+        const int64_t length = view->shape[i] > 0 ? view->shape[i] : 1;
+        if (__builtin_mul_overflow(stride, length, &stride)) stride = INT64_MAX;
+    }
+}
+
+int ck_view_reach(const ck_view *view, int64_t *low, int64_t *high) {
+    *low = *high = 0;
+    if (ck_view_is_empty(view)) return 0;
+    for (int i = 0; i < view->ndim; i++) {
+        int64_t span, *end;
+        if (__builtin_mul_overflow(view->strides[i], view->shape[i] - 1, &span)) return -1;
+        end = span < 0 ? low : high;
+        if (__builtin_add_overflow(*end, span, end)) return -1;
+    }
+    int64_t whole;
+    return __builtin_add_overflow(*high, (int64_t)ck_dtype_size(view->dtype), high) ||
+                   __builtin_sub_overflow(*high, *low, &whole)
+               ? -1
+               : 0;
+}
+
+int ck_view_overlap(const ck_view *a, const ck_view *b) {
+    const ck_view *views[2] = {a, b};
+    uintptr_t first[2], last[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t low, high;
+        ck_view_reach(views[i], &low, &high); // it fitted when the view was made
+        if (low == high) return 0;
+        first[i] = (uintptr_t)views[i]->data + (uintptr_t)low;
+        last[i] = (uintptr_t)views[i]->data + (uintptr_t)high;
+    }
+    return first[0] < last[1] && first[1] < last[0];
+}
+
 static int is_multiple(int64_t length, int of) {
     return of <= 1 || length % of == 0;
 }

@@ -109,8 +109,7 @@ int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_er
     if (ck_view_is_empty(view)) return CK_OK;
     if (!operand->on_host && !operand->is_packed) {
         if (!ck_view_is_contiguous(view)) return ck_strided_fill(view, zero, context, error);
-        bytes = ck_dtype_size(view->dtype);
-        for (int i = 0; i < view->ndim; i++) bytes *= (size_t)view->shape[i];
+        bytes = (size_t)ck_view_bytes(view);
     }
     CK_CUDA(error, cudaMemsetAsync(view->data, 0, bytes, context->stream));
     return CK_OK;

@@ -284,6 +284,13 @@ int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int 
 // 1: in C order without gaps.
 int ck_view_is_contiguous(const ck_view *view);
 int ck_view_is_empty(const ck_view *view);
+int ck_view_same_shape(const ck_view *a, const ck_view *b);
+int64_t ck_view_bytes(const ck_view *view); // of the elements; the view is of memory that exists
+// A type, and the strides of C order without gaps. They saturate: a question may be about what no memory holds.
+void ck_view_lay_out(ck_view *view, int dtype);
+// The bytes that the elements reach, from the first element's: low <= 0 <= high. -1: more than 64 bits can say.
+int ck_view_reach(const ck_view *view, int64_t *low, int64_t *high);
+int ck_view_overlap(const ck_view *a, const ck_view *b); // 1: the ranges of their addresses meet
 // Merges axes where both sides allow.
 void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks);
 

@@ -38,20 +38,10 @@ static int end(transfer *t) {
 }
 
 // --- views -------------------------------------------------------------------------------------------------------
-static int64_t bytes_of(const ck_view *view) {
-    int64_t bytes = (int64_t)ck_dtype_size(view->dtype);
-    for (int i = 0; i < view->ndim; i++) bytes *= view->shape[i];
-    return bytes;
-}
-
 // The same array without gaps and in this machine's byte order.
 static ck_view packed(const ck_view *view, void *data) {
     ck_view result = *view;
-    int64_t stride = (int64_t)ck_dtype_size(view->dtype);
-    for (int i = view->ndim - 1; i >= 0; i--) {
-        result.strides[i] = stride;
-        stride *= view->shape[i];
-    }
+    ck_view_lay_out(&result, view->dtype);
     result.data = data;
     result.swapped = 0;
     return result;
@@ -62,28 +52,10 @@ static int is_swapped(const ck_view *view) {
 }
 
 static int check_same(const ck_view *to, const ck_view *from, int types, const char *what, ck_error *error) {
-    int same = to->ndim == from->ndim && (!types || to->dtype == from->dtype);
-    for (int i = 0; i < to->ndim && same; i++) same = to->shape[i] == from->shape[i];
+    const int same = ck_view_same_shape(to, from) && (!types || to->dtype == from->dtype);
     return same ? CK_OK
                 : ck_fail(error, CK_BAD_VALUE, what, "%s needs arrays of one shape%s", what,
                           types ? " and one type" : "");
-}
-
-// The bytes that an array's elements reach.
-static void reach(const ck_view *view, intptr_t *low, intptr_t *high) {
-    *low = (intptr_t)view->data;
-    *high = *low + (intptr_t)ck_dtype_size(view->dtype);
-    for (int i = 0; i < view->ndim; i++) {
-        const intptr_t last = (intptr_t)((view->shape[i] - 1) * view->strides[i]);
-        *(last < 0 ? low : high) += last;
-    }
-}
-
-static int overlap(const ck_view *a, const ck_view *b) {
-    intptr_t a_low, a_high, b_low, b_high;
-    reach(a, &a_low, &a_high);
-    reach(b, &b_low, &b_high);
-    return a_low < b_high && b_low < a_high;
 }
 
 // Where each element of one is the other's at the same place, a copy reads it before it writes it.
@@ -105,13 +77,13 @@ static int copy_by_kernel(transfer *t, const ck_view *to, const ck_view *from) {
 }
 
 static int take_temporary(transfer *t, const ck_view *like, ck_view *temporary) {
-    CK_TRY(ck_pool_allocate(t->device, (size_t)bytes_of(like), t->stream, &t->temporary, t->error));
+    CK_TRY(ck_pool_allocate(t->device, (size_t)ck_view_bytes(like), t->stream, &t->temporary, t->error));
     *temporary = packed(like, t->temporary.data);
     return CK_OK;
 }
 
 static int put(transfer *t, const ck_array *to, const ck_view *host) {
-    const size_t bytes = (size_t)bytes_of(host);
+    const size_t bytes = (size_t)ck_view_bytes(host);
     ck_view temporary;
     if (ck_view_is_contiguous(&to->view) && is_swapped(host) == is_swapped(&to->view)) {
         CK_CUDA(t->error, cudaMemcpyAsync(to->view.data, host->data, bytes,
@@ -125,7 +97,7 @@ static int put(transfer *t, const ck_array *to, const ck_view *host) {
 }
 
 static int get(transfer *t, const ck_view *host, const ck_array *from) {
-    const size_t bytes = (size_t)bytes_of(host);
+    const size_t bytes = (size_t)ck_view_bytes(host);
     ck_view temporary;
     if (ck_view_is_contiguous(&from->view) && is_swapped(host) == is_swapped(&from->view)) {
         CK_CUDA(t->error, cudaMemcpyAsync(host->data, from->view.data, bytes,
@@ -179,14 +151,14 @@ static int move(transfer *t, const ck_array *to, const ck_array *from) {
     ck_view temporary;
     if (is_element_by_element(&to->view, &from->view)) {
         if (to->view.dtype == from->view.dtype && is_swapped(&to->view) == is_swapped(&from->view)) return CK_OK;
-    } else if (overlap(&to->view, &from->view)) {
+    } else if (ck_view_overlap(&to->view, &from->view)) {
         CK_TRY(take_temporary(t, &from->view, &temporary));
         CK_TRY(copy_by_kernel(t, &temporary, &from->view));
         return copy_by_kernel(t, &to->view, &temporary);
     } else if (to->view.dtype == from->view.dtype && ck_view_is_contiguous(&to->view) &&
                ck_view_is_contiguous(&from->view) && is_swapped(&to->view) == is_swapped(&from->view)) {
         const int foreign = to->memory->foreign || from->memory->foreign;
-        CK_CUDA(t->error, cudaMemcpyAsync(to->view.data, from->view.data, (size_t)bytes_of(&to->view),
+        CK_CUDA(t->error, cudaMemcpyAsync(to->view.data, from->view.data, (size_t)ck_view_bytes(&to->view),
                                           foreign ? cudaMemcpyDefault : cudaMemcpyDeviceToDevice, t->stream));
         return CK_OK;
     }
@@ -220,7 +192,7 @@ static int set(transfer *t, const ck_array *to, const void *value) {
     int same = 1;
     for (size_t i = 1; i < item; i++) same &= bytes[i] == bytes[0];
     if (same && !to->memory->foreign && ck_view_is_contiguous(&to->view)) { // cudaMemset does not take all memory
-        CK_CUDA(t->error, cudaMemsetAsync(to->view.data, bytes[0], (size_t)bytes_of(&to->view), t->stream));
+        CK_CUDA(t->error, cudaMemsetAsync(to->view.data, bytes[0], (size_t)ck_view_bytes(&to->view), t->stream));
         return CK_OK;
     }
     const ck_context context = {.device = t->index, .stream = t->stream, .launches = t->launches};

@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _table
+from .._dtypes import kind_of
 from .._errors import unknown
-from .._types import kind_of
-
-Array = npt.NDArray[Any]
+from .._transfer import Array
 
 
 @dataclass(frozen=True)

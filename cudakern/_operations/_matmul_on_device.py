@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from .. import _dispatch
 from .._array import DeviceArray
-from .._dtypes import itemsize
+from .._dtypes import itemsize, matmul_types, same_kind
 from .._layout import Shape, broadcast, elements_meet
 from .._native import Native, View
 from .._streams import stream_handle
 from .._table import Variant, find
-from .._types import matmul_types, same_kind
-from . import _rules
-from ._rules import NAME
+from . import _matmul_rules
+from ._matmul_rules import NAME
 
 #: What "auto" takes: it has every type, and takes arrays as they lie.
 ROW = "tiled"
-
-
-@functools.cache
-def _plain_types() -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The types that the row takes, with the result's type and the row's parameters."""
-    row = find(NAME, ROW)
-    return {given: (result, row.values({})) for given, _, result in row.signatures}
 
 
 def plain(a: DeviceArray, b: Any, out: Any) -> DeviceArray | None:
@@ -44,7 +35,7 @@ def plain(a: DeviceArray, b: Any, out: Any) -> DeviceArray | None:
         or b._native is not module
     ):
         return None
-    found = _plain_types().get(dtype)
+    found = _dispatch.defaults(NAME, ROW).get(dtype)
     if found is None:
         return None
     wanted = (shape[0], other[1])
@@ -79,7 +70,7 @@ def product(row: Variant | None, values: tuple[int, ...], a: Any, b: Any, out: A
         module, device = _dispatch.check_one_place(NAME, a=a, b=b)
         target = None
     else:
-        _rules.check_is_array(out, (DeviceArray, np.ndarray))
+        _matmul_rules.check_is_array(out, (DeviceArray, np.ndarray))
         module, device = _dispatch.check_one_place(NAME, a=a, b=b, out=out)
         target = out._view
     handle = stream_handle(stream, module, device)
@@ -92,12 +83,12 @@ def product(row: Variant | None, values: tuple[int, ...], a: Any, b: Any, out: A
         _dispatch.refuse_host_row(row, "a")
         common = first.dtype
         row.signature(common)
-        _rules.check_one_type(row, common, second.dtype)
+        _matmul_rules.check_one_type(row, common, second.dtype)
     result_type = row.signature(common)[2]
     if target is not None:
-        _rules.check_writable(not target.read_only)
-        _rules.check_cast(same_kind(result_type, target.dtype), result_type, target.dtype)
-    rules = _rules.product(first.shape, second.shape)
+        _matmul_rules.check_writable(not target.read_only)
+        _matmul_rules.check_cast(same_kind(result_type, target.dtype), result_type, target.dtype)
+    rules = _matmul_rules.product(first.shape, second.shape)
     if target is not None:
         rules.check_out(target.shape)
         _check_distinct(target)
@@ -137,7 +128,7 @@ def _converted(module: Native, x: View, dtype: str, stream: int) -> View:
     return made
 
 
-def _stacks(rules: _rules.Product, module: Native, a: View, b: View, result: View) -> tuple[View, View, View]:
+def _stacks(rules: _matmul_rules.Product, module: Native, a: View, b: View, result: View) -> tuple[View, View, View]:
     """The three as stacks of matrices with the same axes before them."""
     if len(a.shape) == len(b.shape) == 2:
         return a, b, result

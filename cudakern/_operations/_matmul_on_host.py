@@ -9,11 +9,12 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .. import _dispatch
+from .._dtypes import numpy_dtype
 from .._layout import Shape
 from .._table import Variant
-from .._types import numpy_dtype
-from . import Array, _rules
-from ._rules import NAME
+from .._transfer import Array
+from . import _matmul_rules
+from ._matmul_rules import NAME
 
 #: What "auto" tries on a GPU: compensated rows only, so that no result is less exact than numpy.dot's.
 PREFERRED = ("tiled_padded", "tiled", "kahan")
@@ -26,7 +27,7 @@ def named(row: Variant, values: tuple[int, ...], a: Any, b: Any, out: Any) -> An
     """The product by the row of that name."""
     first, second = _dispatch.host_array(a, "a"), _dispatch.host_array(b, "b")
     row.signature(first.dtype)
-    _rules.check_one_type(row, first.dtype.name, second.dtype.name)  # (byte orders may differ)
+    _matmul_rules.check_one_type(row, first.dtype.name, second.dtype.name)  # (byte orders may differ)
     if row.on_host:
         return by_numpy(first, second, out)
     return by_kernel(row, values, first, second, out)
@@ -73,7 +74,7 @@ def _common_type(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any] | None:
 def by_numpy(a: Any, b: Any, out: Any) -> Any:
     """NumPy's row, with the arguments as they came."""
     return _dispatch.on_host(
-        NAME, (a, b), lambda: np.matmul(a, b, out=out), lambda *shapes: _rules.product(*shapes).as_one_stack
+        NAME, (a, b), lambda: np.matmul(a, b, out=out), lambda *shapes: _matmul_rules.product(*shapes).as_one_stack
     )
 
 
@@ -84,7 +85,7 @@ def by_kernel(row: Variant, values: tuple[int, ...], a: Array, b: Array, out: An
     dtype = numpy_dtype(row.signature(a.dtype)[2])
     if out is not None:
         _check_out(out, dtype)
-    product = _rules.product(a.shape, b.shape)
+    product = _matmul_rules.product(a.shape, b.shape)
     if out is not None:
         product.check_out(out.shape)
     # The result comes straight into out where it can, also into an operand, which the device has a copy of by then;
@@ -94,7 +95,7 @@ def by_kernel(row: Variant, values: tuple[int, ...], a: Array, b: Array, out: An
         and out.shape == product.shape
         and out.dtype == dtype
         and out.size > 0
-        and not _rules.too_many(product.batch)
+        and not _matmul_rules.too_many(product.batch)
         and _dispatch.host_result(_stack(out, *product.result(out.strides)))
     )
     result = np.asarray(out) if direct else np.empty(product.shape, dtype)
@@ -111,25 +112,25 @@ def _stack(x: Array, shape: Shape, strides: Shape) -> Array:
     return x if x.shape == shape else as_strided(x, shape, strides)
 
 
-def _stacks(product: _rules.Product, a: Array, b: Array, result: Array) -> tuple[Array, Array, Array]:
+def _stacks(product: _matmul_rules.Product, a: Array, b: Array, result: Array) -> tuple[Array, Array, Array]:
     """The three arrays as stacks of matrices with the same axes before them, no more than the C modules take."""
     told = [product.left(a.shape, a.strides), product.right(b.shape, b.strides), product.result(result.strides)]
     batch = product.batch
-    if _rules.too_many(batch):
-        batch, fronts = _rules.merge(batch, tuple(strides[:-2] for _, strides in told))
+    if _matmul_rules.too_many(batch):
+        batch, fronts = _matmul_rules.merge(batch, tuple(strides[:-2] for _, strides in told))
         told = [
             ((*batch, *shape[-2:]), (*front, *strides[-2:]))
             for front, (shape, strides) in zip(fronts, told, strict=True)
         ]
     first, second, third = (_stack(x, *as_stack) for x, as_stack in zip((a, b, result), told, strict=True))
-    if _rules.too_many(batch):  # no two axes are one in both operands: what is broadcast is written out
+    if _matmul_rules.too_many(batch):  # no two axes are one in both operands: what is broadcast is written out
         first, second, third = (np.ascontiguousarray(x).reshape(-1, *x.shape[-2:]) for x in (first, second, third))
     return first, second, third
 
 
 def _check_out(out: Any, dtype: np.dtype[Any]) -> None:
-    _rules.check_is_array(out, (np.ndarray,))
+    _matmul_rules.check_is_array(out, (np.ndarray,))
     if isinstance(out, np.ma.MaskedArray):
         raise TypeError("matmul: out is a masked array: give out.data")
-    _rules.check_writable(out.flags.writeable)
-    _rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), dtype.name, out.dtype.name)
+    _matmul_rules.check_writable(out.flags.writeable)
+    _matmul_rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), dtype.name, out.dtype.name)

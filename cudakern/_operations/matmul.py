@@ -1,6 +1,6 @@
 """matmul: the public function, and what ladder and verify need to know of it.
 
-NumPy's rules are in _rules.py, host arrays in _matmul_on_host.py, arrays on a device in _matmul_on_device.py.
+NumPy's rules are in _matmul_rules.py, host arrays in _matmul_on_host.py, arrays on a device in _matmul_on_device.py.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy.typing as npt
 from .. import _dispatch
 from .._array import DeviceArray
 from .._table import AUTO
-from . import Array, Operation, _matmul_on_device, _matmul_on_host, _rules, random_array
-from ._rules import NAME
+from .._transfer import Array
+from . import Operation, _matmul_on_device, _matmul_on_host, _matmul_rules, random_array
+from ._matmul_rules import NAME
 
 #: numpy.matmul's keywords that are not taken.
 NOT_TAKEN = ("axes", "axis", "casting", "order", "dtype", "subok", "signature", "sig", "where", "keepdims")
@@ -112,7 +113,7 @@ def matmul(
         if name in NOT_TAKEN:
             raise TypeError(f"matmul: numpy.matmul's keyword {name!r} is not taken here")
     row, values = _dispatch.check_variant(NAME, variant, parameters)
-    out = _rules.only_out(out)
+    out = _matmul_rules.only_out(out)
     if any(isinstance(x, DeviceArray) for x in (a, b, out)):
         return _matmul_on_device.product(row, values, a, b, out, stream)
     _dispatch.check_stream(stream)

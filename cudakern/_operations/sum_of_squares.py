@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any, overload
 
@@ -11,12 +10,12 @@ import numpy.typing as npt
 
 from .. import _dispatch
 from .._array import DeviceArray
-from .._dtypes import BFLOAT16, itemsize
+from .._dtypes import BFLOAT16, itemsize, kind_of
 from .._native import Native, View
 from .._streams import stream_handle
 from .._table import AUTO, Variant, find
-from .._types import kind_of
-from . import Array, Operation, random_array
+from .._transfer import Array
+from . import Operation, random_array
 
 NAME = "sum_of_squares"
 
@@ -110,17 +109,10 @@ def _by_numpy(x: Array, result: np.dtype[Any]) -> Any:
     return _dispatch.on_host(NAME, (x,), lambda: on_host(x, result), lambda shape: ((math.prod(shape),),))
 
 
-@functools.cache
-def _plain_types() -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Types that the row for device arrays takes, with the result's type and the row's parameters."""
-    row = find(NAME, ON_DEVICE)
-    return {given: (result, row.values({})) for given, _, result in row.signatures}
-
-
 def _plain_case(x: DeviceArray) -> DeviceArray | None:
     """An array without gaps: no detour. None: something is different."""
     view, module = x._view, x._native
-    found = _plain_types().get(view.dtype)
+    found = _dispatch.defaults(NAME, ON_DEVICE).get(view.dtype)
     if found is None or not view.contiguous or _dispatch.recorder.get() is not None:
         return None
     result = module.empty((), found[0], view.device, 0)

@@ -270,8 +270,8 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
     if (found && of_a_pool && !found->pool) {
         pthread_mutex_unlock(&lock);
         return emu_error(cudaErrorInvalidValue,
-                         "%s(%p): that is memory of cudaMalloc, which cudaFree frees; a GPU's context is lost by this",
-                         call, pointer);
+                         "%s(%p): that is memory of cudaMalloc, in no stream's order: cudaFree frees it", call,
+                         pointer);
     }
     uintptr_t base = around ? around->base : 0;
     size_t bytes = around ? around->bytes : 0;

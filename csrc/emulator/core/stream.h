@@ -56,7 +56,7 @@ struct emu_stream {
     int magic, live; // live: the handle is valid
     int device, is_null, priority;
     unsigned long long id; // no other stream ever has it
-    int of_thread; // cudaStreamPerThread of `owner`
+    int of_thread;         // cudaStreamPerThread of `owner`
     pthread_t owner;
     unsigned flags;
     uint64_t enqueued, completed; // tickets
