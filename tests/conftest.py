@@ -8,9 +8,6 @@ import pytest
 # CUDA loads a kernel at its first launch, and waits for running ones to do so: a test whose kernel waits for another
 # kernel would wait for ever. So all are loaded at the start; the setting is read when CUDA starts.
 os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
-# A GPU has so many queues, 8 unless told: streams that share one wait for each other, and a test that holds one stream
-# up would hold up another.
-os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 
 import cases
 import cudakern
