@@ -22,6 +22,9 @@ from ._transfer import Array
 
 Number = TypeVar("Number")
 
+#: What an array of any library has one of.
+_ARRAYS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__array_interface__", "shape")
+
 
 @final
 class DeviceArray:
@@ -58,13 +61,16 @@ class DeviceArray:
     #: NumPy's own operators and functions leave it alone.
     __array_ufunc__ = None
 
-    def __init__(self, view: View, native: Native | None = None) -> None:
+    def __init__(self, view: Any = None, native: Native | None = None) -> None:
         if native is None:
             raise TypeError(
                 "a DeviceArray is made by cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
             )
         self._view = view
         self._native = native
+
+    def __init_subclass__(cls, **others: Any) -> NoReturn:
+        raise TypeError("DeviceArray is no base class: hold one in a class of yours")
 
     # --- what it is --------------------------------------------------------------------------------------------------
     @property
@@ -124,6 +130,7 @@ class DeviceArray:
 
     # --- views -------------------------------------------------------------------------------------------------------
     def __getitem__(self, key: Any) -> DeviceArray:
+        """A view of the elements that integers, slices, ``...`` and ``None`` name."""
         view = self._view
         return self._other(*_layout.index(key, view.shape, view.strides))
 
@@ -254,7 +261,7 @@ class DeviceArray:
         else:
             source = _exchange.on_device(value, native, target.device, stream)
         if source is None:
-            _transfer.assign_host(native, target, value, stream)
+            _transfer.assign_host(native, target, value, stream, stacklevel=3)
         else:
             _transfer.assign_view(native, target, source, stream, stacklevel=3)
 
@@ -270,10 +277,11 @@ class DeviceArray:
         """
         if isinstance(value, DeviceArray):
             raise TypeError("fill takes a value of the host: take value.item(), or a[...] = value")
-        _transfer.fill(self._native, self._view, value, stream_handle(stream, self._native, self._view.device))
+        handle = stream_handle(stream, self._native, self._view.device)
+        _transfer.fill(self._native, self._view, value, handle, stacklevel=2)
 
     # --- copies on the device ----------------------------------------------------------------------------------------
-    def copy(self, stream: Any = None) -> DeviceArray:
+    def copy(self, *, stream: Any = None) -> DeviceArray:
         """A copy in C order on the same device; enqueued in ``stream``."""
         return self._duplicate(self._view.dtype, stream)
 
@@ -379,24 +387,42 @@ class DeviceArray:
 
     # --- operators ---------------------------------------------------------------------------------------------------
     def __matmul__(self, other: Any) -> DeviceArray:
-        from ._operations.matmul import matmul  # it knows arrays: it cannot be imported before this module
-
-        product: DeviceArray = matmul(self, other)
+        """``cudakern.matmul(self, other)``."""
+        if not self._multiplies(other):
+            return NotImplemented
+        product: DeviceArray = _matmul(self, other)
         return product
 
     def __rmatmul__(self, other: Any) -> DeviceArray:
-        from ._operations.matmul import matmul
-
-        product: DeviceArray = matmul(other, self)
+        """``cudakern.matmul(other, self)``."""
+        if not self._multiplies(other):
+            return NotImplemented
+        product: DeviceArray = _matmul(other, self)
         return product
 
     def __imatmul__(self, other: Any) -> DeviceArray:
-        from ._operations.matmul import matmul
-
-        matmul(self, other, out=self)
+        """``cudakern.matmul(self, other, out=self)``."""
+        if not self._multiplies(other):
+            return NotImplemented
+        _matmul(self, other, out=self)
         return self
 
+    def _multiplies(self, other: Any) -> bool:
+        """False for what is no array (the other operand may know better); ValueError for scalars, as NumPy's."""
+        if type(other) is not DeviceArray:
+            if isinstance(other, np.generic):
+                return False
+            if not isinstance(other, (list, tuple)) and not any(hasattr(other, name) for name in _ARRAYS):
+                return False
+        if not self._view.shape or getattr(other, "shape", None) == ():
+            raise ValueError(
+                "@ takes matrices and vectors, and one operand is a scalar, an array of no axes: "
+                "a DeviceArray has no elementwise product, take .get() and *"
+            )
+        return True
+
     def _not_offered(self, *others: Any) -> NoReturn:
+        """Elementwise arithmetic and comparisons are not offered: TypeError says what to do."""
         raise TypeError(
             "a DeviceArray has no elementwise arithmetic and comparisons: take .get(), "
             "or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
@@ -411,6 +437,7 @@ class DeviceArray:
 
     # --- exchange ----------------------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        """TypeError: nothing comes to the host unasked."""
         raise TypeError("a DeviceArray does not become a NumPy array by itself: take .get()")
 
     def __dlpack__(
@@ -457,6 +484,7 @@ class DeviceArray:
 
     # --- showing itself ----------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
+        """The values, of a large array those at its ends, its type, shape and device."""
         return _show.text(self._view, self._native)
 
     def __format__(self, spec: str) -> str:
@@ -470,3 +498,7 @@ class DeviceArray:
 
     def _repr_html_(self) -> str:
         return _show.markup(self._view, self._native)
+
+
+# Here, since it needs the class; not in the operators, since nothing can be imported when the interpreter ends.
+from ._operations.matmul import matmul as _matmul  # noqa: E402

@@ -12,11 +12,11 @@ import importlib
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping
-from contextvars import ContextVar, Token
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from . import _display
 from ._errors import CudaError, unknown
@@ -35,6 +35,10 @@ NO_GPU = {
 _requested: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
 # The devices that device() chose, by the backend's name. It is replaced, never changed.
 _chosen: ContextVar[Mapping[str, int] | None] = ContextVar("cudakern_device", default=None)
+# The settings that were entered and not left, each with what was before it. Of the context, and not of the setting,
+# since threads and tasks may share one.
+_entered: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("cudakern_entered", default=())
+Given = TypeVar("Given")
 
 
 @dataclass(frozen=True)
@@ -232,6 +236,7 @@ def _select() -> tuple[Native, str]:
 
 def native_of(name: str) -> Native:
     """The C module of the backend of that name."""
+    _check(name)
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
     if native is None:
         raise CudaError(f"backend {name!r} cannot be used: {reason}", NO_DEVICE, 100)
@@ -245,14 +250,39 @@ def _device_of(native: Native) -> int:
     return native.choose_device() if index is None else index
 
 
-def choose(backend: str, device: int) -> Token[Mapping[str, int] | None]:
-    """From now on this context's calls to that backend go to that device, until unchoose() is given the token."""
-    return _chosen.set({**(_chosen.get() or {}), backend: device})
+class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):
+    """Inside ``with``, a context variable has another value. It may be entered again, also inside itself."""
+
+    def __init__(self, variable: ContextVar[Any], value: Callable[[Any], Any], gives: Callable[[], Given]) -> None:
+        self._variable = variable
+        self._value = value
+        self._gives = gives
+
+    def __enter__(self) -> Given:
+        before = self._variable.get()
+        self._variable.set(self._value(before))
+        try:
+            given = self._gives()
+        except BaseException:
+            self._variable.set(before)
+            raise
+        _entered.set((*_entered.get(), (self, before)))
+        return given
+
+    def __exit__(self, *error: object) -> None:
+        entered = _entered.get()
+        for at in reversed(range(len(entered))):
+            setting, before = entered[at]
+            if setting is self:
+                _entered.set(entered[:at] + entered[at + 1 :])
+                self._variable.set(before)
+                return
+        raise RuntimeError("this setting was not entered in this thread or task")
 
 
-def unchoose(token: Token[Mapping[str, int] | None]) -> None:
-    """Takes choose() back."""
-    _chosen.reset(token)
+def choose(backend: str, device: int, gives: Callable[[], Given]) -> contextlib.AbstractContextManager[Given]:
+    """Inside ``with``, this context's calls to that backend go to that device."""
+    return _Setting(_chosen, lambda before: {**(before or {}), backend: device}, gives)
 
 
 def _check(name: str) -> None:
@@ -271,7 +301,7 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     Returns
     -------
     context manager
-        It gives the Backend.
+        It gives the Backend. It may be entered again, also inside itself.
 
     Raises
     ------
@@ -288,13 +318,4 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     14
     """
     _check(name)
-    return _use(name)
-
-
-@contextlib.contextmanager
-def _use(name: str) -> Iterator[Backend]:
-    token = _requested.set(name)
-    try:
-        yield backend()
-    finally:
-        _requested.reset(token)
+    return _Setting(_requested, lambda before: name, backend)

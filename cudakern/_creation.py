@@ -95,7 +95,7 @@ def _from_host(x: Any, name: str | None, native: Native, device: int, stream: An
     _transfer.refuse_masked(x)
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         x = np.from_dlpack(x)
-    host = np.asarray(x) if name is None else np.asarray(x, _dtypes.from_name(name))
+    host = np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name, 3), _dtypes.from_name(name))
     return DeviceArray(_transfer.from_host(native, host, device, stream_handle(stream, native, device)), native)
 
 
@@ -243,7 +243,7 @@ def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
     Raises
     ------
     TypeError
-        ``x`` does not take part in DLPack.
+        ``x`` does not take part in DLPack, or is a masked array.
     BufferError
         The memory is where this backend does not use it (``asarray`` copies from the host), or the producer refuses.
     ValueError
@@ -263,6 +263,7 @@ def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
     >>> cudakern.synchronize(); float(d[0]), float(x[0])
     (7.0, 7.0)
     """
+    _transfer.refuse_masked(x)
     native, device = current()
     if isinstance(x, DeviceArray) and x._native is native:
         device = x._view.device

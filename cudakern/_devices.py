@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,7 +53,11 @@ class Device:
         return f"{self.backend}:{self.index}"
 
     def __repr__(self) -> str:
-        return f"<cudakern device {self}: {self.name}>"
+        try:
+            name = self.name
+        except Exception as error:  # one that is not there shows itself too
+            name = f"not there ({error})"
+        return f"<cudakern device {self}: {name}>"
 
     def _repr_html_(self) -> str:
         major, minor = self.properties["capability"]
@@ -103,7 +106,7 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
     Returns
     -------
     context manager
-        It gives the Device.
+        It gives the Device. It may be entered again, also inside itself.
 
     Raises
     ------
@@ -125,16 +128,8 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
     True
     """
     native, index = resolve(which)
-    return _device(Device(native.backend_name(), index))
-
-
-@contextlib.contextmanager
-def _device(chosen: Device) -> Iterator[Device]:
-    token = _backend.choose(chosen.backend, chosen.index)
-    try:
-        yield chosen
-    finally:
-        _backend.unchoose(token)
+    chosen = Device(native.backend_name(), index)
+    return _backend.choose(chosen.backend, index, lambda: chosen)
 
 
 def resolve(which: int | Device | None) -> tuple[Native, int]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._dtypes import type_name
+from ._exchange import is_elsewhere
 from ._layout import Shape, elements_meet
 from ._native import Native, View
 from ._streams import stream_handle
@@ -35,14 +36,24 @@ def host_array(x: Any, name: str) -> Array:
     """Any array-like as an ndarray; masked arrays are refused, since their mask would be lost without a word."""
     if type(x) is np.ndarray:
         return x
+    refuse_masked(x, name, f"{name}.filled(0) or {name}.data")
+    refuse_elsewhere(x, name)
+    return np.asarray(x)
+
+
+def refuse_masked(x: Any, name: str, instead: str) -> None:
+    """TypeError for a masked array."""
     if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: take {name}.filled(0) or {name}.data")
-    if not isinstance(x, np.ndarray) and hasattr(x, "__cuda_array_interface__"):
+        raise TypeError(f"{name} is a masked array, and its mask would be lost: take {instead}")
+
+
+def refuse_elsewhere(x: Any, name: str) -> None:
+    """TypeError for another library's array on a device: it would go by way of the host without a word."""
+    if is_elsewhere(x):
         raise TypeError(
             f"{name} is a {type(x).__name__} of another library, on the device: cudakern.asarray({name}) takes it "
             "without a copy"
         )
-    return np.asarray(x)
 
 
 def native(x: Array) -> Array:
@@ -94,8 +105,24 @@ def check_variant(operation: str, variant: str, parameters: dict[str, Any]) -> t
         row = find(operation, variant, also=(AUTO,))
         return row, row.values(parameters)
     for name in parameters:
-        raise TypeError(f"{operation}: variant {AUTO!r} has no parameters, so not {name!r}; name a variant that has it")
+        taken = {p.name: None for row in variants(operation) for p in row.parameters}
+        if name in taken:
+            having = [repr(row.name) for row in variants(operation) if any(p.name == name for p in row.parameters)]
+            raise TypeError(
+                f"{operation}: variant {AUTO!r} has no parameters, so not {name!r}; name a variant that has it: "
+                f"{', '.join(having)}"
+            )
+        raise TypeError(
+            f"{operation} takes no {name!r}: its variants have {', '.join(f'{n}=' for n in taken) or 'no parameters'}"
+        )
     return None, ()
+
+
+def refuse_keywords(operation: str, whose: str, known: Sequence[str], given: dict[str, Any]) -> None:
+    """TypeError for a keyword that NumPy has and we have not."""
+    for name in given:
+        if name in known:
+            raise TypeError(f"{operation}: {whose} keyword {name!r} is not taken here")
 
 
 def answers_at_once(here: Backend) -> bool:
@@ -217,7 +244,7 @@ def where(x: Any) -> str:
     """An array's place, in words."""
     if isinstance(x, DeviceArray):
         return f"on the device ({x._native.backend_name()}:{x._view.device})"
-    if hasattr(x, "__cuda_array_interface__"):
+    if is_elsewhere(x):
         return f"another library's, on the device ({type(x).__name__})"
     return f"in host memory ({type(x).__name__})"
 
@@ -226,24 +253,51 @@ def check_one_place(operation: str, **arrays: Any) -> tuple[Native, int]:
     """The C module and the device that all these arrays are on; TypeError or ValueError says who is elsewhere."""
     name, first = next((name, x) for name, x in arrays.items() if isinstance(x, DeviceArray))
     for other, x in arrays.items():
+        said = f"{operation}: {name} is {where(first)} and {other} is {where(x)}"
         if not isinstance(x, DeviceArray):
-            mend = (
-                f"give out= by cudakern.empty, or leave it out and take the result's .get(out={other})"
-                if other == "out"
-                else f"bring {other} there by cudakern.asarray({other}), or {name} here by {name}.get()"
-            )
-            raise TypeError(f"{operation}: {name} is {where(first)} and {other} is {where(x)}: {mend}")
+            raise TypeError(f"{said}: {_bring_host(name, first, other, x)}")
         if x._native is not first._native:
-            raise ValueError(
-                f"{operation}: {name} is {where(first)} and {other} is {where(x)}, of another backend: bring them "
-                f"together by way of the host, {other}.get()"
+            mend = (
+                "make out where the operands are, by cudakern.empty inside "
+                f"`with cudakern.use_backend({first._native.backend_name()!r})`"
+                if other == "out"
+                else f"bring them together by way of the host, {other}.get()"
             )
+            raise ValueError(f"{said}, of another backend: {mend}")
         if x._view.device != first._view.device:
-            raise ValueError(
-                f"{operation}: {name} is {where(first)} and {other} is {where(x)}: bring them together by "
-                f"cudakern.asarray({other}) inside `with cudakern.device({first._view.device})`"
-            )
+            raise ValueError(f"{said}: {_bring_device(first, other, x)}")
     return first._native, first._view.device
+
+
+def _inside(x: DeviceArray) -> str:
+    return f"inside `with cudakern.device({x._view.device})`"
+
+
+def _bring_host(name: str, first: DeviceArray, other: str, x: Any) -> str:
+    """What to do about an array that is not ours. An out is made in its place: what it is brought to is another one."""
+    if is_elsewhere(x):
+        return f"cudakern.asarray({other}) takes it without a copy"
+    if name == "out":
+        return (
+            "make out where the operands are, by numpy.empty, or bring the operands to where out is, by "
+            f"cudakern.asarray({other}) {_inside(first)}"
+        )
+    if other == "out":
+        return (
+            f"make out where the operands are, by cudakern.empty {_inside(first)}, or leave it out and take the "
+            "result's .get(out=out)"
+        )
+    return f"bring {other} there by cudakern.asarray({other}) {_inside(first)}, or {name} here by {name}.get()"
+
+
+def _bring_device(first: DeviceArray, other: str, x: DeviceArray) -> str:
+    """What to do about an array of another device."""
+    if other == "out":
+        return (
+            f"make out where the operands are, by cudakern.empty {_inside(first)}, or bring the operands to where out "
+            f"is, by cudakern.asarray {_inside(x)}"
+        )
+    return f"bring them together by cudakern.asarray({other}) {_inside(first)}"
 
 
 def refuse_host_row(row: Variant, name: str) -> None:

@@ -33,6 +33,15 @@ BFLOAT16 = "bfloat16"
 NO_BFLOAT16 = "ml_dtypes is not installed"
 _ITEMSIZE = {BFLOAT16: 2} | {name: np.dtype(name).itemsize for name in NAMES if name != BFLOAT16}
 _NUMPY: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in NAMES if name != BFLOAT16}
+_BY_SIZE = {(dtype.kind, dtype.itemsize): name for name, dtype in _NUMPY.items()}
+
+
+def name_in_numpy(dtype: np.dtype[Any]) -> str:
+    """``dtype.name``. NumPy imports a module for each, which fails in a ``__del__`` when the interpreter ends."""
+    name = _BY_SIZE.get((dtype.kind, dtype.itemsize))
+    if name is None:
+        name = dtype.type.__name__ if dtype.isbuiltin == 2 else dtype.name  # 2: another package's, as bfloat16
+    return name
 
 
 def from_name(name: str) -> np.dtype[Any]:
@@ -67,9 +76,10 @@ def name_of(dtype: npt.DTypeLike) -> str:
 
 @functools.lru_cache(maxsize=64)  # NumPy computes a name anew each time it is asked
 def _name_of(dtype: np.dtype[Any]) -> str:
-    if dtype.name not in _ITEMSIZE:
+    name = name_in_numpy(dtype)
+    if name not in _ITEMSIZE:
         raise TypeError(f"arrays on the device are of {', '.join(NAMES[:-1])} or {NAMES[-1]}, not of {dtype}")
-    return dtype.name
+    return name
 
 
 # --- NumPy's rules: what two types make of each other, what goes into what, how each rounds --------------------------
@@ -90,7 +100,7 @@ def has_bfloat16() -> bool:
 
 def type_name(dtype: npt.DTypeLike) -> str:
     """NumPy's name of a type, whatever its byte order; "bfloat16" needs no package here."""
-    return BFLOAT16 if isinstance(dtype, str) and dtype == BFLOAT16 else np.dtype(dtype).name
+    return BFLOAT16 if isinstance(dtype, str) and dtype == BFLOAT16 else name_in_numpy(np.dtype(dtype))
 
 
 def kind_of(dtype: npt.DTypeLike) -> str:
@@ -117,7 +127,7 @@ def matmul_types(a: str, b: str) -> tuple[str, str]:
         return a, a
     first, second = ("float32" if name == BFLOAT16 else name for name in (a, b))
     found = np.matmul.resolve_dtypes((np.dtype(first), np.dtype(second), None))
-    return found[0].name, found[2].name
+    return name_in_numpy(found[0]), name_in_numpy(found[2])
 
 
 @functools.cache

@@ -283,9 +283,24 @@ def _stream(value: Any) -> int | None:
 
 
 # --- either ----------------------------------------------------------------------------------------------------------
+_HOST_KINDS = (np.ndarray, np.generic, list, tuple, int, float, complex)
+
+
+def is_elsewhere(x: Any) -> bool:
+    """True for another library's array that is not in host memory: what it says by DLPack counts first."""
+    if isinstance(x, _HOST_KINDS):
+        return False
+    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+        try:
+            return dlpack_place(x)[0] not in (CPU, CUDA_HOST)
+        except Exception:  # it does not say; who takes it is told why
+            return False
+    return hasattr(x, "__cuda_array_interface__")
+
+
 def on_device(x: Any, native: Native, device: int, stream: Any) -> View | None:
     """The memory of an object that is another library's array on a device; None for all that is in host memory."""
-    if isinstance(x, (np.ndarray, np.generic, list, tuple, int, float, complex)):
+    if isinstance(x, _HOST_KINDS):
         return None
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         if dlpack_place(x)[0] in (CPU, CUDA_HOST):

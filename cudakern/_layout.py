@@ -107,11 +107,17 @@ def _integer(key: Any) -> int:
             return operator.index(key)
         except TypeError:
             pass
-    kind = type(key).__name__
     raise IndexError(
-        f"arrays on the device take integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) as indices, "
-        f"not {kind}: for boolean and integer arrays as indices take .get() first"
+        "only integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) are valid indices of an array on "
+        f"the device, not {type(key).__name__}{_mend(key)}"
     )
+
+
+def _mend(key: Any) -> str:
+    """What NumPy would take as an index, its arrays do."""
+    if isinstance(key, (bool, np.bool_, list)) or getattr(getattr(key, "dtype", None), "kind", "") in ("b", "i", "u"):
+        return ": for boolean and integer arrays as indices take .get() first"
+    return ""
 
 
 # --- axes ------------------------------------------------------------------------------------------------------------

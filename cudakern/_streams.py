@@ -7,7 +7,7 @@ import operator
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _devices
 from ._backend import current
@@ -96,8 +96,19 @@ class Stream:
         """The event happens when all is done that the stream was given so far; a new event if none is given."""
         if event is None:
             event = Event.__new__(Event)._make(self._native, self._device, timing=True)
+        if not isinstance(event, Event):
+            raise TypeError(f"a stream records an Event, not {type(event).__name__}; without one it makes a new one")
         event.record(self)
         return event
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError("a Stream is not copied and not pickled: it is one of a device's; make another, Stream()")
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        self.__copy__()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.__copy__()
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """(version of the protocol, handle)."""
@@ -196,8 +207,21 @@ class Event:
                 )
         return self._native.event_elapsed(self._device, self._handle, later._handle)
 
+    def __copy__(self) -> NoReturn:
+        raise TypeError("an Event is not copied and not pickled: it is one of a device's; make another, Event()")
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        self.__copy__()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.__copy__()
+
     def __repr__(self) -> str:
         return f"<cudakern event {self._handle:#x} on {self.device}>"
+
+
+# The first one imports a module, which cannot be done any more when the interpreter ends.
+weakref.finalize(Stream, int).detach()
 
 
 def _close_with(owner: Stream | Event, destroy: Callable[[int, int], None], device: int, handle: int) -> None:

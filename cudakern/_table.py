@@ -23,6 +23,12 @@ AUTO = "auto"
 LARGEST, ROOT_MEAN_SQUARE = 1.1, 1.0
 
 
+def told(dtype: npt.DTypeLike) -> str:
+    """A type's name for an error: without the bits of strings and records, which nobody writes."""
+    name = type_name(dtype)
+    return name.rstrip("0123456789") if name.startswith(("str", "bytes", "void")) else name
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of a row: a choice among ``choices``, or a range from ``low`` to ``high`` in steps."""
@@ -102,9 +108,10 @@ class Variant:
         for signature in self.signatures:
             if signature[0] == name:
                 return signature
+        # (Complex numbers that an operation does not take at all have been refused before.)
+        hint = f"; variant={AUTO!r} takes it" if kind_of(dtype) in tuple("biufc") else ""
         raise TypeError(
-            f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {name}; "
-            f"variant={AUTO!r} takes every type that NumPy does"
+            f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {told(dtype)}{hint}"
         )
 
     def values(self, given: Mapping[str, Any]) -> tuple[int, ...]:

@@ -20,10 +20,10 @@ def buffer_of(x: Array) -> Any:
     return x if x.dtype.kind != "V" else (x.view(np.uint16), _dtypes.BFLOAT16)  # (NumPy's kind of ml_dtypes' types)
 
 
-def refuse_masked(x: Any) -> None:
+def refuse_masked(x: Any, name: str = "this") -> None:
     """TypeError for a masked array: its mask would be lost without a word."""
     if isinstance(x, np.ma.MaskedArray):
-        raise TypeError("this is a masked array, and the device has no masks: take its .filled(0) or its .data")
+        raise TypeError(f"{name} is a masked array, and the device has no masks: take its .filled(0) or its .data")
 
 
 def new(native: Native, shape: tuple[int, ...], name: str, device: int, stream: int) -> View:
@@ -49,8 +49,10 @@ def into_host(native: Native, view: View, out: Array, stream: int) -> None:
     """The values, into an array of the same shape and type, any layout and byte order."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
-    if out.dtype.name != view.dtype:
-        raise TypeError(f"out is of {out.dtype.name}, and the array of {view.dtype}: take .astype({out.dtype.name!r})")
+    refuse_masked(out, "out")
+    name = _dtypes.name_in_numpy(out.dtype)
+    if name != view.dtype:
+        raise TypeError(f"out is of {name}, and the array of {view.dtype}: take .astype({name!r})")
     if out.shape != view.shape:
         raise ValueError(f"out has shape {out.shape}, and the array {view.shape}")
     if not out.flags.writeable:
@@ -80,6 +82,18 @@ def warn_of_imaginary_parts(source: str, target: str, stacklevel: int) -> None:
         )
 
 
+def real_part(value: Any, target: str, stacklevel: int) -> Any:
+    """The real part, after NumPy's warning, of what that type takes only the real part of; else the value itself.
+
+    NumPy would do the same, and say that the warning came from here.
+    """
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind != "c":
+        return value
+    name = _dtypes.name_in_numpy(value.dtype)
+    warn_of_imaginary_parts(name, target, stacklevel + 1)
+    return value if target == "bool" or target.startswith("complex") else value.real
+
+
 # --- assignment ------------------------------------------------------------------------------------------------------
 def check_writable(view: View) -> None:
     """ValueError if the memory may not be written, or if elements share it."""
@@ -89,9 +103,9 @@ def check_writable(view: View) -> None:
         raise ValueError(f"elements of the destination share memory (strides {view.strides}): take .copy() of it")
 
 
-def fill(native: Native, to: View, value: Any, stream: int) -> None:
+def fill(native: Native, to: View, value: Any, stream: int, stacklevel: int = 1) -> None:
     """One value to all elements, converted as NumPy's assignment does."""
-    _fill(native, to, value, (), stream)
+    _fill(native, to, real_part(value, to.dtype, stacklevel + 1), (), stream)
 
 
 def _fill(native: Native, to: View, value: Any, shape: tuple[int, ...], stream: int) -> None:
@@ -103,18 +117,19 @@ def _fill(native: Native, to: View, value: Any, shape: tuple[int, ...], stream: 
         native.fill(to, one.tobytes(), stream)
 
 
-def assign_host(native: Native, to: View, value: Any, stream: int) -> None:
+def assign_host(native: Native, to: View, value: Any, stream: int, stacklevel: int = 1) -> None:
     """``to[...] = value`` for a value of the host: NumPy converts and refuses, the device broadcasts."""
     if (
         type(value) is np.ndarray
         and value.shape == to.shape
-        and value.dtype.name == to.dtype
+        and _dtypes.name_in_numpy(value.dtype) == to.dtype
         and value.flags.c_contiguous
     ):
         check_writable(to)  # the plain case goes without what follows
         native.upload(to, buffer_of(value), stream)
         return
     refuse_masked(value)
+    value = real_part(value, to.dtype, stacklevel + 1)
     given = np.asarray(value)
     if given.size == 1:
         _fill(native, to, value, given.shape, stream)
@@ -123,7 +138,7 @@ def assign_host(native: Native, to: View, value: Any, stream: int) -> None:
     _layout.broadcast(given.shape, (0,) * given.ndim, to.shape)  # refuses
     if not all(to.shape):
         return
-    if given.dtype.name != to.dtype:
+    if _dtypes.name_in_numpy(given.dtype) != to.dtype:
         # From the value as it came: NumPy treats Python's own numbers otherwise than an array's.
         converted = np.empty(given.shape, _dtypes.from_name(to.dtype))
         converted[...] = value

@@ -59,6 +59,8 @@ def configure(
     14
     >>> cudakern.emulator.configure(order="fixed")
     """
+    if devices == 0:
+        raise ValueError("devices=0: there is at least one (use_backend and CUDAKERN_BACKEND choose another backend)")
     settings = {
         "devices": devices,
         "memory": memory,

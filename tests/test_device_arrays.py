@@ -5,6 +5,7 @@ import gc
 import importlib.util
 import operator
 import pickle
+import pydoc
 import re
 import warnings
 import weakref
@@ -162,7 +163,13 @@ def test_values_that_the_device_has_no_type_for(backend, x):
 def test_masked_arrays_are_refused(backend):
     masked = np.ma.array([1.0, 2], mask=[0, 1])
     x = ck.zeros(2)
-    for call in (lambda: ck.asarray(masked), lambda: x.set(masked), lambda: x.__setitem__(0, np.ma.masked)):
+    for call in (
+        lambda: ck.asarray(masked),
+        lambda: ck.from_dlpack(masked),
+        lambda: x.set(masked),
+        lambda: x.get(out=masked),
+        lambda: x.__setitem__(0, np.ma.masked),
+    ):
         with pytest.raises(TypeError, match=r"masked array, and the device has no masks: take its .filled\(0\)"):
             call()
 
@@ -646,6 +653,80 @@ def test_what_else_is_not_offered(backend):
         np.add(x, 1)
     with pytest.raises(TypeError, match=r"made by cudakern.asarray\(x\), empty\(shape\)"):
         ck.DeviceArray([1, 2])
+    with pytest.raises(TypeError, match=r"made by cudakern.asarray\(x\), empty\(shape\)"):
+        ck.DeviceArray()
+    with pytest.raises(TypeError, match="DeviceArray is no base class"):
+        type("S", (ck.DeviceArray,), {})
+    with pytest.raises(TypeError, match="positional argument"):
+        x.copy("F")
+
+
+@pytest.mark.parametrize("other", [2, None, 2.5, "x", np.float64(2), np.int8(1), {1: 2}])
+def test_products_with_what_is_no_array(backend, other):
+    x = ck.zeros((3, 3))
+    for call, words in (
+        (lambda: x @ other, "unsupported operand type.* for @"),
+        (lambda: other @ x, "unsupported operand type.* for @"),
+        (lambda: operator.imatmul(x, other), "unsupported operand type.* for @"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_products_with_arrays_of_no_axes(backend):
+    x, one = ck.zeros((3, 3)), ck.asarray(2.0)
+    for call in (lambda: x @ one, lambda: one @ x, lambda: x @ np.array(2.0), lambda: operator.imatmul(x, one)):
+        with pytest.raises(ValueError, match="one operand is a scalar, an array of no axes.* take .get"):
+            call()
+
+
+def test_products_ask_the_other_operand(backend):
+    class Other:
+        def __rmatmul__(self, x):
+            return "mine"
+
+    assert ck.zeros((3, 3)) @ Other() == "mine"
+
+
+def test_warnings_name_the_callers_line(backend):
+    a = np.array([1 + 2j, 3])
+    x = ck.zeros(2, "float32")
+    d = ck.asarray(a)
+    for call in (
+        lambda: x.set(a),
+        lambda: x.__setitem__(slice(None), a),
+        lambda: x.__setitem__(0, a[0]),
+        lambda: x.fill(a[0]),
+        lambda: ck.asarray(a, "float32"),
+        lambda: ck.asarray(d, "float32"),
+        lambda: x.set(d),
+        lambda: d.astype("float32"),
+    ):
+        with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part") as told:
+            call()
+        assert [w.filename for w in told] == [__file__]
+    x.set(a.real)
+    expected = x.get()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x.set(a)
+        assert (x.get() == expected).all()
+        assert ck.asarray(a, "int8").get().tolist() == [1, 3]
+        assert ck.asarray(np.array([0j, 1j]), "bool").get().tolist() == [False, True]
+        assert ck.asarray(a, "complex64").get().tolist() == a.tolist()
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_names_of_types_are_numpys(name):
+    for order in "=<>":
+        dtype = kind(name).newbyteorder(order)
+        assert _dtypes.name_in_numpy(dtype) == dtype.name == name
+    for other in ("O", "U3", "M8[s]", "V2", "longdouble", "clongdouble", [("a", "i4")], "longlong", "intc"):
+        assert _dtypes.name_in_numpy(np.dtype(other)) == np.dtype(other).name
+
+
+def test_help_has_no_headings_of_the_source():
+    assert "# ---" not in pydoc.render_doc(ck.DeviceArray)
 
 
 # --- errors of NumPy -------------------------------------------------------------------------------------------------
@@ -673,13 +754,24 @@ def test_indices_that_are_refused_as_numpy_does(backend, key):
 
 
 @pytest.mark.parametrize(
-    "key", [[0, 1], [True] * 5, np.array([0, 1]), np.ones((5, 6), bool), True, np.True_, "x", 1.0, ([0], 0)], ids=str
+    "key", [[0, 1], [True] * 5, np.array([0, 1]), np.ones((5, 6), bool), True, np.True_, ([0], 0)], ids=str
 )
 def test_fancy_indices_are_refused_in_words(backend, key):
     x = ck.zeros((5, 6))
     for call in (lambda: x[key], lambda: x.__setitem__(key, 1)):
         with pytest.raises(IndexError, match=r"integers, slices \(`:`\), ellipsis .*, not \w+: .* take .get\(\) first"):
             call()
+
+
+@pytest.mark.parametrize("key", ["x", 1.0, 1j, {1}, np.float32(1), np.array([1.0]), (0, "x")], ids=str)
+def test_what_is_no_index(backend, key):
+    a = values((5, 6))
+    x = ck.asarray(a)
+    for call in (lambda: x[key], lambda: x.__setitem__(key, 1)):
+        with pytest.raises(IndexError, match=r"^only integers, slices \(`:`\), .* valid indices .*, not [\w.]+$"):
+            call()
+    with pytest.raises(IndexError, match="only integers, slices|arrays used as indices"):
+        a[key]
 
 
 def test_too_many_axes(backend):

@@ -256,3 +256,85 @@ def test_a_context_keeps_its_device():
         thread.start()
         thread.join()
     assert results == [0]
+
+
+def test_device_and_use_backend_can_be_entered_again(backend):
+    use, device = ck.use_backend("emulator"), None
+    before = ck.backend().name
+    for _ in range(2):
+        with use as first, use as second:
+            assert first == second == ck.backend()
+            device = device or ck.device(0)
+            with device as here:
+                with device as again:
+                    assert here == again == ck.Device("emulator", 0)
+                assert ck.backend().name == "emulator"
+        assert ck.backend().name == before
+
+
+def test_what_is_entered_again_goes_back_to_what_was_there():
+    several(
+        """
+        second, third = ck.device(2), ck.device(1)
+        for _ in range(2):
+            with second, third, second:
+                with third:
+                    assert ck.backend().device == 1
+                assert ck.backend().device == 2
+            assert ck.backend().device == 0
+        """
+    )
+
+
+def test_a_setting_shared_by_threads(backend):
+    """Each thread leaves what it entered itself, in whichever order."""
+    use, inside, leave = ck.use_backend("emulator"), threading.Event(), threading.Event()
+    found = []
+
+    def work():
+        with use:
+            inside.set()
+            leave.wait(60)
+            found.append(ck.backend().name)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    inside.wait(60)
+    with use:
+        assert ck.backend().name == "emulator"
+    assert ck.backend().name == backend
+    leave.set()
+    thread.join()
+    assert found == ["emulator"]
+    with pytest.raises(RuntimeError, match="not entered in this thread"):
+        use.__exit__(None, None, None)
+
+
+def test_a_setting_that_fails_on_entry_leaves_nothing(backend):
+    class Fails:
+        def __init__(self):
+            self.use = ck.use_backend("emulator")
+            self.use._gives = self.fail
+
+        def fail(self):
+            raise ck.CudaError("no", "cudaErrorNoDevice", 100)
+
+    with pytest.raises(ck.CudaError), Fails().use:
+        pass
+    assert ck.backend().name == backend
+
+
+def test_a_function_in_a_setting(backend):
+    @ck.use_backend("emulator")
+    def name():
+        return ck.backend().name
+
+    assert (name(), name()) == ("emulator", "emulator")
+    assert ck.backend().name == backend
+
+
+def test_devices_that_are_not_there_show_themselves(backend):
+    assert "<cudakern device x:0: not there (" in repr(ck.Device("x", 0))
+    assert repr(ck.Device(backend, 9999)).startswith(f"<cudakern device {backend}:9999: not there (")
+    with pytest.raises(ValueError, match="'x'.*cuda.*emulator"):
+        ck.Device("x", 0).name  # noqa: B018

@@ -848,3 +848,33 @@ def test_operations_say_what_to_do_with_another_librarys_array(backend):
     for variant in ("auto", "coalesced"):
         with pytest.raises(TypeError, match=r"of another library, on the device: cudakern\.asarray\(x\) takes it"):
             ck.sum_of_squares(theirs, variant=variant)
+
+
+class OnlyDLPack:
+    """Another library's array on a GPU, which says so by DLPack alone, and goes to the host when NumPy asks."""
+
+    __array_priority__ = 100
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **keywords):
+        raise AssertionError("nobody should ask")
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("nobody should ask")
+
+
+def test_an_array_that_is_on_a_gpu_by_dlpack_alone(backend):
+    theirs, ours, host = OnlyDLPack(), ck.zeros((2, 2)), np.zeros((2, 2))
+    for variant in ("auto", "tiled"):
+        for call in (
+            lambda v=variant: ck.matmul(theirs, theirs, variant=v),
+            lambda v=variant: ck.matmul(host, theirs, variant=v),
+            lambda v=variant: ck.matmul(ours, theirs, variant=v),
+            lambda v=variant: ck.matmul(ours, ours, out=theirs, variant=v),
+        ):
+            with pytest.raises(TypeError, match=r"on the device.*cudakern\.asarray\(\w+\) takes it without a copy"):
+                call()
+    with pytest.raises(TypeError, match=r"of another library, on the device: cudakern\.asarray\(x\) takes it"):
+        ck.sum_of_squares(theirs)

@@ -569,6 +569,56 @@ def test_keywords_of_numpy_that_are_not_taken(backend, keyword):
             cudakern.matmul(a, a, variant=variant, **{keyword: None})
 
 
+def test_keywords_that_nothing_has(backend):
+    for x in (TWO, cudakern.asarray(TWO)):
+        with pytest.raises(TypeError, match=r"matmul takes no 'foo': its variants have tile="):
+            cudakern.matmul(x, x, foo=1)
+        with pytest.raises(TypeError, match=r"'auto' has no parameters, so not 'tile'; .* has it: 'tiled'"):
+            cudakern.matmul(x, x, tile=16)
+        with pytest.raises(TypeError, match=r"sum_of_squares takes no 'foo': its variants have .*threads="):
+            cudakern.sum_of_squares(x, foo=1)
+        for keyword in ("axis", "dtype", "out", "keepdims", "where", "initial"):
+            for variant in ("auto", "coalesced"):
+                with pytest.raises(TypeError, match=f"numpy.sum's keyword '{keyword}' is not taken"):
+                    cudakern.sum_of_squares(x, variant, **{keyword: None})
+
+
+@pytest.mark.parametrize("variant", ["auto", "naive", "numpy"])
+def test_dots_in_a_tuple(backend, variant):
+    with pytest.raises(TypeError):
+        np.matmul(TWO, TWO, out=(...,))
+    for x in (TWO, cudakern.asarray(TWO)):
+        with pytest.raises(TypeError, match=r"give out=\.\.\., not a tuple of it"):
+            cudakern.matmul(x, x, out=(...,), variant=variant)
+
+
+def test_types_without_a_kernel_are_told_as_one_writes_them(backend):
+    for x, words in (
+        (np.array([[None]]), "not object$"),
+        (np.array([["a"]]), "not str$"),
+        (np.array([[b"ab"]]), "not bytes$"),
+        (np.zeros((1, 1), "i4,f4"), "not void$"),
+        (np.array([[1]], "int8"), "not int8; variant='auto' takes it$"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            cudakern.matmul(x, x, variant="tiled_padded")
+    for dtype in ("float16", "longdouble"):
+        with pytest.raises(TypeError, match=f"not {np.dtype(dtype).name}; variant='auto' takes it$"):
+            cudakern.sum_of_squares(np.ones(3, dtype), "single_thread")
+        assert cudakern.sum_of_squares(np.ones(3, dtype)) == 3
+    with pytest.raises(TypeError, match="real numbers, not str$"):
+        cudakern.sum_of_squares(["a"])
+
+
+def test_conversions_on_the_device_do_not_warn_of_values(backend):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cudakern.asarray([1e30]).astype("float16").get() == np.inf
+        x = cudakern.zeros(1, "float16")
+        x[...] = cudakern.asarray([1e30])
+        assert x.get() == np.inf
+
+
 if HAS_BFLOAT16:
 
     def test_bfloat16_of_host_arrays(backend):
@@ -637,8 +687,8 @@ def test_host_and_device_do_not_mix(backend):
         (lambda: cudakern.matmul([[1, 2]], d, variant="tiled"), r"a is in host memory \(list\)"),
         (lambda: TWO @ d, r"a is in host memory"),
         (lambda: d @ TWO, r"b is in host memory"),
-        (lambda: cudakern.matmul(d, d, out=TWO), r"out is in host memory.*cudakern\.empty"),
-        (lambda: cudakern.matmul(TWO, TWO, out=d), r"a is in host memory"),
+        (lambda: cudakern.matmul(d, d, out=TWO), r"out is in host memory.*make out .*cudakern\.empty.*get\(out=out\)"),
+        (lambda: cudakern.matmul(TWO, TWO, out=d), r"a is in host memory.*make out .*numpy\.empty, or.*asarray\(a\)"),
     ):
         with pytest.raises(TypeError, match=words):
             call()
@@ -749,6 +799,8 @@ def test_arrays_of_two_devices():
     assert "a is on the device (emulator:0) and b is on the device (emulator:1)" in first
     assert "cudakern.asarray(b)" in first
     assert "out is on the device (emulator:1)" in second
+    assert "make out where the operands are, by cudakern.empty inside `with cudakern.device(0)`" in second
+    assert "bring the operands to where out is, by cudakern.asarray inside `with cudakern.device(1)`" in second
 
 
 if len(BACKENDS) > 1:
@@ -760,6 +812,8 @@ if len(BACKENDS) > 1:
             b = cudakern.zeros((2, 2))
             with pytest.raises(ValueError, match=r"cuda:0.*emulator:0.*b\.get\(\)"):
                 cudakern.matmul(a, b)
+            with pytest.raises(ValueError, match=r"make out where .* cudakern\.empty .*use_backend\('cuda'\)"):
+                cudakern.matmul(a, a, out=b)
             assert (a @ a).backend == "cuda"  # an array's own backend answers, whichever was asked for
 
 

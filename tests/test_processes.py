@@ -98,6 +98,11 @@ def test_arrays_in_a_child_of_a_fork(name):
                          lambda: repr(x), lambda: ck.matmul(x, x.T, out=ck.zeros((3, 3)))):
                 refused(call)
             assert x.shape == (3, 4) and y.strides == (32, 8)
+            if x.backend == "emulator":
+                assert np.array_equal(np.from_dlpack(x), a)
+                stream.synchronize()
+                event.synchronize()
+                assert stream.done and event.done
             del x, y, stream, event
             gc.collect()
 
@@ -366,6 +371,31 @@ class Late:
     def __del__(self):
         self.x.fill(3, stream=self.s)
         self.s.synchronize()
+late = Late()
+""",
+    "a __del__ that does everything": """
+class Late:
+    def __init__(self):
+        self.x, self.host, self.ck = ck.asarray(np.ones((3, 3))), np.full((3, 3), 2.0), ck
+        self.out = np.empty((3, 3))
+    def __del__(self):
+        x, ck = self.x, self.ck
+        assert x.get(out=self.out).tolist() == [[1.0] * 3] * 3
+        assert "DeviceArray" in repr(x) and "DeviceArray" in f"{x}"
+        assert (x @ x).get().tolist() == [[3.0] * 3] * 3
+        x @= x
+        x.set(self.host)
+        x[0] = [5, 6, 7]
+        x[1:].set(4)
+        assert float(ck.sum_of_squares(x)) == 25 + 36 + 49 + 6 * 16
+        assert ck.asarray(self.host).astype("float32").T.copy().tolist() == [[2.0] * 3] * 3
+        assert ck.asarray([1, 2], "int8").get().tolist() == [1, 2]
+        assert ck.zeros(3, "float32").dtype.kind == "f"
+        s = ck.Stream()
+        ck.matmul(x, x, out=x, stream=s)
+        s.synchronize()
+        assert ck.matmul(self.host, self.host).tolist() == [[12.0] * 3] * 3
+        assert repr(x.device)
 late = Late()
 """,
     "an exception on its way": """

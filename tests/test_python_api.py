@@ -126,6 +126,7 @@ def test_without_a_gpu_the_emulator_answers_and_says_why():
         ({"memory": -5}, "memory"),
         ({"chip": "H9000"}, "H200"),
         ({"devices": 10**6}, "devices"),
+        ({"devices": 0}, "devices=0: there is at least one"),
         ({"stack": 3}, "stack"),
         ({"fail_allocation": -2}, "fail_allocation"),
     ],

@@ -1,6 +1,8 @@
 """Stream, Event, synchronize, and what stream= takes."""
 
+import copy
 import gc
+import pickle
 import weakref
 
 import numpy as np
@@ -20,7 +22,7 @@ def test_a_stream(backend):
     assert f"{stream.handle:#x}" in repr(stream)
     assert f"{backend}:0" in repr(stream)
     x = ck.asarray(np.arange(1000.0), stream=stream)
-    y = x.copy(stream)
+    y = x.copy(stream=stream)
     stream.synchronize()
     assert stream.done is True
     assert y.get(stream=stream).tolist() == list(range(1000))
@@ -42,7 +44,7 @@ def test_every_method_takes_a_stream(backend):
         assert (x.get(stream=stream) == a).all()
         x.fill(3, stream=stream)
         x.set(a.T[::-1].T, stream)
-        assert (x.copy(stream).get() == a[:, ::-1]).all()
+        assert (x.copy(stream=stream).get() == a[:, ::-1]).all()
         assert (x.astype("int64", stream=stream).get() == a[:, ::-1]).all()
         assert not ck.zeros((3, 4), stream=stream).get().any()
         assert ck.empty((3, 4), stream=stream).shape == (3, 4)
@@ -59,7 +61,7 @@ def test_uses_in_many_streams_come_in_order(backend):
     streams = [None, 1, 2, *(ck.Stream() for _ in range(4))]
     x = ck.zeros(100_000, "int64")
     for i in range(60):
-        x = x.copy(streams[i % len(streams)])
+        x = x.copy(stream=streams[i % len(streams)])
         x[i].fill(i, stream=streams[(3 * i + 1) % len(streams)])
     del streams
     gc.collect()  # a stream may go before its work is done
@@ -278,3 +280,15 @@ def test_a_forked_process_leaves_its_parents_streams_alone():
         CUDAKERN_BACKEND="emulator",
     )
     assert out == "0.0\n"
+
+
+@pytest.mark.parametrize("kind", [ck.Stream, ck.Event])
+@pytest.mark.parametrize("call", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_streams_and_events_are_not_copied(backend, kind, call):
+    with pytest.raises(TypeError, match=f"{kind.__name__} is not copied and not pickled: .* make another"):
+        call(kind())
+
+
+def test_a_stream_records_events_only(backend):
+    with pytest.raises(TypeError, match="a stream records an Event, not int; without one it makes a new one"):
+        ck.Stream().record(3)

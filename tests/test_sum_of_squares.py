@@ -132,9 +132,9 @@ def test_strided_arrays_on_the_device(backend, row, dtype):
 
 @pytest.mark.parametrize("dtype", ["int8", "bfloat16", "float32", "float64"])
 def test_small_arrays_on_the_device_take_one_launch(backend, fault, dtype):
-    """Four rounds of what the threads of one block have on their way at once; with more a kernel adds blocks' sums."""
+    """Eight rounds of what the threads of one block have on their way at once; with more a kernel adds blocks' sums."""
     module, item = native(backend), numpy_dtype(dtype).itemsize
-    most = 4 * 512 * 4 * 16 // item
+    most = 8 * 512 * 4 * 16 // item
     for n, launches in ((1, 1), (most, 1), (most + 1, 2)):
         x = cudakern.asarray(np.ones(n, numpy_dtype(dtype)))
         names = []

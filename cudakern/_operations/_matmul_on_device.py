@@ -9,6 +9,7 @@ import numpy as np
 from .. import _dispatch
 from .._array import DeviceArray
 from .._dtypes import itemsize, matmul_types, same_kind
+from .._exchange import is_elsewhere
 from .._layout import Shape, broadcast, elements_meet
 from .._native import Native, View
 from .._streams import stream_handle
@@ -63,8 +64,7 @@ def plain(a: DeviceArray, b: Any, out: Any) -> DeviceArray | None:
 def product(row: Variant | None, values: tuple[int, ...], a: Any, b: Any, out: Any, stream: Any) -> DeviceArray:
     """The product, in any case; no row: that of "auto"."""
     for name, x in (("a", a), ("b", b)):
-        elsewhere = isinstance(x, DeviceArray) or hasattr(x, "__cuda_array_interface__")
-        if not elsewhere and np.ndim(x) == 0:
+        if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
             raise ValueError(f"matmul: {name} is a scalar; use * for that")
     if out is None or out is ...:  # results on the device are arrays anyway
         module, device = _dispatch.check_one_place(NAME, a=a, b=b)

@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 from .. import _dispatch
 from .._dtypes import numpy_dtype
 from .._layout import Shape
-from .._table import Variant
+from .._table import Variant, told
 from .._transfer import Array
 from . import _matmul_rules
 from ._matmul_rules import NAME
@@ -27,7 +27,7 @@ def named(row: Variant, values: tuple[int, ...], a: Any, b: Any, out: Any) -> An
     """The product by the row of that name."""
     first, second = _dispatch.host_array(a, "a"), _dispatch.host_array(b, "b")
     row.signature(first.dtype)
-    _matmul_rules.check_one_type(row, first.dtype.name, second.dtype.name)  # (byte orders may differ)
+    _matmul_rules.check_one_type(row, first.dtype.name, told(second.dtype))  # (byte orders may differ)
     if row.on_host:
         return by_numpy(first, second, out)
     return by_kernel(row, values, first, second, out)
@@ -45,6 +45,9 @@ def auto(a: Any, b: Any, out: Any) -> Any:
                 first, second = (x.astype(common, copy=False) for x in (first, second))
                 return by_kernel(row, row.values({}), first, second, out)
         return by_numpy(first, second, out)
+    for name, x in (("a", a), ("b", b)):
+        if not hasattr(type(x), "__array_ufunc__"):  # (what has it says itself what becomes of it)
+            _dispatch.refuse_elsewhere(x, name)
     return by_numpy(a, b, out)
 
 
@@ -130,7 +133,6 @@ def _stacks(product: _matmul_rules.Product, a: Array, b: Array, result: Array) -
 
 def _check_out(out: Any, dtype: np.dtype[Any]) -> None:
     _matmul_rules.check_is_array(out, (np.ndarray,))
-    if isinstance(out, np.ma.MaskedArray):
-        raise TypeError("matmul: out is a masked array: give out.data")
+    _dispatch.refuse_masked(out, "matmul: out", "out.data")
     _matmul_rules.check_writable(out.flags.writeable)
-    _matmul_rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), dtype.name, out.dtype.name)
+    _matmul_rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), dtype.name, told(out.dtype))

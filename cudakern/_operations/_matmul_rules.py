@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from .._exchange import is_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast
 from .._table import AUTO, Variant
 
@@ -146,6 +147,8 @@ def only_out(out: Any) -> Any:
     if isinstance(out, tuple):
         if len(out) != 1:
             raise ValueError(f"matmul: out is a tuple of {len(out)}, and there is one result")
+        if out[0] is ...:
+            raise TypeError("matmul: give out=..., not a tuple of it")
         return out[0]
     return out
 
@@ -153,6 +156,11 @@ def only_out(out: Any) -> Any:
 def check_is_array(out: Any, kinds: tuple[type, ...]) -> None:
     """TypeError if out is no array."""
     if not isinstance(out, kinds):
+        if is_elsewhere(out):
+            raise TypeError(
+                f"matmul: out is a {type(out).__name__} of another library, on the device: cudakern.asarray(out) takes "
+                "it without a copy"
+            )
         raise TypeError(f"matmul: out must be an array, not {type(out).__name__}")
 
 

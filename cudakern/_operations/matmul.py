@@ -109,9 +109,7 @@ def matmul(
         done = _matmul_on_device.plain(a, b, out)
         if done is not None:
             return done
-    for name in parameters:
-        if name in NOT_TAKEN:
-            raise TypeError(f"matmul: numpy.matmul's keyword {name!r} is not taken here")
+    _dispatch.refuse_keywords(NAME, "numpy.matmul's", NOT_TAKEN, parameters)
     row, values = _dispatch.check_variant(NAME, variant, parameters)
     out = _matmul_rules.only_out(out)
     if any(isinstance(x, DeviceArray) for x in (a, b, out)):

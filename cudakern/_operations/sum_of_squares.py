@@ -13,11 +13,14 @@ from .._array import DeviceArray
 from .._dtypes import BFLOAT16, itemsize, kind_of
 from .._native import Native, View
 from .._streams import stream_handle
-from .._table import AUTO, Variant, find
+from .._table import AUTO, Variant, find, told
 from .._transfer import Array
 from . import Operation, random_array
 
 NAME = "sum_of_squares"
+
+#: numpy.sum's keywords that are not taken: all elements are summed, and the result's type follows from theirs.
+NOT_TAKEN = ("axis", "dtype", "out", "keepdims", "initial", "where")
 
 #: What "auto" tries on a GPU. All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
 PREFERRED = ("vectorized", "warp_shuffle", "tree_sequential")
@@ -85,6 +88,7 @@ def sum_of_squares(
         done = _plain_case(x)
         if done is not None:
             return done
+    _dispatch.refuse_keywords(NAME, "numpy.sum's", NOT_TAKEN, parameters)
     row, values = _dispatch.check_variant(NAME, variant, parameters)
     if isinstance(x, DeviceArray):
         return _on_device(row, values, x, stream)
@@ -156,7 +160,7 @@ def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(np.float32) if dtype.itemsize == 2 else dtype.newbyteorder("=")
     if dtype.name == BFLOAT16:
         return np.dtype(np.float32)
-    raise TypeError(f"sum_of_squares takes real numbers, not {dtype.name}")
+    raise TypeError(f"sum_of_squares takes real numbers, not {told(dtype)}")
 
 
 def on_host(x: Array, result: np.dtype[Any]) -> Any:

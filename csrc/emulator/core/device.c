@@ -77,7 +77,9 @@ size_t emu_device_memory(void) {
 static int check_any(void) {
     const char *problem = emu_config_problem();
     if (problem) return emu_error(cudaErrorInitializationError, "%s", problem);
-    if (!emu_current_config()->devices) return emu_error(cudaErrorNoDevice, "the emulator is set to have 0 devices");
+    if (!emu_current_config()->devices)
+        return emu_error(cudaErrorNoDevice,
+                         "the emulator is set to have 0 devices: CUDAKERN_EMULATOR_DEVICES says how many");
     return cudaSuccess;
 }
 
