@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ._array import DeviceArray
 from ._backend import Backend, backend
-from ._dtypes import type_name
+from ._dtypes import name_in_numpy, type_name
 from ._exchange import is_elsewhere
 from ._layout import Shape, elements_meet
 from ._native import Native, View
@@ -178,7 +178,7 @@ def execute(row: Variant, values: tuple[int, ...], inputs: tuple[Array, ...], ou
         0,
     )
     if reports is not None and report is not None:
-        _note(reports, report, row, values, here, tuple(x.shape for x in inputs), inputs[0].dtype.name)
+        _note(reports, report, row, values, here, tuple(x.shape for x in inputs), name_in_numpy(inputs[0].dtype))
 
 
 def execute_on_device(
@@ -217,7 +217,7 @@ def on_host(
     shapes = tuple(x.shape for x in arrays)
     times = {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0, "clocks": ()}
     times["as_counted"] = as_counted
-    _note(reports, times, host_row(operation), (), None, shapes, arrays[0].dtype.name)
+    _note(reports, times, host_row(operation), (), None, shapes, name_in_numpy(arrays[0].dtype))
     return result
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .. import _dispatch
-from .._dtypes import numpy_dtype
+from .._dtypes import name_in_numpy, numpy_dtype
 from .._layout import Shape
 from .._table import Variant, told
 from .._transfer import Array
@@ -27,7 +27,7 @@ def named(row: Variant, values: tuple[int, ...], a: Any, b: Any, out: Any) -> An
     """The product by the row of that name."""
     first, second = _dispatch.host_array(a, "a"), _dispatch.host_array(b, "b")
     row.signature(first.dtype)
-    _matmul_rules.check_one_type(row, first.dtype.name, told(second.dtype))  # (byte orders may differ)
+    _matmul_rules.check_one_type(row, name_in_numpy(first.dtype), told(second.dtype))  # (byte orders may differ)
     if row.on_host:
         return by_numpy(first, second, out)
     return by_kernel(row, values, first, second, out)
@@ -135,4 +135,4 @@ def _check_out(out: Any, dtype: np.dtype[Any]) -> None:
     _matmul_rules.check_is_array(out, (np.ndarray,))
     _dispatch.refuse_masked(out, "matmul: out", "out.data")
     _matmul_rules.check_writable(out.flags.writeable)
-    _matmul_rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), dtype.name, told(out.dtype))
+    _matmul_rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), name_in_numpy(dtype), told(out.dtype))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .. import _dispatch
 from .._array import DeviceArray
-from .._dtypes import BFLOAT16, itemsize, kind_of
+from .._dtypes import BFLOAT16, itemsize, kind_of, name_in_numpy
 from .._native import Native, View
 from .._streams import stream_handle
 from .._table import AUTO, Variant, find, told
@@ -158,7 +158,7 @@ def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(np.uint64)
     if dtype.kind == "f":
         return np.dtype(np.float32) if dtype.itemsize == 2 else dtype.newbyteorder("=")
-    if dtype.name == BFLOAT16:
+    if name_in_numpy(dtype) == BFLOAT16:
         return np.dtype(np.float32)
     raise TypeError(f"sum_of_squares takes real numbers, not {told(dtype)}")
 
