@@ -40,7 +40,7 @@ def auto(a: Any, b: Any, out: Any) -> Any:
         common = _common_type(first.dtype, second.dtype)
         if common is not None and first.ndim and second.ndim and not _lacks_axes(out, first, second):
             row = _dispatch.fastest(NAME, common, PREFERRED)
-            if not row.on_host and row.signature(common)[2] == common.name:
+            if not row.on_host and row.signature(common)[2] == name_in_numpy(common):
                 # (NumPy's errors come in this order, and out's before those of the shapes.)
                 first, second = (x.astype(common, copy=False) for x in (first, second))
                 return by_kernel(row, row.values({}), first, second, out)
