@@ -238,7 +238,7 @@ WAITS = {
     "get by the thread's own stream": "y = start(2); wait = lambda: y.get(stream=2)",
     "float": "y = start(); wait = lambda: float(y[0, 0])",
     "repr": "y = start(); wait = lambda: repr(y)",
-    "set": "y = start(); wait = lambda: y.set(np.ones((4000, 4000), 'float32'))",
+    "set": "host = np.ones((4000, 4000), 'float32'); y = start(); wait = lambda: y.set(host)",
     "sum of host arrays behind it": "y = start(); wait = lambda: (ck.matmul(big.get(), big.get(), variant='kahan'))",
 }
 
