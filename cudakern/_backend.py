@@ -95,10 +95,7 @@ def _capability(native: Native, device: int) -> int:
 
 @functools.cache  # asking for all properties takes as long as a small kernel
 def _gpu_capability(device: int) -> int:
-    native, reason = _cuda()
-    if native is None:
-        raise CudaError(reason, NO_DEVICE, 100)
-    return _capability(native, device)
+    return _capability(native_of("cuda"), device)
 
 
 def _load(name: str) -> Native:

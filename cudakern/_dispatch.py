@@ -20,12 +20,15 @@ from ._layout import Shape, elements_meet
 from ._native import Native, View
 from ._streams import stream_handle
 from ._table import AUTO, Variant, find, variants
-from ._transfer import Array, buffer_of
+from ._transfer import Array, buffer_of, refuse_masked
 
 Result = TypeVar("Result")
 
 #: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
 FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
+
+#: Why a masked array is refused that would go to NumPy's product or a kernel.
+MASK_LOST = "its mask would be lost"
 
 #: Where profile() listens: every call leaves its report here. None: nobody listens, and nothing is measured.
 recorder: ContextVar[list[dict[str, Any]] | None] = ContextVar("cudakern_recorder", default=None)
@@ -36,15 +39,9 @@ def host_array(x: Any, name: str) -> Array:
     """Any array-like as an ndarray; masked arrays are refused, since their mask would be lost without a word."""
     if type(x) is np.ndarray:
         return x
-    refuse_masked(x, name, f"{name}.filled(0) or {name}.data")
+    refuse_masked(x, name, MASK_LOST, f"{name}.filled(0) or {name}.data")
     refuse_elsewhere(x, name)
     return np.asarray(x)
-
-
-def refuse_masked(x: Any, name: str, instead: str) -> None:
-    """TypeError for a masked array."""
-    if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array, and its mask would be lost: take {instead}")
 
 
 def refuse_elsewhere(x: Any, name: str) -> None:

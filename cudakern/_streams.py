@@ -19,7 +19,35 @@ from ._native import Native
 DEFAULT, PER_THREAD = 0, 2
 
 
-class Stream:
+class _OfDevice:
+    """What a stream and an event share: a handle that one device's backend knows, and nobody else."""
+
+    __slots__ = ("__weakref__", "_device", "_handle", "_native")
+
+    _native: Native
+    _device: int
+    _handle: int
+
+    @property
+    def device(self) -> Device:
+        """The device that it belongs to."""
+        return Device(self._native.backend_name(), self._device)
+
+    def __copy__(self) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"{name}s are not copied and not pickled: each is one of a device's; make another, {name}()")
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        self.__copy__()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.__copy__()
+
+    def __repr__(self) -> str:
+        return f"<cudakern {type(self).__name__.lower()} {self._handle:#x} on {self.device}>"
+
+
+class Stream(_OfDevice):
     """A stream of a device: work given to it is done in that order, beside the work of other streams.
 
     Device arrays order their uses over streams by themselves, so that no result depends on which stream was named.
@@ -55,7 +83,7 @@ class Stream:
     True
     """
 
-    __slots__ = ("__weakref__", "_device", "_handle", "_native")
+    __slots__ = ()
 
     def __init__(self, device: int | Device | None = None, *, priority: int = 0) -> None:
         native, index = _devices.resolve(device)
@@ -68,11 +96,6 @@ class Stream:
     def handle(self) -> int:
         """The ``cudaStream_t``."""
         return self._handle
-
-    @property
-    def device(self) -> Device:
-        """Where its work is done."""
-        return Device(self._native.backend_name(), self._device)
 
     @property
     def done(self) -> bool:
@@ -101,24 +124,12 @@ class Stream:
         event.record(self)
         return event
 
-    def __copy__(self) -> NoReturn:
-        raise TypeError("a Stream is not copied and not pickled: it is one of a device's; make another, Stream()")
-
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        self.__copy__()
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        self.__copy__()
-
     def __cuda_stream__(self) -> tuple[int, int]:
         """(version of the protocol, handle)."""
         return 0, self._handle
 
-    def __repr__(self) -> str:
-        return f"<cudakern stream {self._handle:#x} on {self.device}>"
 
-
-class Event:
+class Event(_OfDevice):
     """A point in a stream's work, to wait for and to measure between.
 
     Parameters
@@ -145,7 +156,7 @@ class Event:
     True
     """
 
-    __slots__ = ("__weakref__", "_device", "_handle", "_native", "_recorded", "_timing")
+    __slots__ = ("_recorded", "_timing")
 
     def __init__(self, timing: bool = True, *, device: int | Device | None = None) -> None:
         self._make(*_devices.resolve(device), timing=bool(timing))
@@ -158,11 +169,6 @@ class Event:
         self._handle = native.event_create(device, timing)
         _close_with(self, native.event_destroy, device, self._handle)
         return self
-
-    @property
-    def device(self) -> Device:
-        """Where it is recorded."""
-        return Device(self._native.backend_name(), self._device)
 
     @property
     def done(self) -> bool:
@@ -206,18 +212,6 @@ class Event:
                     f"{which} event has not happened yet: call its .synchronize() first", "cudaErrorNotReady", 600
                 )
         return self._native.event_elapsed(self._device, self._handle, later._handle)
-
-    def __copy__(self) -> NoReturn:
-        raise TypeError("an Event is not copied and not pickled: it is one of a device's; make another, Event()")
-
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        self.__copy__()
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        self.__copy__()
-
-    def __repr__(self) -> str:
-        return f"<cudakern event {self._handle:#x} on {self.device}>"
 
 
 # The first one imports a module, which cannot be done any more when the interpreter ends.

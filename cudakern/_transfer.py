@@ -20,10 +20,12 @@ def buffer_of(x: Array) -> Any:
     return x if x.dtype.kind != "V" else (x.view(np.uint16), _dtypes.BFLOAT16)  # (NumPy's kind of ml_dtypes' types)
 
 
-def refuse_masked(x: Any, name: str = "this") -> None:
+def refuse_masked(
+    x: Any, name: str = "this", why: str = "the device has no masks", instead: str = "its .filled(0) or its .data"
+) -> None:
     """TypeError for a masked array: its mask would be lost without a word."""
     if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array, and the device has no masks: take its .filled(0) or its .data")
+        raise TypeError(f"{name} is a masked array, and {why}: take {instead}")
 
 
 def new(native: Native, shape: tuple[int, ...], name: str, device: int, stream: int) -> View:

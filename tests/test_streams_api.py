@@ -285,7 +285,7 @@ def test_a_forked_process_leaves_its_parents_streams_alone():
 @pytest.mark.parametrize("kind", [ck.Stream, ck.Event])
 @pytest.mark.parametrize("call", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_streams_and_events_are_not_copied(backend, kind, call):
-    with pytest.raises(TypeError, match=f"{kind.__name__} is not copied and not pickled: .* make another"):
+    with pytest.raises(TypeError, match=f"{kind.__name__}s are not copied and not pickled: .* make another"):
         call(kind())
 
 

@@ -3,43 +3,38 @@
 #include "python.h"
 
 // Enters the device, orders, and leaves it.
-static int order(const view *view, cudaStream_t stream, int writes,
-                 int (*how)(const ck_access *, int, cudaStream_t, ck_error *), ck_error *error) {
+static PyObject *order(module_state *state, const view *view, cudaStream_t stream, int writes,
+                       int (*how)(const ck_access *, int, cudaStream_t, ck_error *)) {
     const ck_access access = {view->array.memory, writes};
+    ck_error error = {0};
     int previous = view->device;
-    if (ck_device_enter(view->device, &previous, error) != CK_OK) return error->code;
-    how(&access, 1, stream, error);
-    ck_device_leave(view->device, previous, error);
-    return error->code;
+    outside outside;
+    outside_begin(&outside, state);
+    if (ck_device_enter(view->device, &previous, &error) == CK_OK) {
+        how(&access, 1, stream, &error);
+        ck_device_leave(view->device, previous, &error);
+    }
+    return outside_end(&outside, error.code, &error) < 0 ? NULL : none();
 }
 
 static PyObject *wait_for(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_error error = {0};
     cudaStream_t stream;
-    outside outside;
     if (check_count("wait_for(view, stream)", count, 2) < 0) return NULL;
     const view *view = read_view(state, arguments[0], "view");
     if (view == NULL || read_stream(arguments[1], &stream) < 0) return NULL;
-    outside_begin(&outside, state);
     // Whoever gets the memory may write it, unless it is read-only: then reads under way come before that too.
-    const int status = order(view, stream, !view->read_only, ck_order_before, &error);
-    return outside_end(&outside, status, &error) < 0 ? NULL : none();
+    return order(state, view, stream, !view->read_only, ck_order_before);
 }
 
 static PyObject *used_in(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_error error = {0};
     cudaStream_t stream;
-    outside outside;
     if (check_count("used_in(view, stream, writes)", count, 3) < 0) return NULL;
     const view *view = read_view(state, arguments[0], "view");
     if (view == NULL || read_stream(arguments[1], &stream) < 0) return NULL;
     const int writes = PyObject_IsTrue(arguments[2]);
-    if (writes < 0) return NULL;
-    outside_begin(&outside, state);
-    const int status = order(view, stream, writes, ck_order_after, &error);
-    return outside_end(&outside, status, &error) < 0 ? NULL : none();
+    return writes < 0 ? NULL : order(state, view, stream, writes, ck_order_after);
 }
 
 static PyObject *exported(PyObject *module, PyObject *argument) {

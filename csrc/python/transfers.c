@@ -22,48 +22,38 @@ static int check_host(const ck_view *host, const char *role, const ck_view *devi
     return -1;
 }
 
-static PyObject *upload(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+// Between a host's array and the device's. The one on the device is `there`, whichever of the two is written.
+static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyObject *given_stream, int upload) {
+    const char *role = upload ? "source" : "into"; // of the host's array
     module_state *state = state_of(module);
-    buffers buffers;
+    buffers buffers = {.count = 0};
     ck_view host;
     ck_error error = {0};
     cudaStream_t stream;
     outside outside;
     PyObject *result = NULL;
-    if (check_count("upload(to, source, stream)", count, 3) < 0) return NULL;
-    const view *to = read_view(state, arguments[0], "to");
-    if (to == NULL || check_writable(to, "to", -1) < 0 || read_stream(arguments[2], &stream) < 0) return NULL;
-    buffers.count = 0;
-    if (buffers_take(&buffers, arguments[1], "source", -1, 0, &host) == 0 &&
-        check_host(&host, "source", &to->array.view) == 0) {
+    const view *view = read_view(state, there, upload ? "to" : "source");
+    if (view == NULL || (upload && check_writable(view, "to", -1) < 0) || read_stream(given_stream, &stream) < 0)
+        return NULL;
+    const ck_array *array = &view->array;
+    if (buffers_take(&buffers, here, role, -1, !upload, &host) == 0 && check_host(&host, role, &array->view) == 0) {
         outside_begin(&outside, state);
-        const int status = ck_array_upload(state->runtime, &to->array, &host, stream, &outside.waiter, &error);
+        const int status = upload ? ck_array_upload(state->runtime, array, &host, stream, &outside.waiter, &error)
+                                  : ck_array_download(state->runtime, &host, array, stream, &outside.waiter, &error);
         if (outside_end(&outside, status, &error) == 0) result = none();
     }
     buffers_release(&buffers);
     return result;
 }
 
+static PyObject *upload(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (check_count("upload(to, source, stream)", count, 3) < 0) return NULL;
+    return exchange(module, arguments[0], arguments[1], arguments[2], 1);
+}
+
 static PyObject *download(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    module_state *state = state_of(module);
-    buffers buffers;
-    ck_view host;
-    ck_error error = {0};
-    cudaStream_t stream;
-    outside outside;
-    PyObject *result = NULL;
     if (check_count("download(into, source, stream)", count, 3) < 0) return NULL;
-    const view *source = read_view(state, arguments[1], "source");
-    if (source == NULL || read_stream(arguments[2], &stream) < 0) return NULL;
-    buffers.count = 0;
-    if (buffers_take(&buffers, arguments[0], "into", -1, 1, &host) == 0 &&
-        check_host(&host, "into", &source->array.view) == 0) {
-        outside_begin(&outside, state);
-        const int status = ck_array_download(state->runtime, &host, &source->array, stream, &outside.waiter, &error);
-        if (outside_end(&outside, status, &error) == 0) result = none();
-    }
-    buffers_release(&buffers);
-    return result;
+    return exchange(module, arguments[1], arguments[0], arguments[2], 0);
 }
 
 static PyObject *copy(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {

@@ -12,7 +12,7 @@ from .. import _dispatch
 from .._dtypes import name_in_numpy, numpy_dtype
 from .._layout import Shape
 from .._table import Variant, told
-from .._transfer import Array
+from .._transfer import Array, refuse_masked
 from . import _matmul_rules
 from ._matmul_rules import NAME
 
@@ -133,6 +133,6 @@ def _stacks(product: _matmul_rules.Product, a: Array, b: Array, result: Array) -
 
 def _check_out(out: Any, dtype: np.dtype[Any]) -> None:
     _matmul_rules.check_is_array(out, (np.ndarray,))
-    _dispatch.refuse_masked(out, "matmul: out", "out.data")
+    refuse_masked(out, "matmul: out", _dispatch.MASK_LOST, "out.data")
     _matmul_rules.check_writable(out.flags.writeable)
     _matmul_rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), name_in_numpy(dtype), told(out.dtype))
