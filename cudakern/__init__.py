@@ -32,6 +32,7 @@ from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
+from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
 from ._source import Source, source
 from ._streams import Event, Stream, synchronize
@@ -76,6 +77,7 @@ __all__ = [
     "synchronize",
     "use_backend",
     "variants",
+    "vector_add",
     "zeros",
 ]
 

@@ -21,7 +21,7 @@ from . import __version__, _display, _table
 from ._backend import backend, use_backend
 from ._errors import CudaError, nearest, unknown
 from ._ladder import Ladder, ladder
-from ._operations import kernels_only, names, note_on_skipped
+from ._operations import headlines, kernels_only, names, note_on_skipped
 from ._source import source
 from ._verify import verify
 
@@ -93,10 +93,11 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
     command("info", _info, "The backend that answers and why, its device, and versions.")
 
-    known = " or ".join(names())
-    made = command("ladder", _ladder, "Run every variant on one input; without a name every operation's.")
+    known = ", ".join(names())
+    made = command("ladder", _ladder, "Run every variant on one input; without a name the two headlines'.")
     made.add_argument("op", nargs="?", help=known)
     made.add_argument("--op", dest="op_option", metavar="OP", help="the same")
+    made.add_argument("--all", action="store_true", help="every operation's")
     made.add_argument("--n", type=int, help="length, or rows and columns")
     made.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
     made.add_argument("--dtype", help="type of the input, e.g. float64")
@@ -165,6 +166,8 @@ def _ladder(options: argparse.Namespace) -> int:
     if options.op and options.op_option:
         raise ValueError("ladder: the operation is given twice")
     op = options.op or options.op_option
+    if op and options.all:
+        raise ValueError(f"ladder: either {op} or --all")
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
@@ -174,7 +177,7 @@ def _ladder(options: argparse.Namespace) -> int:
     chosen: dict[str, list[str]] = {}  # each ladder takes the names that it has
     if options.variants == []:
         raise ValueError("--variants: no name is given")
-    for name, row in _table.choose([op] if op else names(), options.variants):
+    for name, row in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
         chosen.setdefault(name, []).append(row.name)
     for name, variants in chosen.items():
         done.append(
@@ -196,7 +199,7 @@ def _ladder(options: argparse.Namespace) -> int:
         if options.plot:
             stem, extension = os.path.splitext(options.plot)
             done[-1].plot(options.plot if op else f"{stem}-{name}{extension or '.png'}")
-    skipped = "" if op else note_on_skipped()
+    skipped = note_on_skipped() if options.all else ""
     if skipped:
         print(f"cudakern: {skipped}", file=sys.stderr)
     if options.json:

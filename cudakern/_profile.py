@@ -26,7 +26,7 @@ class Profile:
     """
 
     variant: Variant
-    parameters: dict[str, int]
+    parameters: dict[str, int | str]
     backend: str
     device: str
     clock: str
@@ -233,7 +233,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
     kernel = median("kernel_ns")
     return Profile(
         variant=row,
-        parameters=dict(zip((p.name for p in row.parameters), last["values"], strict=True)),
+        parameters={p.name: p.words[v] if p.words else v for p, v in zip(row.parameters, last["values"], strict=True)},
         backend=backend.name if backend else "host",
         device=backend.device_name if backend else "NumPy on the CPU",
         clock=clock,

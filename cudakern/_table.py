@@ -31,7 +31,10 @@ def told(dtype: npt.DTypeLike) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a row: a choice among ``choices``, or a range from ``low`` to ``high`` in steps."""
+    """A parameter of a row: a choice among ``choices``, or a range from ``low`` to ``high`` in steps.
+
+    Where the choices have ``words``, a caller gives the word.
+    """
 
     name: str
     default: int
@@ -40,17 +43,30 @@ class Parameter:
     high: int
     step: int
     unit: str
+    words: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> str:
         """The values it takes, in words."""
+        if self.words:
+            return ", ".join(map(repr, self.words))
         if self.choices:
             return ", ".join(map(str, sorted(self.choices)))
         steps = f" in steps of {self.step}" if self.step > 1 else ""
         return f"{self.low} to {self.high}{steps}"
 
+    def told(self, value: int) -> str:
+        """A value as a caller gives it."""
+        return repr(self.words[value]) if self.words else str(value)
+
     def check(self, value: Any) -> int:
         """The value as an int; TypeError if it is none, ValueError if the row does not take it."""
+        if self.words:
+            if not isinstance(value, str):
+                raise TypeError(f"{self.name}= must be one of {self.allowed}, not {type(value).__name__}")
+            if value not in self.words:
+                raise ValueError(unknown(f"{self.name}=", value, self.words))
+            return self.words.index(value)
         try:
             number = operator.index(value)
         except TypeError:
@@ -205,7 +221,7 @@ class Variants(tuple[Variant, ...]):
                 r.name,
                 r.after or "",
                 r.summary,
-                "; ".join(f"{p.name}={p.default} ({p.allowed})" for p in r.parameters),
+                "; ".join(f"{p.name}={p.told(p.default)} ({p.allowed})" for p in r.parameters),
                 ", ".join(r.types),
                 ", ".join(r.backends),
             ]

@@ -95,18 +95,22 @@ def _check(what: Operation, row: _table.Variant, dtype: str, seed: int) -> Check
     return Check(what.name, row.name, dtype, "ok" if worst <= 1 else "FAILED", worst, detail)
 
 
-def _error_ratio(what: Operation, row: _table.Variant, inputs: tuple[Any, ...], result: Any) -> float:
+def _error_ratio(
+    what: Operation, row: _table.Variant, inputs: tuple[Any, ...], result: Any, **parameters: Any
+) -> float:
     """The largest error as a share of what the row allows; inf where an exact result is not exact."""
     # The sizes are small: long double is affordable, and gives float64 a reference that is better than itself.
     wide = [x.astype(np.result_type(x, np.longdouble)) if kind_of(x.dtype) in "fc" else x for x in inputs]
-    expected = np.asarray(what.reference(*wide))
+    expected = np.asarray(what.reference(*wide, **{k: v for k, v in parameters.items() if k in what.own}))
     if np.shape(result) != expected.shape:
         return float("inf")
     if expected.size == 0 or np.array_equal(result, expected):
         return 0.0
     if expected.dtype.kind in "biu":
         return float("inf")
-    bound = row.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype) * np.asarray(what.magnitude(*wide))
+    bound = row.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
+        what.magnitude(*wide)
+    )
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(difference == 0, 0, difference / bound)

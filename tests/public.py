@@ -2,7 +2,7 @@
 
 A line makes its input and gives (call, kept): `call()` is what is tested, and returns something or None; `kept` are
 arrays that the call only reads. `WITHOUT` names what needs no call of its own, and why. To add a public name, add a
-line.
+line; an operation has its lines by being in the table.
 """
 
 import inspect
@@ -10,6 +10,7 @@ import inspect
 import numpy as np
 
 import cudakern as ck
+from cudakern._operations import registry
 
 CALLS = {}
 
@@ -101,6 +102,47 @@ def sum_on_the_device():
 def sum_of_a_strided_array():
     x = on_device((40, 9), "int64")
     return lambda: ck.sum_of_squares(x[::2, 1:], variant="tree_sequential"), (x,)
+
+
+# --- every other operation, by its own input: on the host, on the device, and from strided arrays there ---------------
+def small_inputs(what):
+    row = next(row for row in ck.variants(what.name) if not row.on_host and "emulator" in row.backends)
+    shape = next(shape for shape in what.ragged if 1 < np.prod(shape) < 2000)
+    return row, what.make(shape, np.dtype(what.default_dtype), 0)
+
+
+def of_host_arrays(what):
+    def make():
+        row, inputs = small_inputs(what)
+        return lambda: what.call(*inputs, variant=row.name), inputs
+
+    make.__name__ = f"{what.name}_of_host_arrays"
+    return make
+
+
+def of_device_arrays(what):
+    def make():
+        _, inputs = small_inputs(what)
+        arrays = tuple(map(ck.asarray, inputs))
+        return lambda: what.call(*arrays), arrays
+
+    make.__name__ = f"{what.name}_of_device_arrays"
+    return make
+
+
+def of_strided_device_arrays(what):
+    def make():
+        row, inputs = small_inputs(what)
+        arrays = tuple(ck.asarray(np.repeat(x, 2, -1) if x.ndim else x) for x in inputs)
+        return lambda: what.call(*(x[..., ::2] if x.ndim else x for x in arrays), variant=row.name), arrays
+
+    make.__name__ = f"{what.name}_of_strided_device_arrays"
+    return make
+
+
+for _what in registry().values():
+    if _what.name not in CALLS:
+        CALLS[_what.name] = [of_host_arrays(_what), of_device_arrays(_what), of_strided_device_arrays(_what)]
 
 
 # --- arrays ----------------------------------------------------------------------------------------------------------

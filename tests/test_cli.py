@@ -9,6 +9,7 @@ import pytest
 import cudakern
 import subprocesses
 from cases import BACKENDS
+from cudakern._operations import names
 
 
 def cli(*arguments, status=0, **settings):
@@ -78,6 +79,8 @@ def test_both_ladders_and_their_pictures(tmp_path):
     for op in ("sum_of_squares", "matmul"):
         assert (tmp_path / f"both-{op}.png").read_bytes().startswith(b"\x89PNG")
     assert len(cli_json("ladder", "--n", 10, "--repeat", 1, "--backend", "emulator")) == 2
+    every = cli_json("ladder", "--all", "--n", 10, "--repeat", 1, "--backend", "emulator")
+    assert [one["operation"] for one in every] == list(names())
 
 
 def test_variants():
@@ -85,7 +88,7 @@ def test_variants():
     assert "tile=16" in words
     assert "sum_of_squares" not in words
     plain = cli_json("variants")
-    assert set(plain) == {"sum_of_squares", "matmul"}
+    assert set(plain) == set(names())
     assert [row["name"] for row in plain["matmul"]] == [row.name for row in cudakern.variants("matmul")]
 
 
@@ -99,7 +102,7 @@ def test_verify(backend):
     found = cli_json("verify", "--backend", backend)
     assert found["ok"]
     assert found["backend"]["name"] == backend
-    rows = [row for op in ("sum_of_squares", "matmul") for row in cudakern.variants(op)]
+    rows = [row for op in names() for row in cudakern.variants(op)]
     assert {check["variant"] for check in found["checks"]} == {row.name for row in rows}
     assert len(found["checks"]) == sum(len(row.types) for row in rows)
     words = cli("verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", backend)

@@ -32,13 +32,26 @@
 #define I32_I64_I64 {CK_INT32, CK_INT64, CK_INT64}
 #define I64_I64_I64 {CK_INT64, CK_INT64, CK_INT64}
 
-#define PARAMETERS_END  {NULL, 0, {0}, 0, 0, 0, 0, NULL}
+// Inside TYPES(...): every type, computed in itself, halves in float; and those of them that NumPy has.
+#define INTEGER_TYPES                                                                                                \
+    SAME(INT8), SAME(UINT8), SAME(INT16), SAME(UINT16), SAME(INT32), SAME(UINT32), SAME(INT64), SAME(UINT64)
+#define ALL_TYPES                                                                                                    \
+    F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32),      \
+        SAME(COMPLEX64), SAME(COMPLEX128)
+#define ALL_NUMPY_TYPES                                                                                              \
+    F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128)
+
+#define PARAMETERS_END  {NULL, 0, {0}, 0, 0, 0, 0, NULL, {NULL}}
 #define PARAMETERS(...) {__VA_ARGS__, PARAMETERS_END}
 #define NO_PARAMETERS   {PARAMETERS_END}
-// CHOICE(name, unit, default, other choices...) and RANGE(name, unit, default, lowest, highest)
+// CHOICE(name, unit, default, other choices...), RANGE(name, unit, default, lowest, highest), and
+// WORDS(name, unit, "default word", "other words"...), whose values are 0, 1, 2...
 #define CHOICE(name, unit, ...)                                                                                      \
-    {#name, ck_first_of(__VA_ARGS__), {__VA_ARGS__}, static_cast<int>(ck_count_of(__VA_ARGS__)), 0, 0, 0, unit}
-#define RANGE(name, unit, fallback, low, high) {#name, fallback, {0}, 0, low, high, 1, unit}
+    {#name, ck_first_of(__VA_ARGS__), {__VA_ARGS__}, static_cast<int>(ck_count_of(__VA_ARGS__)), 0, 0, 0, unit, {NULL}}
+#define RANGE(name, unit, fallback, low, high) {#name, fallback, {0}, 0, low, high, 1, unit, {NULL}}
+#define WORDS(name, unit, ...)                                                                                       \
+    {#name, 0, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, static_cast<int>(ck_count_of(__VA_ARGS__)), 0, 0, 0, unit,    \
+     {__VA_ARGS__}}
 
 #define KERNELS(...) {__VA_ARGS__, NULL}
 #define NO_KERNELS   {NULL}

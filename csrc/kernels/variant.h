@@ -65,14 +65,16 @@ typedef struct ck_view {
     int swapped; // 1: bytes of an element are not in this machine's order
 } ck_view;
 
-// One parameter of a row: a choice among values, or a range with a step.
+// One parameter of a row: a choice among values, or a range with a step. Where choices have words, they are 0, 1, 2...
+// and the caller says the word.
 typedef struct ck_parameter {
     const char *name; // NULL ends the list
     int64_t fallback; // the default
     int64_t choices[CK_MAX_CHOICES];
     int choice_count; // 0: a range
     int64_t low, high, step;
-    const char *unit; // "threads per block", for messages and listings
+    const char *unit;                  // "threads per block", for messages and listings
+    const char *words[CK_MAX_CHOICES]; // of the choices; none: the numbers themselves
 } ck_parameter;
 
 // (input, accumulator, output) as dtype codes.

@@ -46,13 +46,18 @@ static PyObject *make_choice(const void *source, Py_ssize_t i) {
     return PyLong_FromLongLong(((const ck_parameter *)source)->choices[i]);
 }
 
+static PyObject *make_word(const void *source, Py_ssize_t i) {
+    return PyUnicode_FromString(((const ck_parameter *)source)->words[i]);
+}
+
 static PyObject *make_parameter(const void *source, Py_ssize_t i) {
     const ck_parameter *parameter = &((const ck_variant *)source)->parameters[i];
-    return Py_BuildValue("{s:s,s:L,s:N,s:L,s:L,s:L,s:s}", "name", parameter->name, "default",
-                         (long long)parameter->fallback, "choices",
-                         make_tuple(parameter->choice_count, make_choice, parameter), "low",
-                         (long long)parameter->low, "high", (long long)parameter->high, "step",
-                         (long long)parameter->step, "unit", parameter->unit ? parameter->unit : "");
+    const int words = parameter->words[0] != NULL ? parameter->choice_count : 0;
+    return Py_BuildValue(
+        "{s:s,s:L,s:N,s:L,s:L,s:L,s:s,s:N}", "name", parameter->name, "default", (long long)parameter->fallback,
+        "choices", make_tuple(parameter->choice_count, make_choice, parameter), "low", (long long)parameter->low,
+        "high", (long long)parameter->high, "step", (long long)parameter->step, "unit",
+        parameter->unit ? parameter->unit : "", "words", make_tuple(words, make_word, parameter));
 }
 
 static PyObject *make_types(const void *source, Py_ssize_t i) {

@@ -39,6 +39,9 @@ class Operation:
     square: Callable[[int], tuple[int, ...]]  #: n= -> shape
     ragged: tuple[tuple[int, ...], ...]  #: shapes that verify tries
     large: tuple[tuple[int, ...], ...]  #: shapes that only the long tests try
+    headline: bool = False  #: one of the two that are shown where none is asked for
+    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too
+    any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
 
 
 def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -62,6 +65,11 @@ def registry() -> dict[str, Operation]:
 def names() -> tuple[str, ...]:
     """The names of all operations, in order of position."""
     return tuple(registry())
+
+
+def headlines() -> tuple[str, ...]:
+    """The operations that are shown where none is asked for."""
+    return tuple(name for name, what in registry().items() if what.headline)
 
 
 def kernels_only() -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from .. import _dispatch
 from .._array import DeviceArray
 from .._dtypes import itemsize, matmul_types, same_kind
 from .._exchange import is_elsewhere
-from .._layout import Shape, broadcast, elements_meet
+from .._layout import Shape, broadcast
 from .._native import Native, View
 from .._streams import stream_handle
 from .._table import Variant, find
-from . import _matmul_rules
+from . import _matmul_rules, _out
+from ._call import converted
 from ._matmul_rules import NAME
 
 #: What "auto" takes: it has every type, and takes arrays as they lie.
@@ -70,7 +71,7 @@ def product(row: Variant | None, values: tuple[int, ...], a: Any, b: Any, out: A
         module, device = _dispatch.check_one_place(NAME, a=a, b=b)
         target = None
     else:
-        _matmul_rules.check_is_array(out, (DeviceArray, np.ndarray))
+        _out.check_is_array(NAME, out, (DeviceArray, np.ndarray))
         module, device = _dispatch.check_one_place(NAME, a=a, b=b, out=out)
         target = out._view
     handle = stream_handle(stream, module, device)
@@ -86,14 +87,14 @@ def product(row: Variant | None, values: tuple[int, ...], a: Any, b: Any, out: A
         _matmul_rules.check_one_type(row, common, second.dtype)
     result_type = row.signature(common)[2]
     if target is not None:
-        _matmul_rules.check_writable(not target.read_only)
-        _matmul_rules.check_cast(same_kind(result_type, target.dtype), result_type, target.dtype)
+        _out.check_writable(NAME, not target.read_only)
+        _out.check_cast(NAME, same_kind(result_type, target.dtype), result_type, target.dtype)
     rules = _matmul_rules.product(first.shape, second.shape)
     if target is not None:
         rules.check_out(target.shape)
-        _check_distinct(target)
+        _out.check_distinct(NAME, target.shape, target.strides, itemsize(target.dtype))
 
-    first, second = (_converted(module, x, common, handle) for x in (first, second))
+    first, second = (converted(module, x, common, handle) for x in (first, second))
     direct = (
         target is not None
         and target.shape == rules.shape
@@ -109,23 +110,6 @@ def product(row: Variant | None, values: tuple[int, ...], a: Any, b: Any, out: A
     if not direct:
         module.copy(target, _repeated(module, result, target.shape), handle)
     return out  # type: ignore[no-any-return]
-
-
-def _check_distinct(out: View) -> None:
-    if elements_meet(out.shape, out.strides, itemsize(out.dtype)):
-        raise ValueError(
-            f"matmul: elements of out share memory (shape {out.shape}, strides {out.strides}): several results would "
-            "go to one place; give an out= whose elements each have their own"
-        )
-
-
-def _converted(module: Native, x: View, dtype: str, stream: int) -> View:
-    """The same values in another type."""
-    if x.dtype == dtype:
-        return x
-    made = module.empty(x.shape, dtype, x.device, stream)
-    module.copy(made, x, stream)
-    return made
 
 
 def _stacks(rules: _matmul_rules.Product, module: Native, a: View, b: View, result: View) -> tuple[View, View, View]:

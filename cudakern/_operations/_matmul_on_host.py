@@ -13,7 +13,7 @@ from .._dtypes import name_in_numpy, numpy_dtype
 from .._layout import Shape
 from .._table import Variant, told
 from .._transfer import Array, refuse_masked
-from . import _matmul_rules
+from . import _matmul_rules, _out
 from ._matmul_rules import NAME
 
 #: What "auto" tries on a GPU: compensated rows only, so that no result is less exact than numpy.dot's.
@@ -132,7 +132,7 @@ def _stacks(product: _matmul_rules.Product, a: Array, b: Array, result: Array) -
 
 
 def _check_out(out: Any, dtype: np.dtype[Any]) -> None:
-    _matmul_rules.check_is_array(out, (np.ndarray,))
+    _out.check_is_array(NAME, out, (np.ndarray,))
     refuse_masked(out, "matmul: out", _dispatch.MASK_LOST, "out.data")
-    _matmul_rules.check_writable(out.flags.writeable)
-    _matmul_rules.check_cast(np.can_cast(dtype, out.dtype, casting="same_kind"), name_in_numpy(dtype), told(out.dtype))
+    _out.check_writable(NAME, out.flags.writeable)
+    _out.check_cast(NAME, np.can_cast(dtype, out.dtype, casting="same_kind"), name_in_numpy(dtype), told(out.dtype))

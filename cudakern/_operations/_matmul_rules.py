@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from .._exchange import is_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast
 from .._table import AUTO, Variant
 
@@ -127,44 +126,10 @@ def too_many(batch: Shape) -> bool:
     return len(batch) + 2 > MAX_DIMS
 
 
-# --- types and out ---------------------------------------------------------------------------------------------------
+# --- types ---------------------------------------------------------------------------------------------------
 def check_one_type(row: Variant, a: str, b: str) -> None:
     """TypeError if a named row was given two types."""
     if a != b:
         raise TypeError(
             f"matmul: variant {row.name!r} takes two arrays of one type, not {a} and {b}; variant={AUTO!r} takes both"
         )
-
-
-def check_cast(possible: bool, result: str, out: str) -> None:
-    """TypeError if the result does not go into out."""
-    if not possible:
-        raise TypeError(f"matmul: the product is {result}, which does not go into out, {out}, by the rule 'same_kind'")
-
-
-def only_out(out: Any) -> Any:
-    """out, which NumPy's functions take as a tuple of one as well."""
-    if isinstance(out, tuple):
-        if len(out) != 1:
-            raise ValueError(f"matmul: out is a tuple of {len(out)}, and there is one result")
-        if out[0] is ...:
-            raise TypeError("matmul: give out=..., not a tuple of it")
-        return out[0]
-    return out
-
-
-def check_is_array(out: Any, kinds: tuple[type, ...]) -> None:
-    """TypeError if out is no array."""
-    if not isinstance(out, kinds):
-        if is_elsewhere(out):
-            raise TypeError(
-                f"matmul: out is a {type(out).__name__} of another library, on the device: cudakern.asarray(out) takes "
-                "it without a copy"
-            )
-        raise TypeError(f"matmul: out must be an array, not {type(out).__name__}")
-
-
-def check_writable(writable: bool) -> None:
-    """ValueError if out is read-only."""
-    if not writable:
-        raise ValueError("matmul: out is read-only")

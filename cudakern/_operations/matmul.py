@@ -15,7 +15,7 @@ from .. import _dispatch
 from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, _matmul_on_device, _matmul_on_host, _matmul_rules, random_array
+from . import Operation, _matmul_on_device, _matmul_on_host, _out, random_array
 from ._matmul_rules import NAME
 
 #: numpy.matmul's keywords that are not taken.
@@ -111,7 +111,7 @@ def matmul(
             return done
     _dispatch.refuse_keywords(NAME, "numpy.matmul's", NOT_TAKEN, parameters)
     row, values = _dispatch.check_variant(NAME, variant, parameters)
-    out = _matmul_rules.only_out(out)
+    out = _out.only(NAME, out)
     if any(isinstance(x, DeviceArray) for x in (a, b, out)):
         return _matmul_on_device.product(row, values, a, b, out, stream)
     _dispatch.check_stream(stream)
@@ -143,6 +143,7 @@ def magnitude(a: Array, b: Array) -> Array:
 OPERATION = Operation(
     name=NAME,
     position=20,
+    headline=True,
     call=matmul,
     rate="GFLOP/s",
     default_dtype="float32",

@@ -198,6 +198,7 @@ def reference(x: Array) -> Any:
 OPERATION = Operation(
     name=NAME,
     position=10,
+    headline=True,
     call=sum_of_squares,
     rate="GB/s",
     default_dtype="int32",

@@ -359,20 +359,11 @@ void work(const ck_call *call, ck_work *work) {
 #define BOTH_TYPES TYPES(F32_F32_F32, F64_F64_F64)
 #define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements a side of a tile", 16, 8, 32))
 
-#define INTEGER_TYPES                                                                                                \
-    SAME(INT8), SAME(UINT8), SAME(INT16), SAME(UINT16), SAME(INT32), SAME(UINT32), SAME(INT64), SAME(UINT64)
-#define EVERY_TYPE                                                                                                   \
-    TYPES(F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, ROUNDED(FLOAT16, FLOAT32),                            \
-          ROUNDED(BFLOAT16, FLOAT32), SAME(COMPLEX64), SAME(COMPLEX128))
-// What NumPy multiplies by itself: every type in its own, integers modulo their size.
-#define NUMPY_TYPES                                                                                                  \
-    TYPES(F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128))
-
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, NUMPY_TYPES, SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "matmul/matmul.cu",
+    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "matmul/matmul.cu",
                  "NumPy's own product, on the host",
                  "A tuned library uses caches and vector units of the CPU as well", "the reference of T5"),
-    VARIANT(naive, FIRST, AT_LEAST(60), EVERY_TYPE, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
+    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
             KERNELS("naive"), "A thread an element", "The outer loops become threads", "T5, step 1"),
     VARIANT(kahan, AFTER(naive), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_compensated, KERNELS("kahan"), "Compensated summation",
@@ -383,7 +374,7 @@ const ck_variant variants[] = {
     VARIANT(pitched, AFTER(shared_row), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_compensated, KERNELS("shared_row"), "Rows padded to the device's pitch",
             "Begin rows where memory segments begin", "T5, step 4"),
-    VARIANT(tiled, AFTER(pitched), AT_LEAST(60), EVERY_TYPE, COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,
+    VARIANT(tiled, AFTER(pitched), AT_LEAST(60), TYPES(ALL_TYPES), COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,
             depth_compensated, KERNELS("tiled"), "Tiles of A and B shared by a block", "Fetch once, use TILE times",
             "T5, step 5"),
     VARIANT(tiled_padded, AFTER(tiled), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,

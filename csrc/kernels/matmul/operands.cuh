@@ -19,7 +19,7 @@
 
 #include <cuda_runtime.h>
 
-#include "element.cuh"
+#include "../element.cuh"
 
 namespace matmul {
 

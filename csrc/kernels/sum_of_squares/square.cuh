@@ -9,19 +9,12 @@
 #include <stdint.h>
 
 #include "../block_clock.cuh"
+#include "../grid.cuh"
 #include "../numbers.cuh"
 
 template <typename Acc, typename In> __device__ __forceinline__ Acc square(In value) {
     const Acc wide = number_cast<Acc>(value);
     return wide * wide;
-}
-
-// This thread's number in the whole grid, and the number of threads in it.
-__device__ __forceinline__ int64_t grid_thread() {
-    return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ __forceinline__ int64_t grid_threads() {
-    return static_cast<int64_t>(gridDim.x) * blockDim.x;
 }
 
 #endif

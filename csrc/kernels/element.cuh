@@ -5,17 +5,15 @@
 //     integers                     unsigned, >= 32  modulo the element's size: signed and unsigned are one
 //     float16, bfloat16            float            rounded once
 //     float, double, complex       itself
-#ifndef CK_MATMUL_ELEMENT_CUH
-#define CK_MATMUL_ELEMENT_CUH
+#ifndef CK_ELEMENT_CUH
+#define CK_ELEMENT_CUH
 
 #include <stdint.h>
 
 #include <cuda_runtime.h>
 
-#include "../kahan.cuh"
-#include "../numbers.cuh"
-
-namespace matmul {
+#include "kahan.cuh"
+#include "numbers.cuh"
 
 struct truth {
     bool is;
@@ -36,8 +34,6 @@ template <> struct number_of<__half> { using type = float; };
 template <> struct number_of<__nv_bfloat16> { using type = float; };
 template <typename T> using number = typename number_of<T>::type;
 
-} // namespace matmul
-
-template <> constexpr bool sums_are_exact<matmul::truth> = true;
+template <> constexpr bool sums_are_exact<truth> = true;
 
 #endif

@@ -1,0 +1,58 @@
+// A thread's place in a one-dimensional grid, and grids for arrays that are taken as one row of elements.
+#ifndef CK_GRID_CUH
+#define CK_GRID_CUH
+
+#include <stdint.h>
+
+#include <cuda_runtime.h>
+
+#include "sizes.h"
+#include "variant.h"
+
+// 64 bits: threads are counted beyond 2^31.
+__device__ __forceinline__ int64_t grid_thread() {
+    return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ int64_t grid_threads() {
+    return static_cast<int64_t>(gridDim.x) * blockDim.x;
+}
+
+inline int64_t elements_of(const ck_view &view) {
+    int64_t n = 1;
+    for (int d = 0; d < view.ndim; ++d) n = product(n, view.shape[d]);
+    return n;
+}
+
+// Python brings arrays to one shape; who calls the C module directly may not have. A kernel would leave the shorter one.
+inline int check_same_elements(const ck_call *call, const char *operation, ck_error *error) {
+    const int64_t n = elements_of(call->views[0]);
+    for (int i = 1; i < call->view_count; ++i)
+        if (elements_of(call->views[i]) != n)
+            return ck_fail(error, CK_BAD_VALUE, operation, "array %d has %lld elements, and array 0 has %lld", i,
+                           static_cast<long long>(elements_of(call->views[i])), static_cast<long long>(n));
+    return CK_OK;
+}
+
+// A grid of `blocks`, of which at least one is launched: an empty array's launch finds nothing to do.
+inline int plan_row(const ck_call *call, ck_plan *plan, ck_error *error, const char *operation, int64_t blocks,
+                    int64_t threads) {
+    *plan = ck_plan{};
+    if (threads < 1 || threads > call->limits->max_threads_per_block)
+        return ck_fail(error, CK_BAD_VALUE, operation, "threads=%lld: a block on this device has 1 to %d threads",
+                       static_cast<long long>(threads), call->limits->max_threads_per_block);
+    if (blocks > call->limits->max_grid[0])
+        return ck_fail(error, CK_BAD_VALUE, operation, "it takes %lld blocks: a grid on this device has 1 to %lld",
+                       static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
+    plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
+    plan->block[0] = static_cast<unsigned>(threads);
+    plan->grid[1] = plan->grid[2] = plan->block[1] = plan->block[2] = 1;
+    for (int i = 0; i < call->view_count; ++i) plan->layout[i].contiguous = 1;
+    return CK_OK;
+}
+
+// As many blocks as fill the chip with 2048 threads a multiprocessor; fewer where there is not that much work.
+inline int64_t blocks_for_chip(const ck_call *call, int64_t work, int64_t threads) {
+    return smaller(divide_up(work, threads), call->limits->multiprocessors * divide_up(2048, threads));
+}
+
+#endif

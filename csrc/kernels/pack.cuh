@@ -1,0 +1,39 @@
+// Sixteen bytes of elements, which a thread loads or stores at once: the widest access that there is.
+#ifndef CK_PACK_CUH
+#define CK_PACK_CUH
+
+#include <stdint.h>
+
+#include <cuda_runtime.h>
+
+enum { WIDEST_ACCESS = 16 };
+
+template <typename T> struct alignas(WIDEST_ACCESS) pack_of {
+    static constexpr int WIDTH = WIDEST_ACCESS / sizeof(T);
+    T values[WIDTH];
+};
+
+// A row of n elements in three parts: `head` elements before the first boundary of 16 bytes, whole packs, the rest.
+struct packed_row {
+    int64_t head, packs, n;
+};
+
+template <typename T> __host__ __device__ __forceinline__ packed_row packed_row_of(const T *data, int64_t n) {
+    constexpr int WIDTH = pack_of<T>::WIDTH;
+    const int64_t beyond = static_cast<int64_t>(reinterpret_cast<uintptr_t>(data) % WIDEST_ACCESS / sizeof(T));
+    const int64_t wanted = (WIDTH - beyond) % WIDTH, head = wanted < n ? wanted : n;
+    return {head, (n - head) / WIDTH, n};
+}
+
+// The elements that are in no pack, counted 0, 1, 2...: there are n - packs * WIDTH of them.
+template <typename T> __device__ __forceinline__ int64_t single_element(const packed_row &row, int64_t which) {
+    return which < row.head ? which : which + row.packs * pack_of<T>::WIDTH;
+}
+
+// True if two arrays have their boundaries at the same elements, so that one's packs are the other's.
+template <typename T, typename U> __host__ __device__ __forceinline__ bool packs_meet(const T *x, const U *y) {
+    static_assert(sizeof(T) == sizeof(U), "packs of two sizes never meet");
+    return (reinterpret_cast<uintptr_t>(x) - reinterpret_cast<uintptr_t>(y)) % WIDEST_ACCESS == 0;
+}
+
+#endif

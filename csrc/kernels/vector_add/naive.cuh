@@ -1,0 +1,34 @@
+// vector_add "naive": where the ladder begins.
+//
+// Idea    A thread an element. Its number in the grid is the element's index.
+// Claim   words moved: 2 read and 1 written an element, and no word twice: no variant can move fewer
+// Price   none: as many threads as elements, each gone after one addition
+// Edges   the last block has threads beyond the array: `if (i < n)` keeps them out of it
+// Map     i = blockIdx.x * blockDim.x + threadIdx.x
+// Limit   a thread has two loads under way and then waits; starting it costs more than its one addition:
+//         "grid_stride"
+#ifndef CK_VECTOR_ADD_NAIVE_CUH
+#define CK_VECTOR_ADD_NAIVE_CUH
+
+#include "../element.cuh"
+#include "../grid.cuh"
+
+namespace vector_add {
+
+// In the type that the sum is computed in: float for halves, "or" for bools, modulo the type's size for integers.
+template <typename T> __device__ __forceinline__ T add(T x, T y) {
+    number<T> sum = number_cast<number<T>>(x);
+    sum += number_cast<number<T>>(y);
+    return number_cast<T>(sum);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(1024)
+    naive(const T *__restrict__ x, const T *__restrict__ y, T *__restrict__ result, int64_t n) {
+    const int64_t i = grid_thread();
+    if (i < n) result[i] = add(x[i], y[i]);
+}
+
+} // namespace vector_add
+
+#endif

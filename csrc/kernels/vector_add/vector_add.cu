@@ -1,0 +1,96 @@
+// vector_add: x[i] + y[i]. The launches and the table of the ladder; a kernel is in a file of its own.
+//
+// Begin with naive.cuh and follow the table. Views: x, y and the result, of one shape and without gaps.
+#include "naive.cuh"
+#include "grid_stride.cuh"
+#include "vectorized.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace vector_add {
+namespace {
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
+    CK_TRY(check_same_elements(call, "vector_add", error));
+    return plan_row(call, plan, error, "vector_add", blocks, call->parameters[0]);
+}
+
+int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_blocks(call, plan, error, divide_up(length(call), call->parameters[0]));
+}
+
+int plan_grid_stride(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_blocks(call, plan, error, blocks_for_chip(call, length(call), call->parameters[0]));
+}
+
+int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const auto width = static_cast<int64_t>(WIDEST_ACCESS / ck_dtype_size(call->types.input));
+    return plan_blocks(call, plan, error, blocks_for_chip(call, divide_up(length(call), width), call->parameters[0]));
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_any_type(call->types.input, "vector_add", error, [&](auto element) {                             \
+            using T = decltype(element);                                                                             \
+            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,           \
+                             static_cast<const T *>(call->views[0].data),                                            \
+                             static_cast<const T *>(call->views[1].data), static_cast<T *>(call->views[2].data),     \
+                             length(call));                                                                          \
+        });                                                                                                          \
+    }
+
+RUN(naive)
+RUN(grid_stride)
+RUN(vectorized)
+
+double depth(const ck_call *) {
+    return 1;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = n;
+    work->bytes = 3 * n * static_cast<double>(ck_dtype_size(call->types.input));
+}
+
+#define CK_FOLDER "vector_add/"
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "vector_add/vector_add.cu",
+                 "NumPy's own addition, on the host",
+                 "A GPU adds faster, but the way there and back costs more than the addition", "P4 to P6"),
+    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+            KERNELS("naive"), "A thread an element", "More threads than elements are started: if (i < n)",
+            "P4 to P6"),
+    VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS),
+            depth, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
+            "One launch fits every length, and blocks are started once", "CUDA's programming guide"),
+    VARIANT(vectorized, AFTER(grid_stride), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth, KERNELS("vectorized"), "16 bytes at once",
+            "Fewer instructions for the same bytes", "T6, P11"),
+};
+
+} // namespace
+} // namespace vector_add
+
+extern "C" {
+extern const ck_operation ck_operation_vector_add;
+const ck_operation ck_operation_vector_add = {
+    "vector_add",
+    "The sum of two arrays, element by element",
+    2,
+    1,
+    vector_add::variants,
+    ck_length_of(vector_add::variants),
+    vector_add::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,43 @@
+// vector_add "vectorized": comes after "grid_stride".
+//
+// Change  A thread loads, adds and stores 16 bytes at once.
+// Why     Fewer instructions for the same bytes, and more bytes of each thread on their way.
+// Claim   load requests: a quarter of before for 4-byte elements
+// Price   registers for two packs
+// Edges   elements before the first 16-byte boundary of the result and after its last whole pack go one by one; where
+//         the inputs' boundaries lie elsewhere than the result's, all elements do
+// Map     pack p: thread p % grid_threads()
+// Limit   the memory: three words an element must move
+#ifndef CK_VECTOR_ADD_VECTORIZED_CUH
+#define CK_VECTOR_ADD_VECTORIZED_CUH
+
+#include "../pack.cuh"
+#include "grid_stride.cuh"
+
+namespace vector_add {
+
+template <typename T>
+__global__ void __launch_bounds__(1024)
+    vectorized(const T *__restrict__ x, const T *__restrict__ y, T *__restrict__ result, int64_t n) {
+    packed_row row = packed_row_of(result, n);
+    if (!packs_meet(x, result) || !packs_meet(y, result)) row = {n, 0, n};
+    const auto *const xs = reinterpret_cast<const pack_of<T> *>(x + row.head);
+    const auto *const ys = reinterpret_cast<const pack_of<T> *>(y + row.head);
+    auto *const results = reinterpret_cast<pack_of<T> *>(result + row.head);
+
+    for (int64_t p = grid_thread(); p < row.packs; p += grid_threads()) {
+        pack_of<T> sum = xs[p];
+        const pack_of<T> other = ys[p];
+        for (int w = 0; w < pack_of<T>::WIDTH; ++w) sum.values[w] = add(sum.values[w], other.values[w]);
+        results[p] = sum;
+    }
+    const int64_t singles = n - row.packs * pack_of<T>::WIDTH;
+    for (int64_t s = grid_thread(); s < singles; s += grid_threads()) {
+        const int64_t i = single_element<T>(row, s);
+        result[i] = add(x[i], y[i]);
+    }
+}
+
+} // namespace vector_add
+
+#endif

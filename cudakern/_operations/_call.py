@@ -1,0 +1,258 @@
+"""The way of a call from its arguments to a row, for operations whose inputs are of one type and whose result is one
+array: what is different of each is said in its Rule.
+
+matmul and sum_of_squares have ways of their own (stacks and broadcasting in place; results of a wider type)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _dispatch, _transfer
+from .._array import DeviceArray
+from .._backend import Backend
+from .._dtypes import from_name, itemsize, name_in_numpy, same_kind
+from .._exchange import is_elsewhere
+from .._layout import Shape, broadcast
+from .._native import Native, View
+from .._streams import stream_handle
+from .._table import AUTO, Variant, find, told, variants
+from .._transfer import Array, refuse_masked
+from . import _out
+
+
+def _same_shape(*shapes: Shape, **own: Any) -> Shape:
+    return shapes[0]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an operation says of its calls."""
+
+    name: str
+    operands: tuple[str, ...]  #: the inputs' names, for errors
+    by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
+    #: What "auto" takes, the first that lists the type and runs here. On the host, where there is no GPU: by_numpy.
+    preferred: tuple[str, ...]
+    #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
+    shape: Callable[..., Shape] = _same_shape
+    broadcasts: bool = False  #: inputs are brought to the result's shape
+    numbers: tuple[str, ...] = ()  #: operands that are one number, in host memory also where the others are not
+    #: The type that "auto" brings the inputs to, from the types and numbers given; TypeError for what NumPy refuses.
+    common: Callable[..., np.dtype[Any]] = np.result_type
+    counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
+
+
+def compute(
+    rule: Rule,
+    inputs: tuple[Any, ...],
+    *,
+    variant: str,
+    stream: Any,
+    parameters: Mapping[str, Any],
+    own: Mapping[str, Any] | None = None,
+    out: Any = None,
+) -> Any:
+    """The result of a call: an array or NumPy scalar for host inputs, a DeviceArray for inputs on the device.
+
+    ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
+    """
+    own = own or {}
+    out = _out.only(rule.name, out)
+    row, values = _named(rule, variant, parameters, own)
+    given = dict(zip(rule.operands, inputs, strict=True))
+    if any(isinstance(x, DeviceArray) for x in given.values()):
+        return _on_device(rule, row, values, given, own, out, stream)
+    _dispatch.check_stream(stream)
+    return _on_host(rule, row, values, given, own, out)
+
+
+def _named(
+    rule: Rule, variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
+) -> tuple[Variant | None, tuple[int, ...]]:
+    if variant == AUTO:
+        return _dispatch.check_variant(rule.name, variant, dict(parameters))
+    row = find(rule.name, variant, also=(AUTO,))
+    return row, row.values(parameters if row.on_host else {**parameters, **own})
+
+
+# --- host arrays -----------------------------------------------------------------------------------------------------
+def _on_host(
+    rule: Rule,
+    row: Variant | None,
+    values: tuple[int, ...],
+    given: Mapping[str, Any],
+    own: Mapping[str, Any],
+    out: Any,
+) -> Any:
+    # Python's own numbers take the others' type, as in NumPy: they are converted last.
+    plain = {name: x if type(x) in (int, float, bool) else _dispatch.host_array(x, name) for name, x in given.items()}
+    for name in rule.numbers:
+        if np.ndim(plain[name]) != 0:
+            raise ValueError(f"{rule.name}: {name} is one number, and its shape is {np.shape(plain[name])}")
+    dtype = np.dtype(rule.common(*(x if isinstance(x, (int, float)) else x.dtype for x in plain.values())))
+    dtype = dtype.newbyteorder("=")
+    if row is not None:
+        row.signature(dtype)
+        _check_one_type(rule, row, {n: told(x.dtype) for n, x in plain.items() if isinstance(x, np.ndarray)})
+    shape = rule.shape(*(np.shape(x) for x in plain.values()), **own)
+    if out is not None:
+        _out.check_is_array(rule.name, out, (np.ndarray,))
+        refuse_masked(out, f"{rule.name}: out", _dispatch.MASK_LOST, "out.data")
+        _out.check_writable(rule.name, out.flags.writeable)
+        if out.shape != shape:
+            raise ValueError(f"{rule.name}: out is {out.shape}, and the result is {shape}: give out= of that shape")
+    if row is None:
+        row = _dispatch.fastest(rule.name, dtype, rule.preferred)
+        values = () if row.on_host else row.values(own)
+    arrays = tuple(np.asarray(x, dtype) for x in plain.values())
+    if row.on_host:
+        result = _dispatch.on_host(rule.name, arrays, lambda: rule.by_numpy(*arrays, **own), rule.counted)
+        return result if out is None else _into(rule, out, result)
+    result_type = from_name(row.signature(dtype)[2])
+    if out is not None:
+        _out.check_cast(
+            rule.name,
+            np.can_cast(result_type, out.dtype, casting="same_kind"),
+            name_in_numpy(result_type),
+            told(out.dtype),
+        )
+    direct = out is not None and out.dtype == result_type and out.size > 0 and _dispatch.host_result(out)
+    result = np.asarray(out) if direct else np.empty(shape, result_type)
+    full = tuple(np.broadcast_to(x, shape) for x in arrays) if rule.broadcasts else arrays
+    _dispatch.execute(row, values, tuple(map(_dispatch.host_operand, full)), (result,))
+    if out is None:
+        return result if result.ndim else result[()]
+    return out if direct else _into(rule, out, result)
+
+
+def _into(rule: Rule, out: Array, result: Any) -> Array:
+    kind = np.asarray(result).dtype
+    _out.check_cast(rule.name, np.can_cast(kind, out.dtype, casting="same_kind"), name_in_numpy(kind), told(out.dtype))
+    np.copyto(out, result, casting="same_kind")
+    return out
+
+
+def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
+    if len(set(types.values())) > 1:
+        said = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        raise TypeError(
+            f"{rule.name}: variant {row.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
+        )
+
+
+# --- arrays on a device ----------------------------------------------------------------------------------------------
+def _on_device(
+    rule: Rule,
+    row: Variant | None,
+    values: tuple[int, ...],
+    given: Mapping[str, Any],
+    own: Mapping[str, Any],
+    out: Any,
+    stream: Any,
+) -> DeviceArray:
+    numbers = {
+        name: np.asarray(given[name])
+        for name in rule.numbers
+        if not isinstance(given[name], DeviceArray) and not is_elsewhere(given[name])
+    }
+    arrays = {name: x for name, x in given.items() if name not in numbers}
+    if out is not None:
+        _out.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
+        module, device = _dispatch.check_one_place(rule.name, **arrays, out=out)
+    else:
+        module, device = _dispatch.check_one_place(rule.name, **arrays)
+    handle = stream_handle(stream, module, device)
+    name = _common_name(rule, given, {n: x._view.dtype for n, x in arrays.items()})
+    if row is None:
+        row = _first_that_takes(rule, name, module, device)
+        values = row.values(own)
+    else:
+        _dispatch.refuse_host_row(row, next(iter(arrays)))
+        row.signature(name)
+        _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
+    views = {n: converted(module, x._view, name, handle) for n, x in arrays.items()}
+    for n, x in numbers.items():
+        if x.ndim:
+            raise ValueError(f"{rule.name}: {n} is one number, and its shape is {x.shape}")
+        views[n] = module.empty((), name, device, handle)
+        _transfer.fill(module, views[n], x[()], handle)
+    inputs = tuple(views[n] for n in given)
+    shape = rule.shape(*(x.shape for x in inputs), **own)
+    result_type = row.signature(name)[2]
+    target = None
+    if out is not None:
+        target = out._view
+        _out.check_writable(rule.name, not target.read_only)
+        _out.check_cast(rule.name, same_kind(result_type, target.dtype), result_type, target.dtype)
+        if target.shape != shape:
+            raise ValueError(f"{rule.name}: out is {target.shape}, and the result is {shape}: give out= of that shape")
+        _out.check_distinct(rule.name, target.shape, target.strides, itemsize(target.dtype))
+    direct = target is not None and target.dtype == result_type and not any(module.overlap(target, x) for x in inputs)
+    result = target if direct and target is not None else module.empty(shape, result_type, device, handle)
+    if rule.broadcasts:
+        inputs = tuple(_spread(module, x, shape) for x in inputs)
+    _dispatch.execute_on_device(row, values, inputs, (result,), module, handle)
+    if target is None:
+        return DeviceArray(result, module)
+    if not direct:
+        module.copy(target, result, handle)
+    return out  # type: ignore[no-any-return]
+
+
+def _common_name(rule: Rule, given: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    if len(set(names.values())) == 1:
+        first = next(iter(names.values()))
+        if all(isinstance(given[n], (int, float)) for n in given if n not in names):
+            return first if names.keys() == given.keys() else _with_numbers(rule, first, given, names)
+    kinds = [from_name(names[n]) if n in names else _kind(x) for n, x in given.items()]
+    return name_in_numpy(np.dtype(rule.common(*kinds)))
+
+
+def _with_numbers(rule: Rule, name: str, given: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """The arrays' type, unless a Python number makes another of it (0.5 with integers)."""
+    if name == "bfloat16":
+        return name
+    kinds = [from_name(name) if n in names else x for n, x in given.items()]
+    return name_in_numpy(np.dtype(rule.common(*kinds)))
+
+
+def _kind(x: Any) -> Any:
+    return x if isinstance(x, (int, float)) else np.asarray(x).dtype
+
+
+def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Variant:
+    rows = _takers(rule.name, rule.preferred, dtype)
+    if not rows:
+        listed = dict.fromkeys(t for row in variants(rule.name) if row.name in rule.preferred for t in row.types)
+        raise TypeError(
+            f"{rule.name} of arrays on the device takes {', '.join(listed)}, not {dtype}; .astype() converts"
+        )
+    if len(rows) == 1:
+        return rows[0]
+    here = Backend(module.backend_name(), device, "the arrays are there", module)
+    return next((row for row in rows if not row.why_not(here)), rows[-1])
+
+
+@functools.cache
+def _takers(operation: str, preferred: tuple[str, ...], dtype: str) -> tuple[Variant, ...]:
+    return tuple(row for row in (find(operation, name) for name in preferred) if dtype in row.types)
+
+
+def converted(module: Native, x: View, dtype: str, stream: int) -> View:
+    """The same values in another type."""
+    if x.dtype == dtype:
+        return x
+    made = module.empty(x.shape, dtype, x.device, stream)
+    module.copy(made, x, stream)
+    return made
+
+
+def _spread(module: Native, x: View, shape: Shape) -> View:
+    if x.shape == shape:
+        return x
+    return module.view(x, 0, shape, broadcast(x.shape, x.strides, shape), x.dtype)

@@ -1,0 +1,9 @@
+"""Experiments of the documents: each function runs one, here, and gives back an Experiment.
+
+An Experiment shows itself as a table with one sentence of what it shows and the documents' figure beside it; it has
+``plot()`` and ``to_dict()``. On the emulator each says what it can and cannot show there.
+"""
+
+from ._experiment import Column, Experiment
+
+__all__ = ["Column", "Experiment"]

@@ -1,0 +1,221 @@
+"""Every operation of the table, by its own reference: each variant, type, size, parameter, memory layout and place.
+
+An operation is tested here by being there; what is its own (its errors, its corners) has a module of its own. matmul
+and sum_of_squares, whose rules are wider, have theirs: test_matmul.py, test_sum_of_squares.py."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import (
+    BACKENDS,
+    HAS_BFLOAT16,
+    LAYOUTS,
+    ORDERS,
+    inputs_for,
+    label,
+    largest_shape,
+    main_type,
+    rows,
+    settings,
+    small_shape,
+    snapshot,
+)
+from cudakern._dtypes import kind_of, numpy_dtype
+from cudakern._operations import registry
+from cudakern._verify import _error_ratio
+
+OPERATIONS = tuple(name for name in registry() if name not in ("matmul", "sum_of_squares"))
+RUNS = [(operation, name, row) for operation in OPERATIONS for name, row in rows(operation)]
+TYPED = [(*run, dtype) for run in RUNS for dtype in run[2].types if dtype != "bfloat16" or HAS_BFLOAT16]
+SETTINGS = [(*run, values) for run in RUNS for values in settings(run[2])[1:]]
+KERNELS = [run for run in RUNS if not run[2].on_host]
+
+every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
+every_kernel = pytest.mark.parametrize("operation, name, row", KERNELS, ids=label)
+every_type = pytest.mark.parametrize("operation, name, row, dtype", TYPED, ids=label)
+
+
+def call(operation, name, *inputs, **keywords):
+    with cudakern.use_backend(name):
+        return registry()[operation].call(*inputs, **keywords)
+
+
+def on_device(name, inputs):
+    with cudakern.use_backend(name):
+        return tuple(map(cudakern.asarray, inputs))
+
+
+def check(operation, row, inputs, result, **parameters):
+    """The result's type, shape and error; an error is told with the index of the worst element."""
+    result = np.asarray(result.get() if isinstance(result, cudakern.DeviceArray) else result)
+    assert result.dtype.name == row.signature(inputs[0].dtype)[2]
+    assert _error_ratio(registry()[operation], row, inputs, result, **parameters) <= 1
+
+
+@every_type
+def test_every_size(operation, name, row, dtype):
+    for shape in registry()[operation].ragged:
+        inputs = inputs_for(operation, dtype, shape, seed=math.prod(shape))
+        before = snapshot(*inputs)
+        result = call(operation, name, *inputs, variant=row.name)
+        assert isinstance(result, (np.ndarray, np.generic))
+        check(operation, row, inputs, result)
+        assert snapshot(*inputs) == before
+
+
+@pytest.mark.parametrize("operation, name, row, values", SETTINGS, ids=label)
+def test_every_parameter(operation, name, row, values):
+    what = registry()[operation]
+    for shape in (small_shape(operation), *what.ragged[:2]):
+        inputs = inputs_for(operation, main_type(row), shape)
+        words = {
+            p.name: p.words[values[p.name]] if p.words else values[p.name] for p in row.parameters if p.name in values
+        }
+        result = call(operation, name, *inputs, variant=row.name, **words)
+        check(operation, row, inputs, result, **words)
+
+
+@every_type
+def test_arrays_on_the_device(operation, name, row, dtype):
+    for shape in (small_shape(operation), registry()[operation].ragged[0]):
+        inputs = inputs_for(operation, dtype, shape)
+        arrays = on_device(name, inputs)
+        if row.on_host:
+            with pytest.raises(TypeError, match="computes on the host"):
+                call(operation, name, *arrays, variant=row.name)
+            continue
+        result = call(operation, name, *arrays, variant=row.name)
+        assert isinstance(result, cudakern.DeviceArray)
+        check(operation, row, inputs, result)
+        assert [x.get().tobytes() for x in arrays] == [x.tobytes() for x in inputs]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@every_kernel
+def test_memory_in_any_order(operation, name, row, layout):
+    """The same values give the same bits however they lie, on the host and on the device."""
+    inputs = inputs_for(operation, main_type(row), small_shape(operation))
+    free = registry()[operation].any_value
+    for place, given in ((np.asarray, inputs), (cudakern.asarray, inputs)):
+        laid, plain = [], []
+        for i, x in enumerate(given):
+            if x.ndim == 0 or (free is not None and i not in free):  # (a table that must increase stays as it is)
+                laid.append(x)
+            elif place is np.asarray:
+                laid.append(LAYOUTS[layout](x))
+            else:
+                laid.append(x)
+            plain.append(np.ascontiguousarray(laid[-1]).astype(x.dtype.newbyteorder("=")).reshape(laid[-1].shape))
+        try:
+            expected = call(operation, name, *plain, variant=row.name)
+        except ValueError:  # shapes that do not fit any more
+            return
+        if place is cudakern.asarray:
+            with cudakern.use_backend(name):
+                twice = [cudakern.asarray(np.repeat(x, 2, -1))[..., ::2] if x.ndim else x for x in plain]
+                result = registry()[operation].call(*twice, variant=row.name).get()
+        else:
+            result = call(operation, name, *laid, variant=row.name)
+        assert np.asarray(result).tobytes() == np.asarray(expected).tobytes()
+
+
+SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
+
+
+@pytest.mark.parametrize("operation, name, row, dtype", [run for run in TYPED if kind_of(run[3]) == "f"], ids=label)
+def test_special_values(operation, name, row, dtype):
+    """NaN, infinities and denormals come out as NumPy has them: NaN where NumPy has NaN, and so on."""
+    what = registry()[operation]
+    inputs = list(inputs_for(operation, dtype, small_shape(operation)))
+    kind = numpy_dtype(dtype)
+    tiny = np.array(2.0**-133 if dtype == "bfloat16" else np.finfo(kind).smallest_subnormal).astype(kind)
+    draw = np.random.default_rng(3)
+    for i in what.any_value if what.any_value is not None else range(len(inputs)):
+        x = inputs[i] = inputs[i].copy()
+        if x.ndim:
+            places = draw.choice(x.size, 12, replace=False)
+            x.reshape(-1)[places] = np.array([*SPECIAL, tiny, -tiny, np.nan, np.inf, -np.inf, 1, 0]).astype(kind)
+    with np.errstate(all="ignore"):
+        expected = np.asarray(what.reference(*(x.astype(np.longdouble) for x in inputs)))
+        expected = expected.astype(numpy_dtype(row.signature(dtype)[2]))
+        result = np.asarray(call(operation, name, *inputs, variant=row.name))
+    same = (result == expected) | (np.isnan(result) & np.isnan(expected))
+    finite = np.isfinite(expected)
+    assert np.array_equal(np.isfinite(result), finite)
+    assert same[~finite].all()
+    scale = float(np.max(np.abs(expected[finite].astype(np.longdouble)), initial=1))
+    difference = np.abs(result[finite].astype(np.longdouble) - expected[finite].astype(np.longdouble))
+    bound = row.error_bound(*(x.shape for x in inputs), dtype=dtype)
+    assert np.max(difference, initial=0) <= max(bound, 1e-30) * scale * result.size
+
+
+@every_kernel
+def test_the_same_bits_in_every_order(operation, name, row, order):
+    inputs = inputs_for(operation, main_type(row), small_shape(operation))
+    results = []
+    for how in ORDERS:
+        order(how)
+        results.append(np.asarray(call(operation, name, *inputs, variant=row.name)).tobytes())
+    if row.deterministic_for(main_type(row)):
+        assert len(set(results)) == 1
+
+
+@every_kernel
+def test_a_large_array(operation, name, row):
+    inputs = inputs_for(operation, main_type(row), largest_shape(operation), seed=5)
+    check(operation, row, inputs, call(operation, name, *inputs, variant=row.name))
+
+
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_auto_is_numpys_result(operation, backend):
+    what = registry()[operation]
+    listed = dict.fromkeys(t for row in cudakern.variants(operation) for t in row.types)
+    for dtype in listed:
+        if dtype == "bfloat16" and not HAS_BFLOAT16:
+            continue
+        for shape in what.ragged[:4]:
+            inputs = inputs_for(operation, dtype, shape, seed=2)
+            expected = np.asarray(what.reference(*inputs))
+            results = [call(operation, backend, *inputs)]
+            taken = [row for row in cudakern.variants(operation) if not row.on_host and dtype in row.types]
+            if taken:
+                results.append(call(operation, backend, *on_device(backend, inputs)).get())
+            for result in results:
+                assert np.shape(result) == expected.shape
+                close = (
+                    {"rtol": 0.02 if "16" in dtype else 1e-4, "atol": 1e-4} if kind_of(dtype) in "fc" else {"rtol": 0}
+                )
+                np.testing.assert_allclose(
+                    np.asarray(result).astype(np.result_type(expected, np.float64)),
+                    expected.astype(np.result_type(expected, np.float64)),
+                    **close,
+                )
+
+
+@every_run
+def test_what_a_row_does_not_take(operation, name, row):
+    inputs = inputs_for(operation, main_type(row), small_shape(operation))
+    with pytest.raises(TypeError, match="no parameter 'colour'"):
+        call(operation, name, *inputs, variant=row.name, colour=3)
+    with pytest.raises(ValueError, match="unknown variant"):
+        call(operation, name, *inputs, variant=row.name + "x")
+    if not row.on_host:
+        with pytest.raises(TypeError, match=row.name):
+            call(operation, name, *(x.astype("longdouble") for x in inputs), variant=row.name)
+    with pytest.raises(TypeError):
+        call(operation, name, *(np.array(["a"] * 3) for _ in inputs), variant=row.name)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_two_places_at_once(operation, backend):
+    inputs = inputs_for(operation, registry()[operation].default_dtype, small_shape(operation))
+    arrays = [i for i, x in enumerate(inputs) if x.ndim]
+    if len(arrays) < 2:
+        return
+    mixed = [cudakern.asarray(x) if i == arrays[0] else x for i, x in enumerate(inputs)]
+    with pytest.raises(TypeError, match="in host memory"):
+        registry()[operation].call(*mixed)
