@@ -108,8 +108,8 @@ def wrong(d: ck.DeviceArray) -> None:
     ck.empty(3).synchronize()  # type: ignore[attr-defined]
     ck.matmull(d, d)  # type: ignore[attr-defined]
     d.shape = (4,)  # type: ignore[misc]
-    d * 2  # type: ignore[operator]
-    -d  # type: ignore[operator]
+    print(d * 2)  # type: ignore[operator]
+    print(-d)  # type: ignore[operator]
     d.get().device_name()  # type: ignore[attr-defined]
 
 
