@@ -62,6 +62,10 @@ def compute(
     ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
     """
     own = own or {}
+    if out is None and stream is None and variant == AUTO and not parameters:
+        done = _plain(rule, inputs, own)
+        if done is not None:
+            return done
     out = _out.only(rule.name, out)
     row, values = _named(rule, variant, parameters, own)
     given = dict(zip(rule.operands, inputs, strict=True))
@@ -143,6 +147,42 @@ def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
         raise TypeError(
             f"{rule.name}: variant {row.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
         )
+
+
+# --- the plain case: arrays of one device, type and shape, nothing else said: no detour ------------------------------
+def _plain(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> DeviceArray | None:
+    """None: something is different."""
+    first = inputs[0]
+    if type(first) is not DeviceArray or _dispatch.recorder.get() is not None:
+        return None
+    module, view = first._native, first._view
+    dtype, device, shape = view.dtype, view.device, view.shape
+    views = [view]
+    for x in inputs[1:]:
+        if type(x) is not DeviceArray or x._native is not module:
+            return None
+        other = x._view
+        if other.dtype != dtype or other.device != device or (rule.broadcasts and other.shape != shape):
+            return None
+        views.append(other)
+    rows = _takers(rule.name, rule.preferred, dtype)
+    if not rows:
+        return None
+    row = rows[0] if len(rows) == 1 else _first_that_takes(rule, dtype, module, device)
+    result_type, values = _with_values(rule.name, row.name, dtype, tuple(own.items()))
+    if not rule.broadcasts:
+        shape = rule.shape(*(x.shape for x in views), **own)
+    result = module.empty(shape, result_type, device, 0)
+    module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
+    return DeviceArray(result, module)
+
+
+@functools.lru_cache(maxsize=256)
+def _with_values(
+    operation: str, name: str, dtype: str, own: tuple[tuple[str, Any], ...]
+) -> tuple[str, tuple[int, ...]]:
+    row = find(operation, name)
+    return row.signature(dtype)[2], row.values(dict(own))
 
 
 # --- arrays on a device ----------------------------------------------------------------------------------------------
