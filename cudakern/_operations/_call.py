@@ -215,7 +215,7 @@ def _on_device(
         _dispatch.refuse_host_row(row, next(iter(arrays)))
         row.signature(name)
         _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
-    views = {n: converted(module, x._view, name, handle) for n, x in arrays.items()}
+    views = {n: _transfer.converted(module, x._view, name, handle) for n, x in arrays.items()}
     for n, x in numbers.items():
         if x.ndim:
             raise ValueError(f"{rule.name}: {n} is one number, and its shape is {x.shape}")
@@ -281,15 +281,6 @@ def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Va
 @functools.cache
 def _takers(operation: str, preferred: tuple[str, ...], dtype: str) -> tuple[Variant, ...]:
     return tuple(row for row in (find(operation, name) for name in preferred) if dtype in row.types)
-
-
-def converted(module: Native, x: View, dtype: str, stream: int) -> View:
-    """The same values in another type."""
-    if x.dtype == dtype:
-        return x
-    made = module.empty(x.shape, dtype, x.device, stream)
-    module.copy(made, x, stream)
-    return made
 
 
 def _spread(module: Native, x: View, shape: Shape) -> View:
