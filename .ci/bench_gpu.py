@@ -78,7 +78,7 @@ def torch_calls(op, x, *more):
     return {
         "matmul": lambda: {"torch: a @ b": lambda: x @ more[0]},
         "vector_add": lambda: {"torch: x + y": lambda: x + more[0]},
-        "saxpy": lambda: {"torch: add(y, x, alpha=a)": lambda: torch.add(more[1], more[0], alpha=2.5)},
+        "saxpy": lambda: {"torch: addcmul(y, a, x)": lambda: torch.addcmul(more[1], x, more[0])},
         "sort": lambda: {"torch: sort(x)": lambda: torch.sort(x)[0]},
         "inclusive_scan": lambda: {"torch: cumsum(x)": lambda: torch.cumsum(x, 0)},
     }[op]()
