@@ -14,7 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-
 struct emu_queues emu_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // under that lock
 static unsigned long long last_id;                               // likewise
