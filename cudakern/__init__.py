@@ -32,6 +32,7 @@ from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._operations.matmul import matmul
 from ._operations.saxpy import saxpy
+from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
@@ -75,6 +76,7 @@ __all__ = [
     "random_matrix",
     "saxpy",
     "source",
+    "stencil_1d",
     "sum_of_squares",
     "synchronize",
     "use_backend",

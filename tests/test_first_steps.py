@@ -10,7 +10,7 @@ import cudakern
 from cases import HAS_BFLOAT16, label, rows
 from cudakern._dtypes import numpy_dtype
 
-KERNELS = {op: list(rows(op, host=False)) for op in ("saxpy",)}
+KERNELS = {op: list(rows(op, host=False)) for op in ("saxpy", "stencil_1d")}
 
 
 def kernels(operation):
@@ -140,3 +140,131 @@ def test_what_saxpy_refuses(backend):
         cudakern.saxpy(2, x, x, out=np.zeros(3, "uint8"))
     with pytest.raises(TypeError, match="same_kind"):
         cudakern.saxpy(2.5, x, x, out=np.zeros(4, "uint8"))
+
+
+# --- stencil_1d ------------------------------------------------------------------------------------------------------
+RADII = (0, 1, 2, 3, 4, 10, 100, 1023, 1024)
+
+
+def around(x, radius):
+    """By the definition, a sum an element, in Python's own numbers."""
+    values = x.tolist()
+    return [sum(values[max(i - radius, 0) : i + radius + 1]) for i in range(len(values))]
+
+
+@kernels("stencil_1d")
+@pytest.mark.parametrize("radius", RADII)
+def test_every_radius_with_every_length_near_a_block(name, row, radius):
+    """Lengths around what a block has of results, and around the radius: a halo that is longer than the array."""
+    draw = np.random.default_rng(radius)
+    for threads in (1, 32, 33, 96):
+        for length in {0, 1, 2, radius, radius + 1, 2 * radius + 1, threads - 1, threads, threads + 1, 7 * threads + 3}:
+            if length > 200 * threads:  # the emulator starts each thread
+                continue
+            x = draw.integers(-99, 100, length).astype("int32")
+            result = on(name, cudakern.stencil_1d, x, radius, variant=row.name, threads=threads)
+            assert result.dtype == x.dtype
+            assert result.tolist() == around(x, radius)
+
+
+@kernels("stencil_1d")
+def test_the_widest_tile_of_the_widest_type(name, row):
+    threads = next(p for p in row.parameters if p.name == "threads").high
+    x = np.arange(5000) * (1 - 2j)
+    result = on(name, cudakern.stencil_1d, x, 1024, variant=row.name, threads=threads)
+    assert result.tolist() == around(x, 1024)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_all_stencils_are_the_same_bits(dtype):
+    """All kernels add from left to right; NumPy's row is within the bound of its sum's length."""
+    x = np.random.default_rng(4).standard_normal(3000).astype(dtype)
+    for radius in RADII:
+        results = {
+            on(name, cudakern.stencil_1d, x, radius, variant=row.name).tobytes() for name, row in KERNELS["stencil_1d"]
+        }
+        assert len(results) == 1
+        wide = x.astype(np.result_type(x, np.longdouble))
+        exact, scale = (np.convolve(w, np.ones(2 * radius + 1, w.dtype))[radius:][:3000] for w in (wide, np.abs(wide)))
+        unit, added = (np.finfo(t).eps / 2 for t in (dtype, "float32" if dtype == "float16" else dtype))
+        for result in (np.frombuffer(results.pop(), dtype), cudakern.stencil_1d(x, radius, variant="numpy")):
+            assert np.max(np.abs(result - exact) / scale) <= 1.1 * (2 * radius * added + unit)
+
+
+def test_a_stencil_is_a_convolution(backend):
+    for dtype in ("bool", "uint8", "int64", "float64", "complex128"):
+        x = (np.arange(50) * 37 % 11).astype(dtype)
+        for radius in (0, 3, 24):
+            expected = np.convolve(x, np.ones(2 * radius + 1, dtype), "same")
+            for result in (cudakern.stencil_1d(x, radius), cudakern.stencil_1d(cudakern.asarray(x), radius).get()):
+                assert result.dtype == x.dtype
+                assert result.tolist() == expected.tolist()
+
+
+@kernels("stencil_1d")
+def test_integers_wrap_and_bools_are_or(name, row):
+    x = np.full(20, 100, "int8")
+    expected = np.array(around(x, 3)).astype("int8")
+    assert on(name, cudakern.stencil_1d, x, variant=row.name).tolist() == expected.tolist()
+    x = np.zeros(20, bool)
+    x[[0, 12]] = True
+    expected = [i <= 3 or 9 <= i <= 15 for i in range(20)]
+    assert on(name, cudakern.stencil_1d, x, variant=row.name).tolist() == expected
+
+
+@kernels("stencil_1d")
+def test_an_infinity_stays_within_its_radius(name, row):
+    """No sum is made from its neighbour's: what went in once would never come out."""
+    x = np.ones(500, "float32")
+    x[[100, 300]] = np.inf, np.nan
+    result = on(name, cudakern.stencil_1d, x, 5, variant=row.name)
+    assert np.flatnonzero(np.isinf(result)).tolist() == list(range(95, 106))
+    assert np.flatnonzero(np.isnan(result)).tolist() == list(range(295, 306))
+    z = x.astype("complex64")
+    for z_result in (on(name, cudakern.stencil_1d, z, 5, variant=v) for v in (row.name, "numpy")):
+        assert np.array_equal(z_result.real, result, equal_nan=True)
+        assert not z_result.imag.any()
+
+
+def test_the_document_s_stencil(backend):
+    """1024 ones, radius 3: 7 everywhere but at the ends."""
+    for row in cudakern.variants("stencil_1d"):
+        result = cudakern.stencil_1d(np.ones(1024, "int32"), variant=row.name)
+        assert result.tolist() == [4, 5, 6, *[7] * 1018, 6, 5, 4]
+
+
+def test_what_stencil_1d_refuses(backend):
+    x = np.ones(10, "float32")
+    d = cudakern.asarray(x)
+    for v in (x, d):
+        for variant in ("auto", "shared_halo"):
+            for radius in (-1, 1025, 2**40):
+                with pytest.raises(ValueError, match=f"stencil_1d: radius={radius} is not possible.*0 to 1024"):
+                    cudakern.stencil_1d(v, radius, variant=variant)
+            for radius in (2.0, "3", None):
+                with pytest.raises(TypeError, match="stencil_1d: radius= must be an integer"):
+                    cudakern.stencil_1d(v, radius, variant=variant)
+            for shape in ((2, 5), (1, 10), (10, 1)):
+                with pytest.raises(ValueError, match=r"x has one axis, and its shape is \(\d+, \d+\)"):
+                    cudakern.stencil_1d(v.reshape(shape), variant=variant)
+            with pytest.raises(ValueError, match=r"out is \(9,\), and the result is \(10,\)"):
+                cudakern.stencil_1d(v, out=v[:9], variant=variant)
+    with pytest.raises(ValueError, match="one axis"):
+        cudakern.stencil_1d(3.0)
+    assert cudakern.stencil_1d(x, np.int8(0), variant="global_memory").tolist() == x.tolist()
+
+
+@kernels("stencil_1d")
+def test_a_stencil_into_its_own_input(name, row):
+    """Other threads still read what one would overwrite."""
+    with cudakern.use_backend(name):
+        x = np.arange(1000)
+        expected = around(x, 50)
+        d = cudakern.asarray(x)
+        assert cudakern.stencil_1d(d, 50, out=d, variant=row.name) is d
+        assert d.get().tolist() == expected
+        d = cudakern.asarray(x)
+        assert cudakern.stencil_1d(d[::-1], 50, out=d, variant=row.name) is d
+        assert d.get().tolist() == expected[::-1]
+        assert cudakern.stencil_1d(x, 50, out=x, variant=row.name) is x
+        assert x.tolist() == expected
