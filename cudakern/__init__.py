@@ -30,6 +30,8 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._operations.exclusive_scan import exclusive_scan
+from ._operations.inclusive_scan import inclusive_scan
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
@@ -67,7 +69,9 @@ __all__ = [
     "empty",
     "empty_pinned",
     "emulator",
+    "exclusive_scan",
     "from_dlpack",
+    "inclusive_scan",
     "ladder",
     "matmul",
     "profile",
