@@ -12,7 +12,7 @@ from .._layout import Shape
 from .._transfer import Array
 from . import random_array
 
-PREFERRED = ("blocks",)
+PREFERRED = ("lookback", "blocks")
 RAGGED: tuple[Shape, ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
 LARGE: tuple[Shape, ...] = (((1 << 22) + 3,), (10_000_019,))
 

@@ -3,6 +3,7 @@
 #include "serial.cuh"
 #include "block_chunks.cuh"
 #include "blocks.cuh"
+#include "lookback.cuh"
 
 #include "../launch.cuh"
 #include "../table.h"
@@ -53,6 +54,21 @@ int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
+int64_t tile_of_lookback(const ck_call *call) {
+    const auto width = static_cast<int64_t>(WIDEST_ACCESS / ck_dtype_size(call->types.accumulator));
+    return call->parameters[0] * ROUNDS * width;
+}
+
+int plan_lookback(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_for(call, plan, error, divide_up(length(call), tile_of_lookback(call)), call->parameters[0]));
+    const int64_t tiles = plan->grid[0];
+    const auto words = ck_dtype_size(call->types.accumulator) == sizeof(float) ? lookback_sums<float>::words(tiles)
+                                                                               : lookback_sums<double>::words(tiles);
+    plan->workspace_bytes = static_cast<size_t>(words) * sizeof(word);
+    plan->clear_workspace = 1;
+    return CK_OK;
+}
+
 // --- runs
 
 template <typename In> const In *input(const ck_call *call) {
@@ -91,9 +107,25 @@ int run_blocks(const ck_call *call, const ck_plan *plan, const ck_context *conte
     });
 }
 
+int run_lookback(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_scan_type(call->types, error, [&](auto in, auto acc) {
+        using In = decltype(in);
+        using Acc = decltype(acc);
+        return ck_launch(context, error, "lookback", lookback<In, Acc, SCAN_EXCLUSIVE>, ck_dim3(plan->grid),
+                         ck_dim3(plan->block), 0, input<In>(call), output<Acc>(call), length(call),
+                         lookback_sums<Acc>::in(context->workspace, plan->grid[0]));
+    });
+}
+
 // --- error depth: additions one after the other on the longest path to the last result
 
 enum { DEPTH_OF_BLOCK = 5 + 5 + 1 }; // lanes, warps, the two together
+
+int64_t halvings(int64_t n) {
+    int64_t rounds = 0;
+    for (int64_t reach = 1; reach < n; reach *= 2) ++rounds;
+    return rounds;
+}
 
 double depth_in_a_row(const ck_call *call) {
     return static_cast<double>(length(call));
@@ -105,6 +137,12 @@ double depth_block_chunks(const ck_call *call) {
 double depth_blocks(const ck_call *call) {
     const int64_t rounds = divide_up(tiles_of_blocks(call), call->parameters[0]);
     return static_cast<double>(2 * ROUNDS_A_TILE + rounds + 3 * DEPTH_OF_BLOCK + 3);
+}
+// A pack, its warp, the rounds, the warps; then three levels of sums, the highest of them one after the other.
+double depth_lookback(const ck_call *call) {
+    const int64_t tiles = divide_up(length(call), tile_of_lookback(call)), groups = divide_up(tiles, GROUP);
+    return static_cast<double>(WIDEST_ACCESS / 4 + ROUNDS + DEPTH_OF_BLOCK + halvings(smaller(tiles, GROUP)) +
+                               halvings(smaller(groups, GROUP)) + groups / GROUP + 6);
 }
 
 void work(const ck_call *call, ck_work *work) {
@@ -139,6 +177,9 @@ const ck_variant variants[] = {
             depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
             "Many blocks: sums of tiles, their scan, the tiles' scans",
             "The end of a launch is the barrier of all blocks", "M, figure 6.25, by many blocks"),
+    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS),
+            depth_lookback, KERNELS("lookback"), "One pass: blocks look back at the sums of those before them",
+            "Blocks may wait for blocks that are sure to have begun", "Merrill and Garland 2016, in a fixed order"),
 };
 
 } // namespace
