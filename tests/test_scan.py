@@ -127,8 +127,8 @@ def test_blocks_with_more_sums_than_threads(operation, name):
 @pytest.mark.parametrize("workers", [1, 2, 7])
 @pytest.mark.parametrize("how", ORDERS)
 def test_lookback_ends_in_every_order_of_blocks(operation, workers, how):
-    """Blocks wait for others: in any order, and with one worker, whoever is waited for has begun. The bits of float sums
-    are the same: the order of additions is fixed."""
+    """Blocks wait for others: in any order, and with one worker, whoever is waited for has begun. The bits of float
+    sums are the same: the order of additions is fixed."""
     x = numbers(150_001, "float32", seed=1)
     first = scan(operation, "emulator", x, variant="lookback", threads=32)
     with cudakern.use_backend("emulator"):
