@@ -30,6 +30,8 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._operations.exclusive_scan import exclusive_scan
+from ._operations.inclusive_scan import inclusive_scan
 from ._operations.matmul import matmul
 from ._operations.saxpy import saxpy
 from ._operations.stencil_1d import stencil_1d
@@ -69,7 +71,9 @@ __all__ = [
     "empty",
     "empty_pinned",
     "emulator",
+    "exclusive_scan",
     "from_dlpack",
+    "inclusive_scan",
     "ladder",
     "matmul",
     "profile",
