@@ -1,6 +1,7 @@
 """Experiments on threads and memory: what they compute, what their sentences say, and their rules of the hardware."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import cudakern
 from cudakern import lab
 from cudakern._operations import registry
+from cudakern.lab import _bank_conflicts, _words
 
 pytest.importorskip("matplotlib")
 
@@ -102,3 +104,97 @@ def test_thread_map_takes_numbers_of_fitting_rank():
     with pytest.raises(ValueError, match="1 to 3 axes"):
         number_elements(np.zeros((2, 2), int), np.zeros((2, 2), int))
     assert cudakern.variants("thread_map")["coordinates"].types == ("int32", "int64")
+
+
+# --- the hardware's rules --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("stride", range(33))
+def test_wavefronts_of_strides_are_the_common_divisor(stride):
+    assert lab.wavefronts(4 * stride * lane for lane in range(32)) == max(math.gcd(stride, 32) if stride else 1, 1)
+
+
+def test_wavefronts_count_different_words_of_a_bank():
+    draw = np.random.default_rng(1)
+    for _ in range(50):
+        words = draw.integers(0, 200, draw.integers(1, 33)).tolist()
+        banks = {}
+        for word in words:
+            banks.setdefault(word % 32, set()).add(word)
+        assert lab.wavefronts(4 * word for word in words) == max(map(len, banks.values()))
+    assert lab.wavefronts([]) == 0
+    assert lab.wavefronts(range(32), 1) == 1
+    assert [lab.wavefronts((width * lane for lane in range(32)), width) for width in (4, 8, 16)] == [1, 2, 4]
+
+
+def test_sectors_are_those_that_hold_a_byte_that_is_asked_for():
+    draw = np.random.default_rng(2)
+    for width in (1, 2, 4, 8, 16):
+        addresses = (width * draw.integers(0, 300, 32)).tolist()
+        touched = {byte // 32 for at in addresses for byte in range(at, at + width)}
+        assert lab.sectors(addresses, width) == len(touched)
+    assert [lab.sectors((4 * stride * lane for lane in range(32)), 4) for stride in (0, 1, 2, 8, 32)] == [
+        1,
+        4,
+        8,
+        32,
+        32,
+    ]
+    assert lab.sectors(4 + 4 * lane for lane in range(32)) == 5
+    assert lab.sectors([]) == 0
+
+
+@pytest.mark.parametrize("rule", [lab.wavefronts, lab.sectors])
+def test_rules_refuse_what_no_warp_asks(rule):
+    with pytest.raises(ValueError, match="33 addresses"):
+        rule(range(33))
+    with pytest.raises(ValueError, match="width=3"):
+        rule([0], 3)
+
+
+# --- bank_conflicts --------------------------------------------------------------------------------------------------
+def test_bank_conflicts_has_every_stride(backend, tmp_path):
+    result = lab.bank_conflicts(repeat=1)
+    forms = [(row["form"], row["stride"]) for row in result.rows]
+    assert forms == [
+        ("broadcast", 0),
+        *(("strided", s) for s in range(1, 33)),
+        *(("padded", s) for s in range(1, 33)),
+    ]
+    ways = {(row["form"], row["stride"]): row["wavefronts"] for row in result.rows}
+    assert (ways["broadcast", 0], ways["strided", 16], ways["padded", 16], ways["padded", 31]) == (1, 16, 1, 32)
+    assert result.backend.emulated == all(cycles is None for cycles in result["cycles"])
+    assert "32 wavefronts" in result.finding
+    shows_itself(result, tmp_path)
+
+
+def test_bank_conflicts_says_what_was_measured():
+    """Rows as a GPU would give them, and rows of a chip on which nothing waits."""
+
+    def said(slow):
+        rows = [
+            {"form": form, "stride": stride, "wavefronts": ways, "cycles": cycles}
+            for form, stride, ways, cycles in (
+                ("broadcast", 0, 1, 2.0),
+                ("strided", 1, 1, 2.0),
+                ("strided", 32, 32, slow),
+                ("padded", 32, 1, 2.1),
+            )
+        ]
+        return _bank_conflicts._finding(rows)
+
+    assert "Stride 32 takes 16 times as long as stride 1" in said(32.0)
+    assert "Stride 32 takes about as long as stride 1" in said(2.0)
+    assert "padding it takes about as long as stride 1; a broadcast takes about as long" in said(32.0)
+
+
+@pytest.mark.parametrize("arguments", [{"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
+def test_bank_conflicts_refuses(arguments):
+    with pytest.raises(ValueError, match=r"strides|n=0|repeat=0"):
+        lab.bank_conflicts(**arguments)
+
+
+def test_words_for_times_and_rates():
+    assert _words.longer(32, 2) == "16 times as long as"
+    assert _words.longer(2.1, 2) == "about as long as"
+    assert _words.longer(1, 2) == "50% of the time of"
+    assert _words.faster(6, 2) == "3 times as fast as"
+    assert _words.faster(1, 2) == "at 50% of the rate of"
