@@ -130,6 +130,6 @@ def _finding(rows: list[dict[str, Any]], window: int, emulated: bool) -> str:
     times = {row["variant"]: row["times"] for row in rows if row["window"] == window}
     return (
         f"An array of {window} floats that is indexed at run time takes {_display.figure(times['runtime_index'])} "
-        f"times as long as one in registers, a spilled one {_display.figure(times['spilled'])} times, one in shared memory "
-        f"{_display.figure(times['shared_array'])} times."
+        f"times as long as one in registers, a spilled one {_display.figure(times['spilled'])} times, one in shared "
+        f"memory {_display.figure(times['shared_array'])} times."
     )
