@@ -31,6 +31,8 @@ from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._operations.matmul import matmul
+from ._operations.saxpy import saxpy
+from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
@@ -72,7 +74,9 @@ __all__ = [
     "matmul",
     "profile",
     "random_matrix",
+    "saxpy",
     "source",
+    "stencil_1d",
     "sum_of_squares",
     "synchronize",
     "use_backend",
