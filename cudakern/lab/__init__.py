@@ -4,7 +4,19 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 ``plot()`` and ``to_dict()``. On the emulator each says what it can and cannot show there.
 """
 
+from ._bank_conflicts import bank_conflicts
 from ._experiment import Column, Experiment
+from ._rules import sectors, wavefronts
 from ._spilling import spilling
+from ._thread_map import ThreadMap, thread_map
 
-__all__ = ["Column", "Experiment", "spilling"]
+__all__ = [
+    "Column",
+    "Experiment",
+    "ThreadMap",
+    "bank_conflicts",
+    "sectors",
+    "spilling",
+    "thread_map",
+    "wavefronts",
+]
