@@ -12,6 +12,8 @@ from cuda_api import DEFAULT
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, PEER_ACCESS_UNSUPPORTED = 1, 2, 101, 217
 size = ctypes.c_size_t
 
+pytestmark = pytest.mark.row("Every row above, from the same source, on the emulator")
+
 
 @pytest.fixture
 def library(side):

@@ -7,6 +7,7 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 from ._bank_conflicts import bank_conflicts
 from ._experiment import Column, Experiment
 from ._rules import sectors, wavefronts
+from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ThreadMap",
     "bank_conflicts",
     "sectors",
+    "spilling",
     "thread_map",
     "wavefronts",
 ]
