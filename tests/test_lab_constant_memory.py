@@ -1,11 +1,13 @@
 """constant_memory: its own errors, and tables that change from call to call, over streams and threads."""
 
+import json
 import threading
 
 import numpy as np
 import pytest
 
 import cudakern
+from cudakern import lab
 from cudakern._operations.constant_memory import LITERALS, _reference, constant_memory
 
 KERNELS = ("literal", "scalar", "array", "global")
@@ -113,3 +115,37 @@ def test_types(backend):
             constant_memory(np.zeros(3, np.float32), LITERALS, variant=variant)
     with pytest.raises(ValueError, match="index"):
         constant_memory(drawn(3), LITERALS, variant="array", index="sideways")
+
+
+def test_the_experiment(backend, tmp_path):
+    result = lab.constant_memory(1003, repeat=1)
+    assert [(row["variant"], row["length"], row["index"]) for row in result.rows] == [
+        *((name, 4, index) for index in ("uniform", "divergent") for name in KERNELS),
+        *((name, 32, index) for index in ("uniform", "divergent") for name in ("array", "global")),
+    ]
+    emulated = result.backend.emulated
+    assert {row["clock"] for row in result.rows} == {"emulated" if emulated else "gpu"}
+    assert result[0]["times"] == (None if emulated else 1)
+    assert ("no constant cache" in result.here) == emulated
+    assert result.finding in " ".join(repr(result).split())
+    assert json.loads(json.dumps(result.to_dict()))["experiment"] == "constant_memory"
+    with pytest.raises(ValueError, match="n=0"):
+        lab.constant_memory(0)
+    pytest.importorskip("matplotlib")
+    result.plot(str(tmp_path / "picture.png"))
+    assert (tmp_path / "picture.png").stat().st_size > 1000
+
+
+def test_the_experiment_does_not_pass_over_a_wrong_result(backend, monkeypatch):
+    from cudakern.lab import _constant_memory as module
+
+    right = module.mixed_with
+
+    def wrong(x, table, **keywords):
+        result = right(x, table, **keywords)
+        return ~result if keywords["variant"] == "array" else result
+
+    wrong.__module__, wrong.__name__ = right.__module__, right.__name__
+    monkeypatch.setattr(module, "mixed_with", wrong)
+    with pytest.raises(RuntimeError, match="array with a table of 4, uniform, differs"):
+        lab.constant_memory(50, repeat=1)

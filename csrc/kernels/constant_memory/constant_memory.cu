@@ -94,7 +94,7 @@ const ck_variant variants[] = {
             "As fast as a literal, and the host may change it between launches", "M, constant memory"),
     VARIANT(array, AFTER(scalar), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
             KERNELS("array"), "An array in __constant__ memory",
-            "One word for all lanes at once; different words in turn", "M, constant memory; P9"),
+            "One word for all lanes at once; different words in turn", "M, constant memory"),
     VARIANT(global, AFTER(array), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
             KERNELS("global"), "An array in global memory", "Cached too, today, and free to be read by any index",
             "M, constant memory"),
