@@ -7,6 +7,7 @@
 //   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
 //   copy.c     copies and fills                      texel.c   what a texture read gives
 //   texture.c  arrays and texture objects
+//   symbol.c   __constant__ and __device__ variables
 //   launch.c   what a kernel may ask for
 //   stream.c   queues, workers               --->    system.c  threads and the time: for both sides
 //   wait.c     waiting, errors, cancelling

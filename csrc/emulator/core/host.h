@@ -58,8 +58,9 @@ void emu_launch_fork(emu_fork stage);
 typedef struct emu_allocation {
     uintptr_t base;
     size_t bytes;
-    int dying;  // its release has been asked for
-    int device; // -1: host memory
+    int dying;     // its release has been asked for
+    int device;    // -1: host memory
+    int is_symbol; // a __constant__ or __device__ variable
 } emu_allocation;
 
 int emu_find_allocation(const void *pointer, emu_allocation *found); // the one that holds the address; 0: none

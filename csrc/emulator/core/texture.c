@@ -349,7 +349,7 @@ const emu_texture *emu_find_texture(uint64_t handle) {
     return e ? &e->texture : NULL;
 }
 
-int emu_texture_create(uint64_t *made, const void *resource, const void *description, const void *view) {
+int emu_texture_create(unsigned long long *made, const void *resource, const void *description, const void *view) {
     const char *call = "cudaCreateTextureObject";
     int device, code = emu_enter(&device);
     if (code) return code;

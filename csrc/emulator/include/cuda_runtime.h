@@ -22,6 +22,7 @@
 #include "device_atomics.h"
 #include "device_math.h"
 #include "device_launch.h"
+#include "device_symbols.h"
 #include "device_texture.h"
 #endif
 

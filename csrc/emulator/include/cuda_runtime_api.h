@@ -144,7 +144,7 @@ EMU_CUDA(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *parameters, cudaStr
 EMU_CUDA(cudaCreateTextureObject,
          (cudaTextureObject_t * texture, const struct cudaResourceDesc *resource,
           const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view),
-         emu_texture_create((uint64_t *)texture, resource, description, view))
+         emu_texture_create(texture, resource, description, view))
 EMU_CUDA(cudaDestroyTextureObject, (cudaTextureObject_t texture), emu_texture_destroy(texture))
 EMU_CUDA(cudaGetTextureObjectResourceDesc, (struct cudaResourceDesc * resource, cudaTextureObject_t texture),
          !resource
@@ -172,6 +172,28 @@ static inline __attribute__((unused)) struct cudaPitchedPtr make_cudaPitchedPtr(
     struct cudaPitchedPtr pointer = {data, pitch, width, height};
     return pointer;
 }
+
+// Symbols by their address, which must be known. In C++ cuda_runtime.h overloads these for variables of any type.
+EMU_CUDA(cudaMemcpyToSymbol,
+         (const void *symbol, const void *from, size_t bytes, size_t offset EMU_OR(0),
+          enum cudaMemcpyKind kind EMU_OR(cudaMemcpyHostToDevice)),
+         emu_copy_symbol(symbol, 0, offset, (void *)(uintptr_t)from, bytes, (int)kind, 1, NULL, 0))
+EMU_CUDA(cudaMemcpyToSymbolAsync,
+         (const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+          cudaStream_t stream EMU_OR(0)),
+         emu_copy_symbol(symbol, 0, offset, (void *)(uintptr_t)from, bytes, (int)kind, 1, stream, 1))
+EMU_CUDA(cudaMemcpyFromSymbol,
+         (void *to, const void *symbol, size_t bytes, size_t offset EMU_OR(0),
+          enum cudaMemcpyKind kind EMU_OR(cudaMemcpyDeviceToHost)),
+         emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, NULL, 0))
+EMU_CUDA(cudaMemcpyFromSymbolAsync,
+         (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+          cudaStream_t stream EMU_OR(0)),
+         emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, stream, 1))
+EMU_CUDA(cudaGetSymbolAddress, (void **address, const void *symbol),
+         !address ? emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: no place for the result")
+                  : emu_symbol(address, NULL, symbol, 0))
+EMU_CUDA(cudaGetSymbolSize, (size_t * bytes, const void *symbol), emu_symbol(NULL, bytes, symbol, 0))
 
 // Streams and events
 EMU_CUDA(cudaStreamCreate, (cudaStream_t * stream), emu_stream_create((void **)stream, cudaStreamDefault, 0))
