@@ -23,6 +23,7 @@
 #include "device_math.h"
 #include "device_launch.h"
 #include "device_symbols.h"
+#include "device_texture.h"
 #endif
 
 #endif
