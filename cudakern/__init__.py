@@ -30,6 +30,7 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
@@ -50,8 +51,10 @@ __all__ = [
     "DeviceArray",
     "Event",
     "Ladder",
+    "Occupancy",
     "OutOfMemoryError",
     "Parameter",
+    "PotentialBlockSize",
     "Profile",
     "Source",
     "Step",
@@ -70,6 +73,8 @@ __all__ = [
     "from_dlpack",
     "ladder",
     "matmul",
+    "max_potential_block_size",
+    "occupancy",
     "profile",
     "random_matrix",
     "source",
