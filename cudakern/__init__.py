@@ -35,6 +35,7 @@ from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
+from ._resources import KernelResources, KernelTable, kernel_resources
 from ._source import Source, source
 from ._streams import Event, Stream, synchronize
 from ._table import Parameter, Variant, Variants, variants
@@ -50,6 +51,8 @@ __all__ = [
     "Device",
     "DeviceArray",
     "Event",
+    "KernelResources",
+    "KernelTable",
     "Ladder",
     "Occupancy",
     "OutOfMemoryError",
@@ -71,6 +74,7 @@ __all__ = [
     "empty_pinned",
     "emulator",
     "from_dlpack",
+    "kernel_resources",
     "ladder",
     "matmul",
     "max_potential_block_size",

@@ -119,8 +119,15 @@ class Occupancy:
 
     def varied(self, **changes: int) -> Occupancy:
         """The same launch with another ``threads``, ``registers`` or ``shared_bytes``."""
-        given = {"threads": self.threads, "registers": self.registers, "shared_bytes": self.shared_bytes} | changes
-        return _calculate(capability=self.capability, chip=self.chip, kernel=self.kernel, note=self.note, **given)
+        return _calculate(
+            threads=changes.get("threads", self.threads),
+            registers=changes.get("registers", self.registers),
+            shared_bytes=changes.get("shared_bytes", self.shared_bytes),
+            capability=self.capability,
+            chip=self.chip,
+            kernel=self.kernel,
+            note=self.note,
+        )
 
     def curves(self) -> dict[str, list[tuple[int, int]]]:
         """(value, active warps) as one of ``threads``, ``registers`` and ``shared_bytes`` varies over all it may be."""

@@ -1,12 +1,17 @@
 """The chip: what a device says of itself, how many blocks it holds, and what our kernels take of it."""
 
+import contextlib
 import json
 
 import numpy as np
 import pytest
 
 import cudakern as ck
+from cases import BACKENDS
+from cudakern import _resources
 from cudakern._occupancy import MULTIPROCESSORS
+from cudakern._operations import names, operation
+from cudakern._resources import parse_ptxas
 
 # --- the occupancy calculator ----------------------------------------------------------------------------------------
 # P: "a P100 has 256 KB of registers, 64 KB of shared memory, 64 warps and 32 blocks a multiprocessor".
@@ -187,3 +192,199 @@ def test_max_potential_block_size():
     by_size = ck.max_potential_block_size(shared_bytes=lambda threads: 256 * threads, capability=9.0, multiprocessors=1)
     assert by_size.grid * by_size.threads * 256 <= 228 * 1024
     assert ck.max_potential_block_size(shared_bytes=10**6, capability=9.0, multiprocessors=1) == (0, 0)
+
+
+# --- the calculator against CUDA's own function ----------------------------------------------------------------------
+each_backend = pytest.mark.parametrize("backend", BACKENDS)
+SWEEP = tuple(
+    (threads, shared)
+    for threads in (1, 31, 32, 33, 64, 96, 128, 160, 256, 320, 384, 512, 640, 768, 1000, 1024)
+    for shared in (0, 1, 127, 128, 129, 1000, 3072, 4096, 8192, 10000, 16384, 24576, 32768, 48000)
+)
+
+
+@contextlib.contextmanager
+def emulated(chip):
+    """The emulator as another chip."""
+    ck.emulator.configure(chip=chip)
+    try:
+        yield
+    finally:
+        ck.emulator.configure(chip="H200")
+
+
+def kernels_of(op, variant, sweep=()):
+    what = operation(op)
+    row = ck.variants(op)[variant]
+    return _resources.inspect(what, row, np.dtype(row.types[0]), {}, sweep)
+
+
+@each_backend
+@pytest.mark.parametrize(
+    "op, variant", [("sum_of_squares", "vectorized"), ("matmul", "tiled"), ("vector_add", "naive")]
+)
+def test_against_cudas_function_over_a_sweep(backend, op, variant):
+    """cudaOccupancyMaxActiveBlocksPerMultiprocessor for block sizes and shared memory, of kernels as they are built."""
+    with ck.use_backend(backend):
+        assert len(SWEEP) <= 256
+        kernel = kernels_of(op, variant, SWEEP)[0]
+        registers = kernel["registers"] or None
+        seen = set()
+        for (threads, shared), blocks in zip(SWEEP, kernel["swept"], strict=True):
+            mine = ck.occupancy(threads=threads, registers=registers, shared_bytes=shared + kernel["static_shared"])
+            expected = mine.active_blocks if threads <= kernel["max_threads"] else 0
+            assert blocks == expected, (threads, shared, kernel)
+            seen.add(blocks)
+        assert len(seen) > 8
+
+
+@each_backend
+def test_potential_block_size_against_cudas(backend):
+    with ck.use_backend(backend):
+        for op, variant in (("sum_of_squares", "vectorized"), ("matmul", "tiled"), ("sum_of_squares", "shared_serial")):
+            kernel = kernels_of(op, variant)[0]
+            mine = ck.max_potential_block_size(
+                registers=kernel["registers"] or None,
+                shared_bytes=kernel["static_shared"] + kernel["dynamic_shared"],
+                threads_limit=kernel["max_threads"],
+            )
+            assert kernel["potential"] == tuple(mine)
+
+
+@pytest.mark.parametrize("chip, capability", [("H200", 9.0), ("A100", 8.0), ("V100", 7.0)])
+def test_the_emulator_has_the_calculators_answers(chip, capability):
+    """For every chip that it can be, past the shared memory that needs no opt-in too. (Of chips with fewer than 64
+    multiprocessors it answers what it can keep resident: docs/emulator.md.)"""
+    with ck.use_backend("emulator"), emulated(chip):
+        kernel = kernels_of("vector_add", "naive", SWEEP)[0]
+        for (threads, shared), blocks in zip(SWEEP, kernel["swept"], strict=True):
+            mine = ck.occupancy(threads=threads, shared_bytes=shared, capability=capability)
+            assert blocks == mine.active_blocks, (threads, shared)
+
+
+# --- what the compiler made of our kernels ---------------------------------------------------------------------------
+@each_backend
+@pytest.mark.parametrize("op", names())
+def test_every_row_tells_of_its_kernels(backend, op):
+    with ck.use_backend(backend):
+        found = ck.kernel_resources(op)
+        assert {one.variant for one in found} == {
+            row.name for row in ck.variants(op) if not row.on_host and not row.why_not(ck.backend())
+        }
+        for one in found:
+            assert one.kernel in one.symbol
+            assert one.threads >= 1
+            assert all(size >= 1 for size in one.grid)
+            assert one.source in ("driver", "build", "unknown")
+            assert (one.registers is None) == (one.source == "unknown") == bool(one.why)
+            if one.source != "unknown":
+                assert 1 <= one.registers <= 255
+                assert one.local_bytes >= 0
+                assert one.capability
+        if backend == "cuda":
+            assert {one.source for one in found} == {"driver"}
+            assert all(one.max_threads >= one.threads for one in found)
+
+
+@each_backend
+def test_what_a_call_would_launch_is_what_it_launches(backend):
+    """Grid, block and dynamic shared memory are those of the profile's call; the result of the call is not touched."""
+    with ck.use_backend(backend):
+        for op, variant in (
+            ("matmul", "shared_row"),
+            ("sum_of_squares", "tree_sequential"),
+            ("vector_add", "vectorized"),
+        ):
+            what = operation(op)
+            inputs = what.make(what.square(_resources.SMALL if op != "matmul" else 100), np.dtype("float32"), 0)
+            profile = ck.profile(what.call, *inputs, variant=variant, repeat=1, warmup=0)
+            kernel = ck.kernel_resources(op, variant, dtype="float32")[0]
+            assert kernel.block == profile.block
+            if op != "matmul":
+                assert kernel.grid == profile.grid
+                assert kernel.dynamic_shared == profile.shared_bytes
+    assert int(ck.sum_of_squares([1, 2, 3], variant="tree_sequential")) == 14
+
+
+def test_parameters_choose_the_kernel():
+    eight, sixteen = (ck.kernel_resources("matmul", "tiled", tile=tile)[0] for tile in (8, 16))
+    assert eight.block == (8, 8, 1)
+    assert sixteen.block == (16, 16, 1)
+    assert eight.symbol != sixteen.symbol
+    assert ck.kernel_resources("matmul", "tiled", "float64")[0].dtype == "float64"
+
+
+PTXAS = """\
+ptxas info    : Compiling entry function '_Z5firstPf' for 'sm_80'
+ptxas info    : Function properties for _Z5firstPf
+    64 bytes stack frame, 32 bytes spill stores, 40 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 64 bytes cumulative stack size, 1024 bytes smem, 368 bytes cmem[0], 8 bytes cmem[2]
+ptxas info    : Compiling entry function '_Z6secondPf' for 'sm_80'
+ptxas info    : Function properties for _Z6secondPf
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 12 registers, used 0 barriers
+ptxas info    : Compiling entry function '_Z5firstPf' for 'sm_90a'
+ptxas info    : Function properties for _Z5firstPf
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 2048 bytes smem
+"""  # noqa: E501
+
+
+def test_the_builds_report(monkeypatch, tmp_path):
+    found = parse_ptxas(PTXAS.splitlines())
+    assert found["_Z5firstPf"] == [
+        _resources.Built(255, 1024, 64, 32, 40, 376, "8.0"),
+        _resources.Built(40, 2048, 0, 0, 0, 0, "9.0"),
+    ]
+    assert found["_Z6secondPf"] == [_resources.Built(12, 0, 0, 0, 0, 0, "8.0")]
+
+    with ck.use_backend("emulator"):
+        symbol = ck.kernel_resources("vector_add", "naive")[0].symbol
+        report, build = tmp_path / "kernels.txt", tmp_path / "build.json"
+        monkeypatch.setattr(_resources, "REPORT", report)
+        monkeypatch.setattr(_resources, "BUILD", build)
+        build.write_text('{"_cuda": {"built": false, "why_not": "there was no nvcc"}}')
+        nothing = ck.kernel_resources("vector_add", "naive")
+        assert (nothing[0].source, nothing[0].why) == ("unknown", "there was no nvcc")
+        assert "there was no nvcc" in repr(nothing)
+        assert "not known" in repr(ck.occupancy("vector_add", "naive"))
+
+        report.write_text(PTXAS.replace("_Z5firstPf", symbol))
+        known = ck.kernel_resources("vector_add", "naive")[0]
+        assert (known.source, known.registers, known.static_shared, known.capability) == ("build", 40, 2048, "9.0")
+        with emulated("A100"):
+            spilling = ck.kernel_resources("vector_add", "naive")[0]
+            assert (spilling.registers, spilling.spill_stores, spilling.local_bytes) == (255, 32, 64)
+        held = ck.occupancy("vector_add", "naive", threads=256)
+        assert (held.registers, held.shared_bytes) == (40, 2048)
+        assert held.limited_by == ("registers",)
+        assert ck.occupancy("vector_add", "naive", registers=16).registers == 16
+        other = ck.kernel_resources("vector_add", "vectorized")[0]
+        assert other.source == "unknown"
+        assert "without this kernel" in other.why
+
+
+def test_what_resources_show():
+    found = ck.kernel_resources("sum_of_squares")
+    assert all(row.name in repr(found) for row in ck.variants("sum_of_squares") if not row.on_host)
+    assert "<table>" in found._repr_html_()
+    assert "<table>" in found[0]._repr_html_()
+    assert json.loads(json.dumps(found.to_dict()))[0]["operation"] == "sum_of_squares"
+    assert [one.variant for one in found["atomic"]] == ["atomic"]
+
+
+@pytest.mark.parametrize(
+    "kind, words, arguments, given",
+    [
+        (ValueError, "matmul", ("matmull",), {}),
+        (ValueError, "tiled", ("matmul", "tilde"), {}),
+        (ValueError, "no kernel", ("matmul", "numpy"), {}),
+        (TypeError, "not int8", ("matmul", "kahan", "int8"), {}),
+        (TypeError, "has no parameter 'tiles'", ("matmul", "tiled"), {"tiles": 8}),
+    ],
+)
+def test_bad_questions(kind, words, arguments, given):
+    with pytest.raises(kind, match=words):
+        ck.kernel_resources(*arguments, **given)
+    with pytest.raises((kind, TypeError)):
+        ck.occupancy(*arguments[:2], dtype=arguments[2] if len(arguments) > 2 else None, **given)
