@@ -30,6 +30,7 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._operations.grayscale import grayscale
 from ._operations.matmul import matmul
 from ._operations.saxpy import saxpy
 from ._operations.stencil_1d import stencil_1d
@@ -70,6 +71,7 @@ __all__ = [
     "empty_pinned",
     "emulator",
     "from_dlpack",
+    "grayscale",
     "ladder",
     "matmul",
     "profile",
