@@ -32,6 +32,7 @@ from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
 from ._operations.exclusive_scan import exclusive_scan
+from ._operations.grayscale import grayscale
 from ._operations.inclusive_scan import inclusive_scan
 from ._operations.matmul import matmul
 from ._operations.saxpy import saxpy
@@ -79,6 +80,7 @@ __all__ = [
     "emulator",
     "exclusive_scan",
     "from_dlpack",
+    "grayscale",
     "inclusive_scan",
     "kernel_resources",
     "ladder",
