@@ -6,5 +6,7 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
+from ._hello import hello
+from ._printed import Printed, printed
 
-__all__ = ["Column", "Experiment", "constant_memory"]
+__all__ = ["Column", "Experiment", "Printed", "constant_memory", "hello", "printed"]
