@@ -7,6 +7,8 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 from ._bank_conflicts import bank_conflicts
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
+from ._hello import hello
+from ._printed import Printed, printed
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
@@ -14,9 +16,12 @@ from ._thread_map import ThreadMap, thread_map
 __all__ = [
     "Column",
     "Experiment",
+    "Printed",
     "ThreadMap",
     "bank_conflicts",
     "constant_memory",
+    "hello",
+    "printed",
     "sectors",
     "spilling",
     "thread_map",
