@@ -33,6 +33,7 @@ from ._ladder import Ladder, Step, ladder
 from ._operations.exclusive_scan import exclusive_scan
 from ._operations.inclusive_scan import inclusive_scan
 from ._operations.matmul import matmul
+from ._operations.packbits import packbits
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
@@ -74,6 +75,7 @@ __all__ = [
     "inclusive_scan",
     "ladder",
     "matmul",
+    "packbits",
     "profile",
     "random_matrix",
     "source",
