@@ -30,6 +30,7 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._operations.bincount import bincount
 from ._operations.exclusive_scan import exclusive_scan
 from ._operations.inclusive_scan import inclusive_scan
 from ._operations.matmul import matmul
@@ -64,6 +65,7 @@ __all__ = [
     "__version__",
     "asarray",
     "backend",
+    "bincount",
     "compare",
     "device",
     "devices",
