@@ -205,3 +205,11 @@ def test_what_is_not_taken(operation, backend):
         call(np.ones(2, "float32"), variant="lookback", threads=33)
     with pytest.raises(ValueError, match="unknown variant 'look_back'.*lookback"):
         call(np.ones(2, "float32"), variant="look_back")
+
+
+@every_scan
+def test_short_rows_with_gaps(operation, backend):
+    """So few elements that they might be copied one by one: host arrays with gaps are gathered first."""
+    x = np.arange(60, dtype="float32")
+    for y in (x[::5], x[::-7], x[3:4], x.reshape(6, 10)[:, 3], x.reshape(6, 10)[::2, ::3]):
+        assert np.array_equal(SCANS[operation](y, variant="serial"), reference(operation, y))
