@@ -7,6 +7,7 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 from ._bank_conflicts import bank_conflicts
 from ._coalescing import coalescing
 from ._experiment import Column, Experiment
+from ._layouts import layouts
 from ._rules import sectors, wavefronts
 from ._thread_map import ThreadMap, thread_map
 
@@ -16,6 +17,7 @@ __all__ = [
     "ThreadMap",
     "bank_conflicts",
     "coalescing",
+    "layouts",
     "sectors",
     "thread_map",
     "wavefronts",
