@@ -5,9 +5,11 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 """
 
 from ._bank_conflicts import bank_conflicts
+from ._coalescing import coalescing
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
 from ._hello import hello
+from ._layouts import layouts
 from ._printed import Printed, printed
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
@@ -19,8 +21,10 @@ __all__ = [
     "Printed",
     "ThreadMap",
     "bank_conflicts",
+    "coalescing",
     "constant_memory",
     "hello",
+    "layouts",
     "printed",
     "sectors",
     "spilling",
