@@ -11,6 +11,7 @@ import pytest
 import cudakern as ck
 from cases import BACKENDS
 from cudakern import _resources
+from cudakern._cli import main
 from cudakern._occupancy import MULTIPROCESSORS
 from cudakern._operations import names, operation
 from cudakern._resources import parse_ptxas
@@ -530,3 +531,46 @@ def test_bad_questions(kind, words, arguments, given):
         ck.kernel_resources(*arguments, **given)
     with pytest.raises((kind, TypeError)):
         ck.occupancy(*arguments[:2], dtype=arguments[2] if len(arguments) > 2 else None, **given)
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+def cli(capsys, *arguments, status=0):
+    assert main(list(arguments)) == status
+    said = capsys.readouterr()
+    return said.err if status else said.out
+
+
+@each_backend
+def test_query_on_the_command_line(backend, capsys):
+    with ck.use_backend(backend):
+        words = str(ck.device_query())
+        plain = ck.device_query().to_dict()
+    assert cli(capsys, "query", "--backend", backend).strip() == words
+    assert json.loads(cli(capsys, "query", "--json", "--backend", backend)) == json.loads(json.dumps(plain))
+    assert "999" in cli(capsys, "query", "--device", "999", "--backend", backend, status=2)
+
+
+def test_occupancy_on_the_command_line(capsys, tmp_path):
+    page = ("occupancy", "--threads", "320", "--registers", "40", "--capability", "7.0", "--shared-config", "32768")
+    assert "occupancy 62.5%" in cli(capsys, *page)
+    plain = json.loads(cli(capsys, *page, "--json"))
+    assert (plain["active_blocks"], plain["active_warps"], plain["limited_by"]) == (4, 40, ["registers"])
+    assert "matmul, tiled" in cli(capsys, "occupancy", "matmul", "tiled", "--registers", "32")
+    assert json.loads(cli(capsys, "occupancy", "--threads", "64", "--shared", "1000", "--json"))["shared_bytes"] == 1000
+    assert "threads= is missing" in cli(capsys, "occupancy", status=2)
+    assert "which variant of matmul" in cli(capsys, "occupancy", "matmul", status=2)
+    assert "no figures" in cli(capsys, "occupancy", "--threads", "64", "--capability", "2.0", status=2)
+    pytest.importorskip("matplotlib")
+    cli(capsys, *page, "--plot", str(tmp_path / "curves.svg"))
+    assert (tmp_path / "curves.svg").stat().st_size > 1000
+
+
+@each_backend
+def test_resources_on_the_command_line(backend, capsys):
+    words = cli(capsys, "resources", "matmul", "--backend", backend)
+    assert all(row.name in words for row in ck.variants("matmul") if not row.on_host)
+    plain = json.loads(
+        cli(capsys, "resources", "matmul", "tiled", "--dtype", "float64", "--json", "--backend", backend)
+    )
+    assert [(one["kernel"], one["dtype"]) for one in plain] == [("tiled", "float64")]
+    assert "tiled" in cli(capsys, "resources", "matmul", "tyled", "--backend", backend, status=2)
