@@ -5,5 +5,6 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 """
 
 from ._experiment import Column, Experiment
+from ._timing import timing
 
-__all__ = ["Column", "Experiment"]
+__all__ = ["Column", "Experiment", "timing"]
