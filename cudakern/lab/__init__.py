@@ -14,6 +14,7 @@ from ._printed import Printed, printed
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
+from ._timing import timing
 
 __all__ = [
     "Column",
@@ -29,5 +30,6 @@ __all__ = [
     "sectors",
     "spilling",
     "thread_map",
+    "timing",
     "wavefronts",
 ]
