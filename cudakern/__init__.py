@@ -30,6 +30,7 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._operations.interp import interp
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
@@ -68,6 +69,7 @@ __all__ = [
     "empty_pinned",
     "emulator",
     "from_dlpack",
+    "interp",
     "ladder",
     "matmul",
     "profile",

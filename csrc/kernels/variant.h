@@ -47,6 +47,7 @@ enum {
     CK_MAX_PARAMETERS = 4,
     CK_MAX_CHOICES = 12,
     CK_MAX_TYPES = 20,
+    CK_MAX_TEXTURES = 2,
     CK_MAX_KERNELS = 6
 };
 
@@ -115,6 +116,15 @@ typedef struct ck_layout {
     int contiguous; // in C order without gaps, whatever the number of axes
 } ck_layout;
 
+// An input that run() reads through a texture, context.textures[i]: the runtime copies it into an array and makes the
+// object. The input's layout must be contiguous; it has one to three axes, and none of them is empty.
+typedef struct ck_texture_plan {
+    int wanted, view;                    // 1, and which input
+    enum cudaTextureAddressMode address; // in all axes; wrap and mirror need normalised coordinates
+    enum cudaTextureFilterMode filter;   // linear: floats only
+    int normalized;                      // 1: coordinates from 0 to 1
+} ck_texture_plan;
+
 // What a variant asks for, from shapes and types alone.
 typedef struct ck_plan {
     unsigned grid[3], block[3]; // of the main launch, for reports
@@ -125,6 +135,7 @@ typedef struct ck_plan {
     int64_t clock_blocks; // ck_clock records; 0: none
     int clear_outputs;    // 1: outputs are zero when run() begins
     ck_layout layout[CK_MAX_VIEWS];
+    ck_texture_plan textures[CK_MAX_TEXTURES];
 } ck_plan;
 
 typedef struct ck_call {
@@ -147,6 +158,7 @@ typedef struct ck_context {
     void *partials;   // plan.partials elements of the accumulator's type
     ck_clock *clocks; // plan.clock_blocks records
     ck_launches *launches;
+    cudaTextureObject_t textures[CK_MAX_TEXTURES]; // of plan.textures
 } ck_context;
 
 typedef struct ck_work {

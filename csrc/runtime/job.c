@@ -126,6 +126,7 @@ int job_compute(job *job) {
     CK_TRY(job_mark(job, BEGIN));
     for (int i = 0; i < operation->inputs; i++)
         CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->error));
+    CK_TRY(ck_textures_fill(job->device, &job->plan, job->views, &job->context, job->textures, job->error));
     CK_TRY(job_mark(job, COPIED_IN));
     CK_TRY(worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
     if (job->to_finish && job_on_device(job))
