@@ -235,7 +235,7 @@ static int copy_in(const ck_texture *texture, const ck_view *view, cudaStream_t 
     }
     struct cudaMemcpy3DParms copy;
     memset(&copy, 0, sizeof copy);
-    copy.srcPtr = make_cudaPitchedPtr(view->data, row, texture->extent.width, rows);
+    copy.srcPtr = (struct cudaPitchedPtr){view->data, row, texture->extent.width, rows};
     copy.dstArray = texture->array;
     copy.extent = texture->extent;
     copy.kind = cudaMemcpyDeviceToDevice;

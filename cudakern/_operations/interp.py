@@ -161,7 +161,7 @@ def interp(
         "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
         ``variants("interp")``: where the table lives. ``texture`` takes evenly spaced tables (on the device: takes them
         for that, from the first point to the last) and is exact to about a 256th of the step between two values;
-        ``shared`` takes tables that fit a block's shared memory.
+        ``shared`` takes tables that fit a block's shared memory, ``constant`` up to 32 KB of points.
     stream : optional
         For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
         ``__cuda_stream__``.
@@ -171,8 +171,8 @@ def interp(
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        Of x's shape. ``auto`` gives float64 for host arrays, as NumPy does whatever it is given; a named variant, and
-        arrays on the device, have the arrays' own type (float64 for integers).
+        Of x's shape. ``auto`` gives float64 for host arrays, as NumPy does whatever it is given; a named variant
+        (float64 for integers) and arrays on the device have the arrays' own type.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def interp(
     if variant == AUTO and not any(isinstance(t, DeviceArray) or is_elsewhere(t) for t in tables):
         tables = [_as_double(t, name) for t, name in zip(tables, ("x", "xp", "fp"), strict=True)]
     if not any(isinstance(t, DeviceArray) for t in tables):
-        _shape(*(np.shape(t) for t in tables), (), ())
+        _shape(np.shape(tables[0]), np.shape(tables[1]), np.shape(tables[2]), (), ())
         _check_table(xp, variant)
     return compute(RULE, (*tables, *ends), variant=variant, stream=stream, parameters=parameters, out=out)
 
@@ -243,14 +243,14 @@ def reference(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Arra
     with np.errstate(all="ignore"):
         inside = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(xp[j] == xp[i], 1, xp[j] - xp[i]))
     inside = np.where(x == xp[i], fp[i], np.where(x == xp[-1], fp[-1], inside))
-    return np.where(x < xp[0], left, np.where(x > xp[-1], right, inside))
+    return np.asarray(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
 
 
 def magnitude(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
     """The values near a point: of its cell and one on each side."""
     i, size = _cells(x, xp), np.abs(fp)
     near = [size[np.clip(i + k, 0, size.size - 1)] for k in (-1, 0, 1, 2)]
-    return 2 * np.max(near, axis=0)
+    return np.asarray(2 * np.max(near, axis=0))
 
 
 OPERATION = Operation(

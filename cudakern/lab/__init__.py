@@ -4,6 +4,7 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 ``plot()`` and ``to_dict()``. On the emulator each says what it can and cannot show there.
 """
 
+from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
 
-__all__ = ["Column", "Experiment"]
+__all__ = ["Column", "Experiment", "constant_memory"]

@@ -5,6 +5,7 @@
 // element each), and the result, which is as x.
 #include "global_memory.cuh"
 #include "shared.cuh"
+#include "constant.cuh"
 #include "texture.cuh"
 
 #include "../launch.cuh"
@@ -55,6 +56,19 @@ int plan_shared(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
+int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_points(call, plan, error));
+    const auto most = static_cast<int64_t>(CONSTANT_BYTES / ck_dtype_size(call->types.input));
+    if (length(call) > most)
+        return ck_fail(error, CK_BAD_VALUE, "interp",
+                       "a table of %lld points: constant memory holds up to %lld of this type. "
+                       "variant=\"global_memory\" takes any length",
+                       static_cast<long long>(length(call)), static_cast<long long>(most));
+    plan->symbols[0] = {CK_SYMBOL(constant_points), XP};
+    plan->symbols[1] = {CK_SYMBOL(constant_values), FP};
+    return CK_OK;
+}
+
 int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_points(call, plan, error));
     if (length(call) > TEXTURE_ROW)
@@ -90,6 +104,15 @@ template <typename Visit> int with_float(const ck_call *call, ck_error *error, V
 
 RUN(global_memory)
 RUN(shared)
+
+int run_constant(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_float(call, error, [&](auto number) {
+        using T = decltype(number);
+        return ck_launch(context, error, "constant", constant<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                         in<T>(call, X), in<T>(call, LEFT), in<T>(call, RIGHT), out<T>(call), points(call),
+                         length(call));
+    });
+}
 
 int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
@@ -127,6 +150,9 @@ const ck_variant variants[] = {
     VARIANT(shared, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
             PARAMETERS(THREADS), depth_line, KERNELS("shared"), "The table in shared memory",
             "A table that many search belongs near them", "M"),
+    VARIANT(constant, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth_line, KERNELS("constant"), "The table in constant memory",
+            "Constant memory is for what all threads read alike; a search soon is not", "M"),
     VARIANT(texture, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
             PARAMETERS(THREADS), depth_texture, KERNELS("texture"), "The hardware's filter; evenly spaced tables",
             "Linear interpolation for one read, if 8 bits of weight will do", "T6, M"),
