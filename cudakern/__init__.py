@@ -36,6 +36,7 @@ from ._operations.bincount import bincount
 from ._operations.exclusive_scan import exclusive_scan
 from ._operations.grayscale import grayscale
 from ._operations.inclusive_scan import inclusive_scan
+from ._operations.interp import interp
 from ._operations.matmul import matmul
 from ._operations.packbits import packbits
 from ._operations.saxpy import saxpy
@@ -88,6 +89,7 @@ __all__ = [
     "from_dlpack",
     "grayscale",
     "inclusive_scan",
+    "interp",
     "kernel_resources",
     "ladder",
     "matmul",

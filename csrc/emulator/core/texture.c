@@ -111,7 +111,7 @@ int emu_array_create(void **made, const void *channels, size_t width, size_t hei
     array *a = calloc(1, sizeof *a);
     if (!a) return emu_error(cudaErrorMemoryAllocation, "%s: this computer's memory is short", call);
     memcpy(&a->channels, channels, sizeof a->channels);
-    a->extent = make_cudaExtent(width, height, depth);
+    a->extent = (struct cudaExtent){width, height, depth};
     a->device = device;
     a->element = (size_t)count * (size_t)a->channels.x / 8;
     a->pitch = width * a->element;

@@ -10,6 +10,7 @@
 #include "cuda_runtime_api.h"
 #include "vector_types.h"
 #include "vector_functions.h"
+#include "driver_functions.h"
 
 #ifdef __cplusplus
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" // #pragma unroll

@@ -159,20 +159,6 @@ cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) 
     struct cudaChannelFormatDesc channels = {x, y, z, w, f};
     return channels;
 }
-static inline __attribute__((unused)) struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
-    struct cudaExtent extent = {width, height, depth};
-    return extent;
-}
-static inline __attribute__((unused)) struct cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
-    struct cudaPos position = {x, y, z};
-    return position;
-}
-static inline __attribute__((unused)) struct cudaPitchedPtr make_cudaPitchedPtr(void *data, size_t pitch,
-                                                                                size_t width, size_t height) {
-    struct cudaPitchedPtr pointer = {data, pitch, width, height};
-    return pointer;
-}
-
 // Symbols by their address, which must be known. In C++ cuda_runtime.h overloads these for variables of any type.
 EMU_CUDA(cudaMemcpyToSymbol,
          (const void *symbol, const void *from, size_t bytes, size_t offset EMU_OR(0),
