@@ -31,6 +31,7 @@ from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._operations.matmul import matmul
+from ._operations.sort import sort
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
@@ -72,6 +73,7 @@ __all__ = [
     "matmul",
     "profile",
     "random_matrix",
+    "sort",
     "source",
     "sum_of_squares",
     "synchronize",

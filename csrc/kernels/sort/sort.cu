@@ -1,0 +1,144 @@
+// sort: the elements of one row in NumPy's order. The launches and the table of the ladder; a kernel is in a file of
+// its own.
+//
+// Begin with radix_lists.cuh and follow the table. Views: the elements and the result, of one length and without gaps.
+// keys.cuh says which keys are sorted.
+#include "radix_lists.cuh"
+#include "merge_serial.cuh"
+#include "merge_atomic_min.cuh"
+#include "merge_reduction.cuh"
+#include "merge_hybrid.cuh"
+
+#include "../grid.cuh"
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace sort {
+namespace {
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+template <typename Visit> int with_key_type(int dtype, ck_error *error, Visit visit) {
+    switch (dtype) {
+    case CK_UINT32: return visit(uint32_t{});
+    case CK_INT32: return visit(int32_t{});
+    case CK_FLOAT32: return visit(float{});
+    }
+    return no_kernel_for(dtype, "sort", error);
+}
+
+template <typename T> const T *input(const ck_call *call) {
+    return static_cast<const T *>(call->views[0].data);
+}
+template <typename T> T *output(const ck_call *call) {
+    return static_cast<T *>(call->views[1].data);
+}
+
+// --- one block, a thread a list
+
+enum memory { GLOBAL, SHARED };
+
+// What a merge keeps in shared memory beside the keys, at most.
+enum { MERGE_SHARED_BYTES = 4096 };
+
+// `copies` of the keys: the keys themselves and the work lists.
+int plan_lists(const ck_call *call, ck_plan *plan, ck_error *error, int copies) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    CK_TRY(plan_row(call, plan, error, "sort", 1, call->parameters[0]));
+    const int64_t bytes = product(length(call), copies * static_cast<int64_t>(sizeof(uint32_t)));
+    if (call->parameters[1] == GLOBAL) {
+        plan->workspace_bytes = static_cast<size_t>(bytes);
+        return CK_OK;
+    }
+    const int64_t room = static_cast<int64_t>(call->limits->shared_per_block_optin) - MERGE_SHARED_BYTES;
+    if (bytes > room)
+        return ck_fail(
+            error, CK_BAD_VALUE, "sort",
+            "memory='shared': %lld keys and their work lists take %lld bytes, and a block on this device has "
+            "%lld for them, which is %lld keys. memory='global' takes any length",
+            static_cast<long long>(length(call)), static_cast<long long>(bytes), static_cast<long long>(room),
+            static_cast<long long>(room / copies / 4));
+    plan->shared_bytes = static_cast<size_t>(bytes);
+    return CK_OK;
+}
+
+int plan_radix_lists(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_lists(call, plan, error, 3);
+}
+int plan_merge_serial(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_lists(call, plan, error, 2);
+}
+constexpr auto plan_merge_atomic_min = plan_merge_serial, plan_merge_reduction = plan_merge_serial,
+               plan_merge_hybrid = plan_merge_serial;
+
+#define RUN_LISTS(name)                                                                                              \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_key_type(call->types.input, error, [&](auto element) {                                           \
+            using T = decltype(element);                                                                             \
+            const bool shared = call->parameters[1] == SHARED;                                                       \
+            return ck_launch(context, error, #name, shared ? name<T, true> : name<T, false>, ck_dim3(plan->grid),    \
+                             ck_dim3(plan->block), plan->shared_bytes, input<T>(call), output<T>(call),              \
+                             length(call), static_cast<uint32_t *>(context->workspace));                             \
+        });                                                                                                          \
+    }
+
+RUN_LISTS(radix_lists)
+RUN_LISTS(merge_serial)
+RUN_LISTS(merge_atomic_min)
+RUN_LISTS(merge_reduction)
+RUN_LISTS(merge_hybrid)
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    work->flops = 0;
+    work->bytes = 2 * static_cast<double>(length(call)) * static_cast<double>(ck_dtype_size(call->types.input));
+}
+
+// --- the table
+
+#define CK_FOLDER "sort/"
+#define KEY_TYPES TYPES(SAME(UINT32), SAME(INT32), F32_F32_F32)
+#define LISTS(fallback)                                                                                              \
+    PARAMETERS(RANGE(lists, "lists, a thread each", fallback, 1, MOST_LISTS),                                        \
+               WORDS(memory, "where keys and work lists lie", "global", "shared"))
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "sort/sort.cu",
+                 "NumPy's own sort, on the host", "A processor sorts some ten million keys a second",
+                 "M, the reference of its sample sort (qsort)"),
+    VARIANT(radix_lists, FIRST, AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), depth,
+            KERNELS("radix_lists"), "A thread sorts a list, bit after bit; one thread merges",
+            "A radix sort takes the same steps for all keys: no divergence of the loops",
+            "M, sorting with shared memory, tables 6.6 and 6.8"),
+    VARIANT(merge_serial, AFTER(radix_lists), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), depth,
+            KERNELS("merge_serial"), "One work list instead of two",
+            "Half of the memory moved, a fifth of the time; and the best number of lists is that of the merge",
+            "M, tables 6.7 and 6.8"),
+    VARIANT(merge_atomic_min, AFTER(merge_serial), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16), depth,
+            KERNELS("merge_atomic_min"), "The lists' threads offer their first keys by atomicMin",
+            "Several threads may agree on one by an atomic minimum and a barrier", "M, table 6.10"),
+    VARIANT(merge_reduction, AFTER(merge_atomic_min), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16),
+            depth, KERNELS("merge_reduction"), "The smallest first key by a tree",
+            "A tree has log2 n steps and a barrier in each: for few lists that is more than the atomics cost",
+            "M, table 6.11"),
+    VARIANT(merge_hybrid, AFTER(merge_reduction), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(64), depth,
+            KERNELS("merge_hybrid"), "Groups of 8 lists by atomics, then the groups",
+            "Two short steps where one step is long and many steps are many", "M, table 6.12"),
+};
+
+} // namespace
+} // namespace sort
+
+extern "C" {
+extern const ck_operation ck_operation_sort;
+const ck_operation ck_operation_sort = {
+    "sort", "The elements in ascending order", 1, 1, sort::variants, ck_length_of(sort::variants), sort::work, NULL,
+    NULL,
+};
+}
