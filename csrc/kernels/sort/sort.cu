@@ -8,6 +8,9 @@
 #include "merge_atomic_min.cuh"
 #include "merge_reduction.cuh"
 #include "merge_hybrid.cuh"
+#include "many_blocks.cuh"
+
+#include <utility>
 
 #include "../grid.cuh"
 #include "../launch.cuh"
@@ -91,6 +94,45 @@ RUN_LISTS(merge_atomic_min)
 RUN_LISTS(merge_reduction)
 RUN_LISTS(merge_hybrid)
 
+// --- many blocks, a piece each
+
+int plan_many_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    const int64_t n = length(call), piece = call->parameters[1], pieces = divide_up(n, piece);
+    CK_TRY(plan_row(call, plan, error, "sort", pieces, call->parameters[0]));
+    plan->shared_bytes = 2 * static_cast<size_t>(piece) * sizeof(uint32_t);
+    const int64_t buffers = smaller(pieces, 3) - 1;
+    if (buffers > 0) plan->workspace_bytes = static_cast<size_t>(product(n, buffers * static_cast<int64_t>(4)));
+    return CK_OK;
+}
+
+template <typename T>
+int enqueue_many_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const int64_t n = length(call), piece = call->parameters[1];
+    const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
+    if (n <= piece)
+        return ck_launch(context, error, "many_blocks", many_blocks<T, T>, grid, block, plan->shared_bytes,
+                         input<T>(call), output<T>(call), n, piece);
+    uint32_t *from = static_cast<uint32_t *>(context->workspace), *to = from + n;
+    CK_TRY(ck_launch(context, error, "many_blocks", many_blocks<T, uint32_t>, grid, block, plan->shared_bytes,
+                     input<T>(call), from, n, piece));
+    const dim3 mergers(static_cast<unsigned>(divide_up(n, MERGE_THREADS * KEYS_A_MERGER))), threads(MERGE_THREADS);
+    int64_t width = piece;
+    for (; 2 * width < n; width *= 2) {
+        CK_TRY(
+            ck_launch(context, error, "merge_runs", merge_runs<uint32_t>, mergers, threads, 0, from, to, n, width));
+        std::swap(from, to);
+    }
+    return ck_launch(context, error, "merge_runs", merge_runs<T>, mergers, threads, 0, from, output<T>(call), n,
+                     width);
+}
+
+int run_many_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_key_type(call->types.input, error, [&](auto element) {
+        return enqueue_many_blocks<decltype(element)>(call, plan, context, error);
+    });
+}
+
 double depth(const ck_call *) {
     return 0;
 }
@@ -110,7 +152,8 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "sort/sort.cu",
-                 "NumPy's own sort, on the host", "A processor sorts some ten million keys a second",
+                 "NumPy's own sort, on the host",
+                 "For keys already in the computer's memory, the way to a GPU and back may cost more than the sort",
                  "M, the reference of its sample sort (qsort)"),
     VARIANT(radix_lists, FIRST, AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), depth,
             KERNELS("radix_lists"), "A thread sorts a list, bit after bit; one thread merges",
@@ -130,6 +173,12 @@ const ck_variant variants[] = {
     VARIANT(merge_hybrid, AFTER(merge_reduction), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(64), depth,
             KERNELS("merge_hybrid"), "Groups of 8 lists by atomics, then the groups",
             "Two short steps where one step is long and many steps are many", "M, table 6.12"),
+    VARIANT(many_blocks, AFTER(merge_hybrid), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(RANGE(lists, "lists of a block, a thread each", 64, 1, MOST_LISTS),
+                       CHOICE(piece, "keys a block sorts", 1024, 256, 512, 2048, 4096)),
+            depth, KERNELS("many_blocks", "merge_runs"), "Blocks sort pieces, further launches merge them",
+            "A merge can be cut into equal parts: a binary search finds where a part begins",
+            "M, global memory-based sorting; its tables stop at one block"),
 };
 
 } // namespace
