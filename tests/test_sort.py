@@ -118,6 +118,54 @@ def test_the_documents_numbers_of_lists(name, row, lists):
 
 
 @every_run
+def test_long_arrays(name, row):
+    for n in (7679, 7680, 7681, 8192, 65_535, 65_537, 70_001):
+        x = random_bits(n, "float32", np.random.default_rng(n))
+        check(x, run(name, x, variant=row.name), str(n))
+
+
+SAMPLED = [run for run in RUNS if any(p.name == "bins" for p in run[1].parameters)]
+every_sampled = pytest.mark.parametrize("name, row", SAMPLED, ids=label)
+
+
+@pytest.mark.parametrize("dtype, n, bins", [("float32", 70_001, 0), ("int32", 9001, 512), ("uint32", 80_000, 4)])
+@every_sampled
+def test_every_kind_in_one_level_of_bins_and_in_several(name, row, dtype, n, bins):
+    for kind, x in inputs(n, dtype).items():
+        check(x, run(name, x, variant=row.name, bins=bins), kind)
+
+
+def drawn(n, samples):
+    """Where sample sort looks for its first samples: csrc/kernels/sort/samples.cuh."""
+    i = np.arange(samples, dtype=np.int64)
+    begin, end = i * n // samples, (i + 1) * n // samples
+    x = (i + 1).astype(np.uint32)
+    x = (x ^ x >> 16) * np.uint32(0x45D9F3B)
+    x = (x ^ x >> 15) * np.uint32(0x2C1B3C6D)
+    return begin + (x ^ x >> 16) % (end - begin)
+
+
+@every_sampled
+def test_samples_that_say_nothing(name, row):
+    """The smallest keys are those that are drawn: all others fall into one bin, too long for a block's memory."""
+    n = 50_000
+    draw = np.random.default_rng(8)
+    x = draw.integers(1 << 20, 1 << 32, n, dtype=np.uint32)
+    x[drawn(n, 16 * 128)] = draw.integers(0, 1 << 20, 16 * 128)
+    check(x, run(name, x, variant=row.name))
+    for bins in (4, 16):
+        check(x, run(name, x, variant=row.name, bins=bins))
+
+
+@every_sampled
+def test_samples_sorted_by_sample_sort_itself(name, row):
+    """Bins so many that one block cannot sort their samples."""
+    for kind in ("random", "powers", "constant"):
+        x = KINDS[kind](140_000, "float32", np.random.default_rng(9))
+        check(x, run(name, x, variant=row.name, bins=256), kind)
+
+
+@every_run
 def test_minus_zeros_come_first(name, row):
     x = np.array([0.0, -0.0, 1, 0.0, -0.0, -1], np.float32)
     signs = np.signbit(run(name, x, variant=row.name))

@@ -9,6 +9,9 @@
 #include "merge_reduction.cuh"
 #include "merge_hybrid.cuh"
 #include "many_blocks.cuh"
+#include "sample_sort_sequential.cuh"
+#include "sample_sort.cuh"
+#include "sample_sort_launches.cuh"
 
 #include <utility>
 
@@ -133,6 +136,43 @@ int run_many_blocks(const ck_call *call, const ck_plan *plan, const ck_context *
     });
 }
 
+// --- sample sort
+
+template <typename Search>
+int enqueue_sample_sort_of(const ck_call *call, const ck_context *context, workspace_cursor *space, ck_error *error) {
+    return with_key_type(call->types.input, error, [&](auto element) {
+        using T = decltype(element);
+        return enqueue_sample_sort<T, T, Search>(context, error, input<T>(call), output<T>(call), length(call),
+                                                 call->parameters[0], space);
+    });
+}
+
+template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    const int64_t n = length(call);
+    const sample_shape shape(n, call->parameters[0]);
+    const int64_t tiles = divide_up(n, TILE_KEYS);
+    CK_TRY(plan_row(call, plan, error, "sort", shape.leaves > tiles ? shape.leaves : tiles, TILE_THREADS));
+    workspace_cursor space = {nullptr};
+    CK_TRY(enqueue_sample_sort_of<Search>(call, nullptr, &space, error));
+    plan->workspace_bytes = static_cast<size_t>(space.used);
+    if (shape.levels == 0) return CK_OK;
+    plan->grid[0] = static_cast<unsigned>(tiles); // reported: the scatter
+    plan->shared_bytes = scatter_shared_bytes(Search::words(shape.bins), 2 * shape.bins);
+    return CK_OK;
+}
+
+template <typename Search>
+int run_samples(const ck_call *call, const ck_plan *, const ck_context *context, ck_error *error) {
+    workspace_cursor space = {static_cast<char *>(context->workspace)};
+    return enqueue_sample_sort_of<Search>(call, context, &space, error);
+}
+
+constexpr auto plan_sample_sort_sequential = plan_samples<sequential_search>,
+               plan_sample_sort = plan_samples<binary_search>;
+constexpr auto run_sample_sort_sequential = run_samples<sequential_search>,
+               run_sample_sort = run_samples<binary_search>;
+
 double depth(const ck_call *) {
     return 0;
 }
@@ -149,6 +189,8 @@ void work(const ck_call *call, ck_work *work) {
 #define LISTS(fallback)                                                                                              \
     PARAMETERS(RANGE(lists, "lists, a thread each", fallback, 1, MOST_LISTS),                                        \
                WORDS(memory, "where keys and work lists lie", "global", "shared"))
+#define BINS           CHOICE(bins, "bins a level, 0: chosen from the length", 0, 4, 16, 64, 256, 512)
+#define SAMPLE_KERNELS KERNELS("select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins")
 
 const ck_variant variants[] = {
     HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "sort/sort.cu",
@@ -179,6 +221,13 @@ const ck_variant variants[] = {
             depth, KERNELS("many_blocks", "merge_runs"), "Blocks sort pieces, further launches merge them",
             "A merge can be cut into equal parts: a binary search finds where a part begins",
             "M, global memory-based sorting; its tables stop at one block"),
+    VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(BINS), depth, SAMPLE_KERNELS,
+            "Bins by a sample, found one splitter after another; a block a bin",
+            "Divide by value first, and nothing is left to merge", "M, sample sort (sequential search)"),
+    VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(BINS), depth, SAMPLE_KERNELS, "Bins found by a binary search without branches",
+            "The order of a table in memory is part of the search", "M, sample sort (binary search)"),
 };
 
 } // namespace
