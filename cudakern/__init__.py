@@ -40,6 +40,7 @@ from ._operations.interp import interp
 from ._operations.matmul import matmul
 from ._operations.packbits import packbits
 from ._operations.saxpy import saxpy
+from ._operations.sort import sort
 from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
@@ -99,6 +100,7 @@ __all__ = [
     "profile",
     "random_matrix",
     "saxpy",
+    "sort",
     "source",
     "stencil_1d",
     "sum_of_squares",

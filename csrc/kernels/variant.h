@@ -47,7 +47,7 @@ enum {
     CK_MAX_PARAMETERS = 4,
     CK_MAX_CHOICES = 12,
     CK_MAX_TYPES = 20,
-    CK_MAX_KERNELS = 6,
+    CK_MAX_KERNELS = 8,
     CK_MAX_SYMBOLS = 2,
     CK_MAX_TEXTURES = 2
 };
