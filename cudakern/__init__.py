@@ -30,12 +30,14 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
 from ._operations.matmul import matmul
 from ._operations.saxpy import saxpy
 from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
+from ._resources import KernelResources, KernelTable, kernel_resources
 from ._source import Source, source
 from ._streams import Event, Stream, synchronize
 from ._table import Parameter, Variant, Variants, variants
@@ -51,9 +53,13 @@ __all__ = [
     "Device",
     "DeviceArray",
     "Event",
+    "KernelResources",
+    "KernelTable",
     "Ladder",
+    "Occupancy",
     "OutOfMemoryError",
     "Parameter",
+    "PotentialBlockSize",
     "Profile",
     "Source",
     "Step",
@@ -70,8 +76,11 @@ __all__ = [
     "empty_pinned",
     "emulator",
     "from_dlpack",
+    "kernel_resources",
     "ladder",
     "matmul",
+    "max_potential_block_size",
+    "occupancy",
     "profile",
     "random_matrix",
     "saxpy",

@@ -34,6 +34,13 @@ MASK_LOST = "its mask would be lost"
 recorder: ContextVar[list[dict[str, Any]] | None] = ContextVar("cudakern_recorder", default=None)
 
 
+#: Where kernel_resources() listens: a call of host arrays leaves here what it would launch, and launches nothing. The
+#: pairs are (threads a block, dynamic shared memory) for which active blocks are asked.
+inspector: ContextVar[tuple[list[dict[str, Any]], tuple[tuple[int, int], ...]] | None] = ContextVar(
+    "cudakern_inspector", default=None
+)
+
+
 # --- host arrays -----------------------------------------------------------------------------------------------------
 def host_array(x: Any, name: str) -> Array:
     """Any array-like as an ndarray; masked arrays are refused, since their mask would be lost without a word."""
@@ -163,17 +170,14 @@ def execute(row: Variant, values: tuple[int, ...], inputs: tuple[Array, ...], ou
     """Runs a kernel row on host arrays, by this context's backend."""
     here = backend()
     _check_place(row, here)
+    what = (row.operation, row.name, values, tuple(map(buffer_of, inputs)), tuple(map(buffer_of, outputs)))
+    looking = inspector.get()
+    if looking is not None:
+        found, sweep = looking
+        found += ({"row": row, **kernel} for kernel in here.native.kernels(*what, here.device, sweep))
+        return
     reports = recorder.get()
-    report = here.native.execute(
-        row.operation,
-        row.name,
-        values,
-        tuple(map(buffer_of, inputs)),
-        tuple(map(buffer_of, outputs)),
-        here.device,
-        reports is not None,
-        0,
-    )
+    report = here.native.execute(*what, here.device, reports is not None, 0)
     if reports is not None and report is not None:
         _note(reports, report, row, values, here, tuple(x.shape for x in inputs), name_in_numpy(inputs[0].dtype))
 

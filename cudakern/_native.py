@@ -57,6 +57,23 @@ class Native(Protocol):
         strides may be is told at ck_execute in csrc/runtime/runtime.h.
         """
 
+    def kernels(
+        self,
+        operation: str,
+        variant: str,
+        parameters: tuple[int, ...],
+        inputs: tuple[Any, ...],
+        outputs: tuple[Any, ...],
+        device: int,
+        sweep: tuple[tuple[int, int], ...],
+        /,
+    ) -> tuple[dict[str, Any], ...]:
+        """The kernels that ``execute`` would launch, and what the driver knows of each; nothing runs.
+
+        0 registers: it does not know the kernel's needs. ``swept``: active blocks a multiprocessor for each pair
+        (threads a block, bytes of dynamic shared memory) of ``sweep``.
+        """
+
     def error_depth(
         self,
         operation: str,

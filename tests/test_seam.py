@@ -319,6 +319,54 @@ def test_occupancy(library):
         assert blocks(64, 40000) < blocks(64, 0)
 
 
+def test_potential_block_size(library):
+    """Of all sizes of whole warps the one with most threads resident, the largest of those; and a grid that fills."""
+
+    def potential(shared, limit):
+        sizes = (ctypes.c_int * 2)()
+        library.check("shared_bytes_potential", sizes, size(shared), limit)
+        return tuple(sizes)
+
+    def blocks(threads, shared):
+        return library.value("shared_bytes_occupancy", ctypes.c_int, threads, size(shared))
+
+    multiprocessors = native(library.side).device_properties(0)["multiprocessors"]
+    for shared, limit in ((0, 0), (0, 256), (0, 100), (20000, 0), (40000, 512)):
+        grid, threads = potential(shared, limit)
+        most = limit or 1024
+        resident = {t: t * blocks(t, shared) for t in {min(t, most) for t in range(32, most + 32, 32)}}
+        assert threads * blocks(threads, shared) == max(resident.values())
+        assert threads == max(t for t, count in resident.items() if count == max(resident.values()))
+        assert grid == blocks(threads, shared) * multiprocessors
+
+
+def test_shared_memory_that_is_left(library):
+    """With as much dynamic shared memory as it says, so many blocks fit; with a piece more they do not."""
+    library.check("allow_shared_bytes", native(library.side).device_properties(0)["shared_per_block_optin"])
+    for count, threads in ((1, 64), (2, 64), (3, 128), (7, 32)):
+        left = library.value("shared_bytes_available", size, count, threads)
+        held = [library.value("shared_bytes_occupancy", ctypes.c_int, threads, size(left + more)) for more in (0, 1)]
+        assert held[0] >= count > held[1]
+    library.check("allow_shared_bytes", 49152)
+
+
+def test_a_held_stream_runs_no_kernel(library):
+    stream = library.stream()
+    out = library.buffer(np.zeros(2, np.int32))
+    for held in (True, False, True):
+        if held:
+            library.check("seam_hold", stream)
+        library.start("run_shared_bytes", 4, out, stream=stream)
+        if held:
+            library.check("seam_drop", stream)
+        library.check("api_stream_synchronize", stream)
+        assert out.get()[0] == (0 if held else 4)
+        library.check("api_set", out.address, 0, size(8))
+        library.check("api_synchronize")
+    assert library.code("seam_hold", None) == 900  # cudaErrorStreamCaptureUnsupported: the default stream
+    library.code("api_last_error")
+
+
 def test_what_is_known_of_a_kernel(library):
     shared, threads, registers = size(), ctypes.c_int(), ctypes.c_int()
     library.check("static_tile_attributes", ctypes.byref(shared), ctypes.byref(threads), ctypes.byref(registers))

@@ -33,6 +33,10 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
         CK_CUDA(error,
                 cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
+    const unsigned blocks[3] = {grid.x, grid.y, grid.z}, threads[3] = {block.x, block.y, block.z};
+    if (context->inspection != NULL)
+        return ck_inspect_launch(context->inspection, name, reinterpret_cast<const void *>(kernel), blocks, threads,
+                                 shared_bytes, cooperative, error);
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
@@ -47,7 +51,6 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
     cudaError_t code = ck_injected_fault(name);
     if (code == cudaSuccess) code = cudaLaunchKernelEx(&config, kernel, std::forward<Actual>(arguments)...);
     if (code != cudaSuccess) return ck_launch_failed(error, code, name, grid, block, shared_bytes);
-    const unsigned blocks[3] = {grid.x, grid.y, grid.z}, threads[3] = {block.x, block.y, block.z};
     ck_launches_note(context->launches, name, blocks, threads, shared_bytes);
     return CK_OK;
 }

@@ -140,6 +140,30 @@ typedef struct ck_launches ck_launches;
 void ck_launches_note(ck_launches *launches, const char *name, const unsigned grid[3], const unsigned block[3],
                       size_t shared_bytes); // name: of static storage. launches may be NULL
 
+// What the driver says of a kernel that a run would have launched, and of that launch. 0 registers: it does not know
+// what the kernel needs (one that it knows has some), and then static_shared and local_bytes say nothing either.
+enum { CK_MAX_INSPECTED = 16, CK_MAX_SWEEP = 256 };
+typedef struct ck_kernel {
+    const char *name, *symbol; // as launches are named, and as the linker names it
+    unsigned grid[3], block[3];
+    size_t dynamic_shared;
+    int cooperative;
+    int registers, max_threads, binary_version, ptx_version;
+    size_t static_shared, local_bytes, constant_bytes, max_dynamic_shared;
+    int active_blocks;                   // of this launch, a multiprocessor
+    int potential_grid, potential_block; // cudaOccupancyMaxPotentialBlockSize
+    int swept[CK_MAX_SWEEP];             // active blocks for each pair that was asked for
+} ck_kernel;
+
+// In place of launches, a list of what would have been launched. `threads` and `shared`: pairs of block size and
+// dynamic shared memory for which active blocks are asked.
+typedef struct ck_inspection {
+    int64_t threads[CK_MAX_SWEEP], shared[CK_MAX_SWEEP];
+    int sweep;
+    int count; // may be more than there is room for
+    ck_kernel kernels[CK_MAX_INSPECTED];
+} ck_inspection;
+
 typedef struct ck_context {
     int device;
     cudaStream_t stream;
@@ -147,7 +171,12 @@ typedef struct ck_context {
     void *partials;   // plan.partials elements of the accumulator's type
     ck_clock *clocks; // plan.clock_blocks records
     ck_launches *launches;
+    ck_inspection *inspection; // NULL: kernels are launched. Else they are noted there, and none is
 } ck_context;
+
+// Notes a kernel and its launch (inspect.cu).
+int ck_inspect_launch(ck_inspection *inspection, const char *name, const void *kernel, const unsigned grid[3],
+                      const unsigned block[3], size_t shared_bytes, int cooperative, ck_error *error);
 
 typedef struct ck_work {
     double flops, bytes;

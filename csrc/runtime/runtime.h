@@ -17,6 +17,7 @@
 //     |           across.c    from one device to another
 //     |           pinned.c    page-locked host memory
 //     |           timing.c    the events between the stages
+//     |           inspect.c   what a call would launch
 //     v           status.c    what went wrong, and faults on request
 #ifndef CK_RUNTIME_H
 #define CK_RUNTIME_H
@@ -351,5 +352,9 @@ typedef struct ck_request {
 // (or plain columns, for a transposed matrix): no gaps within a row, any distance from row to row; axes before them
 // have any strides. Device views: any strides; what the row's layout does not take is packed first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
+
+// --- inspect.c ---------------------------------------------------------------------------------------------------
+// The kernels that this call would launch, and what the driver knows of them. Nothing runs, and no array is looked at.
+int ck_inspect(ck_runtime *runtime, const ck_request *request, ck_inspection *inspection, ck_error *error);
 
 #endif

@@ -79,6 +79,13 @@ ENTRY shared_bytes_occupancy(int *blocks, int threads, size_t shared) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, shared_bytes, threads, shared);
 }
 
+ENTRY shared_bytes_potential(int *sizes, size_t shared, int limit) {
+    return cudaOccupancyMaxPotentialBlockSize(&sizes[0], &sizes[1], shared_bytes, shared, limit);
+}
+ENTRY shared_bytes_available(size_t *bytes, int blocks, int threads) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, shared_bytes, blocks, threads);
+}
+
 __global__ void __launch_bounds__(256) static_tile(int *out) {
     __shared__ int tile[1000];
     tile[threadIdx.x] = 1;

@@ -63,6 +63,7 @@ extern "C" {
     X(cudaErrorNotSupported, 801, "operation not supported")                                                         \
     X(cudaErrorSystemNotReady, 802, "system not yet initialized")                                                    \
     X(cudaErrorSystemDriverMismatch, 803, "system has unsupported display driver / cuda driver combination")         \
+    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                    \
     X(cudaErrorInvalidClusterSize, 912, "a kernel launch error has occurred due to cluster misconfiguration")        \
     X(cudaErrorUnknown, 999, "unknown error")
 

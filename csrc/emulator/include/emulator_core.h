@@ -107,6 +107,7 @@ EMU_API int emu_stream_wait(void *stream, emu_interrupted interrupted, void *arg
 EMU_API int emu_stream_id(void *stream, unsigned long long *id);
 EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
 EMU_API int emu_stream_wait_event(void *stream, void *event);
+EMU_API int emu_stream_hold(void *stream, int held); // our extension: kernels launched while it is held never run
 EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
 EMU_API int emu_event_create(void **event, unsigned flags);
 EMU_API int emu_event_destroy(void *event);
@@ -121,6 +122,7 @@ EMU_API int emu_function_set(const void *function, int attribute, int value);
 EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);
 EMU_API int emu_function_name(const char **name, const void *function);
 EMU_API int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared);
+EMU_API int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit);
 EMU_API int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size);
 
 #ifdef __cplusplus
