@@ -31,6 +31,7 @@ from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
+from ._operations.grayscale import grayscale
 from ._operations.matmul import matmul
 from ._operations.saxpy import saxpy
 from ._operations.stencil_1d import stencil_1d
@@ -76,6 +77,7 @@ __all__ = [
     "empty_pinned",
     "emulator",
     "from_dlpack",
+    "grayscale",
     "kernel_resources",
     "ladder",
     "matmul",

@@ -2,15 +2,17 @@
 test_operations.py."""
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import cudakern
-from cases import HAS_BFLOAT16, label, rows
+from cases import HAS_BFLOAT16, label, native, rows
 from cudakern._dtypes import numpy_dtype
 
-KERNELS = {op: list(rows(op, host=False)) for op in ("saxpy", "stencil_1d")}
+KERNELS = {op: list(rows(op, host=False)) for op in ("saxpy", "stencil_1d", "grayscale")}
 
 
 def kernels(operation):
@@ -268,3 +270,230 @@ def test_a_stencil_into_its_own_input(name, row):
         assert d.get().tolist() == expected[::-1]
         assert cudakern.stencil_1d(x, 50, out=x, variant=row.name) is x
         assert x.tolist() == expected
+
+
+# --- grayscale -------------------------------------------------------------------------------------------------------
+def luminance(red, green, blue):
+    """The definition, in exact numbers: to nearest, halves up."""
+    exact = Fraction(21, 100) * int(red) + Fraction(72, 100) * int(green) + Fraction(7, 100) * int(blue)
+    return math.floor(exact + Fraction(1, 2))
+
+
+def gray(image):
+    """The same for pictures, in whole numbers."""
+    red, green, blue = (image[..., channel].astype(int) for channel in range(3))
+    return (21 * red + 72 * green + 7 * blue + 50) // 100
+
+
+def random_image(*shape, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, shape, dtype="uint8")
+
+
+def tied(image):
+    """Where the exact sum lies halfway between two numbers."""
+    return (image[..., :3].astype(int) @ [21, 72, 7]) % 100 == 50
+
+
+def sample(name):
+    """A picture that matplotlib ships."""
+    import matplotlib.cbook
+    import PIL.Image
+
+    with PIL.Image.open(matplotlib.cbook.get_sample_data(name, asfileobj=False)) as picture:
+        return np.asarray(picture)
+
+
+def test_the_luminance_is_rounded_to_nearest(backend):
+    """Every kernel and NumPy's row: the ends of each channel, halves, and pixels by chance."""
+    image = random_image(20, 50, 3)
+    image[0] = 0
+    image[1] = 255
+    image[2, :, 0] = image[3, :, 1] = image[4, :, 2] = 255
+    halves = [
+        p for p in itertools.product(range(0, 256, 5), repeat=3) if (21 * p[0] + 72 * p[1] + 7 * p[2]) % 100 == 50
+    ]
+    image[5:7] = np.array(halves[:100]).reshape(2, 50, 3)
+    assert tied(image[5:7]).all()
+    expected = [[luminance(*pixel) for pixel in row] for row in image]
+    assert expected[0] == [0] * 50
+    assert expected[1] == [255] * 50  # the weights add up to 1
+    for row in cudakern.variants("grayscale"):
+        result = cudakern.grayscale(image, variant=row.name)
+        assert result.dtype == np.uint8
+        assert result.tolist() == expected
+    assert gray(image).tolist() == expected
+
+
+@kernels("grayscale")
+@pytest.mark.parametrize("channels", [3, 4])
+def test_edges_that_are_no_multiples_of_a_block(name, row, channels):
+    """The document's picture of 76 x 62 pixels, and what lies around whole blocks and whole words."""
+    sizes = ((62, 76), (16, 16), (15, 17), (17, 15), (1, 1), (1, 100), (100, 1), (33, 2), (2, 33), (64, 64), (3, 5))
+    for height, width in sizes:
+        image = random_image(height, width, channels)
+        for given in [{p.name: value} for p in row.parameters for value in p.choices or (1, 32, 100, 1024)]:
+            result = on(name, cudakern.grayscale, image, variant=row.name, **given)
+            assert np.array_equal(result, gray(image)), (height, width, given)
+
+
+def test_the_document_s_grid(backend):
+    """76 x 62 pixels in blocks of 16 x 16: 80 x 64 threads."""
+    profile = cudakern.profile(cudakern.grayscale, random_image(62, 76, 3), variant="blocks_2d", repeat=1, warmup=0)
+    assert (profile.grid, profile.block) == ((5, 4, 1), (16, 16, 1))
+
+
+def test_a_picture_higher_than_a_grid(backend):
+    """65,535 blocks in y are what a grid may have: a thread goes on to further rows."""
+    image = random_image(8 * 65_535 + 9, 1, 3)
+    profile = cudakern.profile(cudakern.grayscale, image, variant="blocks_2d", side=8, repeat=1, warmup=0)
+    assert profile.grid == (1, 65_535, 1)
+    assert np.array_equal(cudakern.grayscale(image, variant="blocks_2d", side=8), gray(image))
+
+
+@kernels("grayscale")
+def test_alpha_is_ignored(name, row):
+    image = random_image(30, 41, 4)
+    clear = image.copy()
+    clear[..., 3] = 255 - clear[..., 3]
+    for given in (image, clear, image[..., :3].copy(), image[..., :3]):
+        assert np.array_equal(on(name, cudakern.grayscale, given, variant=row.name), gray(image))
+
+
+PARTS = {
+    "a part": lambda x: x[3:-2, 1:-4],
+    "upside down": lambda x: x[::-1],
+    "mirrored": lambda x: x[:, ::-1],
+    "every other": lambda x: x[::2, 1::3],
+    "blue first": lambda x: x[..., 2::-1],
+    "without alpha": lambda x: x[..., :3],
+    "turned": lambda x: x.transpose(1, 0, 2),
+    "last channels": lambda x: x[..., -3:],
+}
+
+
+@kernels("grayscale")
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("channels", [3, 4])
+def test_parts_of_pictures_are_read_where_they_lie(name, row, channels, part):
+    """Any strides: the same picture, and, on the device, not one call of the runtime more, nor memory for a copy."""
+    image = random_image(43, 57, channels)
+    expected = gray(PARTS[part](image))
+    assert np.array_equal(on(name, cudakern.grayscale, PARTS[part](image), variant=row.name), expected)
+    with cudakern.use_backend(name):
+        view = PARTS[part](cudakern.asarray(image))
+        plain, out = cudakern.asarray(PARTS[part](image)), cudakern.empty(view.shape[:2], "uint8")
+        counts = []
+        for given in (plain, view, view):
+            native(name).inject_fault(0, 1)  # counts anew
+            used = native(name).pool_used(0)
+            cudakern.grayscale(given, out, variant=row.name)
+            counts.append((native(name).fault_count(), native(name).pool_used(0) - used))
+            assert np.array_equal(out.get(), expected)
+            out.fill(77)
+        assert counts[2] == counts[1] == counts[0]
+
+
+@kernels("grayscale")
+def test_planes_of_channels(name, row):
+    """Channels that are no neighbours, as other libraries keep them: (channel, height, width)."""
+    planes = random_image(3, 20, 31)
+    expected = gray(planes.transpose(1, 2, 0))
+    with cudakern.use_backend(name):
+        for x in (planes, cudakern.asarray(planes)):
+            result = cudakern.grayscale(x.transpose(1, 2, 0), variant=row.name)
+            assert np.array_equal(result.get() if x is not planes else result, expected)
+
+
+@kernels("grayscale")
+@pytest.mark.parametrize("channels", [3, 4])
+def test_words_that_begin_anywhere(name, row, channels):
+    """Bytes of the device from every offset: loads and stores of words go by boundaries, and by what is left."""
+    with cudakern.use_backend(name):
+        data = random_image(400)
+        d, whole = cudakern.asarray(data), cudakern.empty((100,), "uint8")
+        for first, to in itertools.product(range(0, 17), (0, 1, 2, 3)):
+            for height, width in ((1, 0), (1, 1), (1, 3), (1, 4), (1, 9), (1, 30), (3, 7), (5, 4)):
+                end = first + height * width * channels
+                shape = (height, width, channels)
+                whole.fill(77)
+                out = whole[to : to + height * width].reshape(height, width)
+                cudakern.grayscale(d[first:end].reshape(shape), out, variant=row.name)
+                expected = np.full(100, 77)
+                expected[to : to + height * width] = gray(data[first:end].reshape(shape)).ravel()
+                assert whole.get().tolist() == expected.tolist()
+
+
+@kernels("grayscale")
+def test_gray_pictures_into_parts_of_others(name, row):
+    image = random_image(20, 33, 3)
+    for part in (np.s_[2:22, 5:38], np.s_[1:41:2, :99:3], np.s_[30:10:-1, 33:0:-1]):
+        frame = np.full((50, 100), 7, "uint8")
+        expected = frame.copy()
+        expected[part] = gray(image)
+        with cudakern.use_backend(name):
+            d = cudakern.asarray(frame)
+            cudakern.grayscale(cudakern.asarray(image), out=d[part], variant=row.name)
+            cudakern.grayscale(image, out=frame[part], variant=row.name)
+        assert np.array_equal(d.get(), expected)
+        assert np.array_equal(frame, expected)
+
+
+def test_gray_over_its_own_picture(backend):
+    """The red channel takes the result while the others are still read."""
+    for row in cudakern.variants("grayscale"):
+        image = random_image(30, 40, 3)
+        expected = gray(image)
+        if not row.on_host:
+            d = cudakern.asarray(image)
+            cudakern.grayscale(d, out=d[..., 0], variant=row.name)
+            assert np.array_equal(d[..., 0].get(), expected)
+        cudakern.grayscale(image, out=image[..., 0], variant=row.name)
+        assert np.array_equal(image[..., 0], expected)
+
+
+@pytest.mark.parametrize("picture", ["grace_hopper.jpg", "logo2.png"])
+def test_real_pictures_as_pillow_has_them(backend, picture):
+    """By the same weights. Pillow adds in float32: halves may go the other way there, and nothing else."""
+    import PIL.Image
+
+    image = sample(picture)
+    assert image.shape[2] == (3 if picture.endswith("jpg") else 4)
+    assert len(np.unique(image)) > 100
+    whole = PIL.Image.fromarray(np.ascontiguousarray(image[..., :3]))
+    theirs = np.asarray(whole.convert("L", (0.21, 0.72, 0.07, 0))).astype(int)
+    for row in cudakern.variants("grayscale"):
+        ours = cudakern.grayscale(image, variant=row.name).astype(int)
+        assert np.array_equal(ours, gray(image))
+        assert np.abs(ours - theirs).max() <= 1
+        assert tied(image)[ours != theirs].all()
+
+
+def test_what_grayscale_refuses(backend):
+    image = random_image(4, 6, 3)
+    d = cudakern.asarray(image)
+    for given in (image, d):
+        for variant in ("auto", "naive"):
+            for wrong, message in (
+                (given[..., 0], r"not \(4, 6\): one without channels is gray already"),
+                (given[..., :2], r"not \(4, 6, 2\)$"),
+                (given.reshape(6, 2, 6), r"\(height, width, 3\) or \(height, width, 4\), not \(6, 2, 6\)"),
+                (given.transpose(2, 0, 1), r"not \(3, 4, 6\): channels come last"),
+                (given[None], r"not \(1, 4, 6, 3\): one picture at a time"),
+                (given[0, 0], r"not \(3,\)"),
+            ):
+                with pytest.raises(ValueError, match=f"grayscale: an image is.*{message}"):
+                    cudakern.grayscale(wrong, variant=variant)
+            for dtype in ("float32", "int32", "bool", "int8", "uint16"):
+                with pytest.raises(TypeError, match=rf"grayscale: .*takes uint8, not {dtype}; .*255 \* image"):
+                    cudakern.grayscale(given.astype(dtype), variant=variant)
+            with pytest.raises(ValueError, match=r"out is \(4, 6, 3\), and the result is \(4, 6\)"):
+                cudakern.grayscale(given, out=given, variant=variant)
+    with pytest.raises(TypeError, match="bool, by the rule 'same_kind'"):
+        cudakern.grayscale(image, out=np.zeros((4, 6), "bool"))
+    with pytest.raises(TypeError, match="not int64"):
+        cudakern.grayscale(image.tolist())
+    with pytest.raises(ValueError, match="side=20 is not possible"):
+        cudakern.grayscale(image, variant="blocks_2d", side=20)
+    out = np.zeros((4, 6), "float64")
+    assert cudakern.grayscale(image, out=out, variant="naive") is out
+    assert np.array_equal(out, gray(image))

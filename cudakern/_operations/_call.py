@@ -45,7 +45,8 @@ class Rule:
     #: The type that "auto" brings the inputs to, from the types and numbers given; TypeError for what NumPy refuses.
     common: Callable[..., np.dtype[Any]] = np.result_type
     counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
-    only: tuple[str, ...] = ()  #: the types that it is for, where NumPy's "auto" takes no others either
+    only: tuple[str, ...] = ()  #: the types that it is for, where "auto" takes no others either
+    instead: str = ".astype() converts"  #: what to do with others
 
 
 #: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
@@ -163,7 +164,7 @@ def _check_one_number(rule: Rule, name: str, shape: Shape) -> None:
 def _check_type(rule: Rule, row: Variant | None, name: str) -> None:
     if rule.only and name not in rule.only:
         which = "" if row is None else f"variant {row.name!r} "
-        raise TypeError(f"{rule.name}: {which}takes {' or '.join(rule.only)}, not {name}; .astype() converts")
+        raise TypeError(f"{rule.name}: {which}takes {' or '.join(rule.only)}, not {name}; {rule.instead}")
 
 
 def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
