@@ -9,7 +9,7 @@ import pytest
 import cudakern
 from cudakern import lab
 from cudakern._operations import registry
-from cudakern.lab import _bank_conflicts, _words
+from cudakern.lab import _bank_conflicts, _coalescing, _words
 
 pytest.importorskip("matplotlib")
 
@@ -198,3 +198,81 @@ def test_words_for_times_and_rates():
     assert _words.longer(1, 2) == "50% of the time of"
     assert _words.faster(6, 2) == "3 times as fast as"
     assert _words.faster(1, 2) == "at 50% of the rate of"
+
+
+# --- coalescing ------------------------------------------------------------------------------------------------------
+def test_coalescing_has_every_case(backend, tmp_path):
+    result = lab.coalescing(n=5000, repeat=1)
+    sectors = {(row["experiment"], row["case"]): row["sectors"] for row in result.rows}
+    assert sectors["offset", "0 elements"] == sectors["offset", "8 elements"] == 4
+    assert sectors["offset", "1 element"] == 5
+    assert [sectors["stride", case] for case in ("1 element", "2 elements", "8 elements", "32 elements")] == [
+        *(4, 8, 32, 32),
+    ]
+    assert [sectors["width", case] for case in ("1 byte", "4 bytes", "8 bytes", "16 bytes")] == [1, 4, 8, 16]
+    assert sectors["partial warp", "all lanes"] == sectors["partial warp", "without lane 3"] == 4
+    assert [sectors["vec3", way] for way in ("array_of_structs", "aligned", "struct_of_arrays", "staged")] == [
+        *(36, 16, 12, 12),
+    ]
+    assert all(0 < row["wanted"] <= 1 for row in result.rows)
+    assert all((row["gb_per_s"] is None) == (row["clock"] != "gpu") for row in result.rows)
+    shows_itself(result, tmp_path)
+
+
+def test_coalescing_says_what_was_measured(backend):
+    rows = {(row["experiment"], row["case"]): row | {"gb_per_s": 100.0} for row in lab.coalescing(n=100, repeat=1).rows}
+    assert _coalescing._finding(rows).count("about as fast as") == 5
+    assert "none is faster than as they are" in _coalescing._finding(rows)
+    rows["stride", "32 elements"]["gb_per_s"] = 12.0
+    rows["bytes as floats", "words"]["gb_per_s"] = 300.0
+    rows["vec3", "staged"]["gb_per_s"] = 150.0
+    said = _coalescing._finding(rows)
+    assert "A stride of 32 is at 12% of the rate of a stride of 1" in said
+    assert "read as words are 3 times as fast as" in said
+    assert "staged is 1.5 times as fast as structs" in said
+
+
+def test_sizes_below_one_are_refused():
+    for experiment in (lab.coalescing,):
+        with pytest.raises(ValueError, match=r"n=0: it must be 1 or more"):
+            experiment(n=0)
+
+
+@pytest.mark.parametrize("offset, stride, idle", [(0, 1, 32), (3, 1, 3), (5, 7, 0), (1, 1024, 31), (1024, 3, 32)])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "float32", "float64", "complex128"])
+def test_slices_are_numpys(backend, dtype, offset, stride, idle):
+    slices = registry()["coalescing"].call
+    for n in (0, 1, 700, 5000):
+        x = (np.arange(n) % 251 + 1).astype(dtype)
+        expected = x[offset::stride].copy()
+        if idle < 32:
+            expected[idle::32] = 0
+        for given in (x, cudakern.asarray(x)):
+            result = slices(given, offset=offset, stride=stride, idle=idle, variant="elementwise")
+            assert np.array_equal(np.asarray(result.get() if given is not x else result), expected)
+        assert np.array_equal(slices(x, offset=offset, stride=stride, idle=idle), expected)
+
+
+def test_slices_refuse(backend):
+    slices = registry()["coalescing"].call
+    x = np.zeros(8, np.int32)
+    for wrong in ({"offset": -1}, {"stride": 0}, {"idle": 33}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            slices(x, variant="elementwise", **wrong)
+    with pytest.raises(ValueError, match="one axis"):
+        slices(x.reshape(2, 4))
+
+
+def test_vectors_lie_as_the_row_asks(backend):
+    vec3 = registry()["vec3"].call
+    x = np.random.default_rng(4).random((100, 3), np.float32)
+    expected = (x * x).sum(axis=1)
+    for row in cudakern.variants("vec3"):
+        for given in (x, np.asfortranarray(x), x[::-1][::-1]):
+            np.testing.assert_allclose(vec3(given, variant=row.name), expected, rtol=1e-6)
+        if not row.on_host:
+            for on_device in (cudakern.asarray(x), cudakern.asarray(x.T.copy()).T):
+                np.testing.assert_allclose(vec3(on_device, variant=row.name).get(), expected, rtol=1e-6)
+    for wrong in ((100, 4), (300,), (1, 100, 3)):
+        with pytest.raises(ValueError, match=r"\(n, 3\)"):
+            vec3(np.zeros(wrong, np.float32))

@@ -5,6 +5,7 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 """
 
 from ._bank_conflicts import bank_conflicts
+from ._coalescing import coalescing
 from ._experiment import Column, Experiment
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
@@ -15,6 +16,7 @@ __all__ = [
     "Experiment",
     "ThreadMap",
     "bank_conflicts",
+    "coalescing",
     "sectors",
     "spilling",
     "thread_map",
