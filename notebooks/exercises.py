@@ -276,4 +276,14 @@ EXERCISES = {
         "Other warps of the block did, or have yet to. A result may be right a thousand times and then not. (The emulator can run the "
         "threads in other orders, to make such a fault show.)",
     ),
+    "threads beyond the picture": Exercise(
+        10080,
+        "68 * 16 by 45 * 16 threads.",
+        "1088 * 720 - 1080 * 716 = 783,360 - 773,280: 1.3%. The larger the picture, the less its edges count.",
+    ),
+    "white": Exercise(
+        252,
+        "0.21 + 0.71 + 0.07 = 0.99.",
+        "252.45, cut off. Nothing in the picture can be white. (Rounding would not help; the right weights do.)",
+    ),
 }
