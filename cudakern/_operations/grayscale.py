@@ -105,7 +105,7 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
 
     Notes
     -----
-    P's seventh section, with the weights of its formula (its program has 0.71 for green, which makes white 253) and
+    P's seventh section, with the weights of its formula (its program has 0.71 for green, which makes white 252) and
     rounding (its program cuts off). Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114.
 
     Examples
