@@ -70,6 +70,13 @@ int ck_launch_cooperative(const ck_context *context, ck_error *error, const char
                           std::forward<Actual>(arguments)...);
 }
 
+// A row's __constant__ variable, for ck_plan.symbols: a function that finds its address and size.
+#define CK_SYMBOL(variable)                                                                                          \
+    [](void **address, size_t *bytes) -> int {                                                                       \
+        const cudaError_t code = cudaGetSymbolAddress(address, variable);                                            \
+        return static_cast<int>(code == cudaSuccess ? cudaGetSymbolSize(bytes, variable) : code);                    \
+    }
+
 inline dim3 ck_dim3(const unsigned sizes[3]) {
     return dim3(sizes[0], sizes[1], sizes[2]);
 }

@@ -47,7 +47,8 @@ enum {
     CK_MAX_PARAMETERS = 4,
     CK_MAX_CHOICES = 12,
     CK_MAX_TYPES = 20,
-    CK_MAX_KERNELS = 6
+    CK_MAX_KERNELS = 6,
+    CK_MAX_SYMBOLS = 2
 };
 
 size_t ck_dtype_size(int dtype);          // bytes of one element
@@ -115,6 +116,13 @@ typedef struct ck_layout {
     int contiguous; // in C order without gaps, whatever the number of axes
 } ck_layout;
 
+// A __constant__ variable, and the input that it holds when run() begins: the runtime copies it there, and keeps calls
+// that use the variable apart. The input's layout must be contiguous, and no larger than the variable.
+typedef struct ck_symbol {
+    int (*find)(void **address, size_t *bytes); // a cudaError_t: CK_SYMBOL of launch.cuh; NULL: none
+    int view;
+} ck_symbol;
+
 // What a variant asks for, from shapes and types alone.
 typedef struct ck_plan {
     unsigned grid[3], block[3]; // of the main launch, for reports
@@ -125,6 +133,7 @@ typedef struct ck_plan {
     int64_t clock_blocks; // ck_clock records; 0: none
     int clear_outputs;    // 1: outputs are zero when run() begins
     ck_layout layout[CK_MAX_VIEWS];
+    ck_symbol symbols[CK_MAX_SYMBOLS];
 } ck_plan;
 
 typedef struct ck_call {

@@ -18,7 +18,8 @@
 // --- state -------------------------------------------------------------------------------------------------------
 ck_runtime *ck_runtime_create(void) {
     ck_runtime *runtime = calloc(1, sizeof *runtime);
-    if (runtime != NULL && pthread_mutex_init(&runtime->lock, NULL) != 0) {
+    if (runtime != NULL &&
+        (pthread_mutex_init(&runtime->lock, NULL) != 0 || pthread_mutex_init(&runtime->symbols_lock, NULL) != 0)) {
         free(runtime);
         runtime = NULL;
     }
@@ -33,6 +34,7 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     if (runtime == NULL) return;
     ck_memory_sweep(runtime);
     if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
+    ck_symbols_free(runtime);
     for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
         next = device->next;
         ck_error ignored = {0};
@@ -48,22 +50,27 @@ void ck_runtime_destroy(ck_runtime *runtime) {
         if (entered == CK_OK) ck_device_leave(device->index, previous, &ignored);
         free(device);
     }
+    pthread_mutex_destroy(&runtime->symbols_lock);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }
 
 void ck_runtime_before_fork(ck_runtime *runtime) {
+    pthread_mutex_lock(&runtime->symbols_lock);
     pthread_mutex_lock(&runtime->lock);
 }
 
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
     if (!in_child) {
         pthread_mutex_unlock(&runtime->lock);
+        pthread_mutex_unlock(&runtime->symbols_lock);
         return;
     }
     // The threads that worked on the parent's streams are not here. What they held is lost, on purpose: so are owners
     // that wait for the parent's device. Memories remember the generation that they are of.
     pthread_mutex_init(&runtime->lock, NULL);
+    pthread_mutex_init(&runtime->symbols_lock, NULL);
+    runtime->symbols = NULL;
     runtime->generation++;
     runtime->devices = NULL;
     runtime->leaving = NULL;

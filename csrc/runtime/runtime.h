@@ -16,6 +16,7 @@
 //     |           transfer.c  whole arrays: to the device, from it, within it
 //     |           across.c    from one device to another
 //     |           pinned.c    page-locked host memory
+//     |           symbols.c   inputs that a row wants in constant memory
 //     |           timing.c    the events between the stages
 //     |           inspect.c   what a call would launch
 //     v           status.c    what went wrong, and faults on request
@@ -57,6 +58,7 @@ typedef struct ck_stream {
 } ck_stream;
 
 typedef struct ck_memory ck_memory;
+typedef struct ck_symbol_use ck_symbol_use; // symbols.c
 
 typedef struct ck_device {
     int index;
@@ -72,14 +74,16 @@ typedef struct ck_device {
 } ck_device;
 
 typedef struct ck_runtime {
-    pthread_mutex_t lock;     // the list of devices and their free streams
-    ck_device *devices;       // made at a device's first use, kept to the end
-    atomic_int calls;         // running now: a runtime in use is never destroyed
-    atomic_int memories;      // alive: neither is one that they belong to
-    atomic_ullong threads;    // order.c: that had a stream of their own, counted
-    unsigned generation;      // grows in the child of a fork: what was made before is its parent's
-    ck_memory *leaving;       // memory.c; guarded by lock
-    struct ck_pinned *pinned; // pinned.c; guarded by lock
+    pthread_mutex_t lock;         // the list of devices and their free streams
+    ck_device *devices;           // made at a device's first use, kept to the end
+    atomic_int calls;             // running now: a runtime in use is never destroyed
+    atomic_int memories;          // alive: neither is one that they belong to
+    atomic_ullong threads;        // order.c: that had a stream of their own, counted
+    unsigned generation;          // grows in the child of a fork: what was made before is its parent's
+    ck_memory *leaving;           // memory.c; guarded by lock
+    struct ck_pinned *pinned;     // pinned.c; guarded by lock
+    pthread_mutex_t symbols_lock; // symbols.c; taken before `lock`, never while that is held
+    ck_symbol_use *symbols;       // likewise; guarded by symbols_lock
 } ck_runtime;
 
 // How a wait can be broken off; interrupted may be NULL.
@@ -161,6 +165,15 @@ int ck_event_record(int device, cudaEvent_t event, cudaStream_t stream, ck_error
 int ck_event_wait(ck_runtime *runtime, int device, cudaEvent_t event, const ck_waiter *waiter, ck_error *error);
 int ck_event_done(int device, cudaEvent_t event, int *done, ck_error *error);
 int ck_event_elapsed(int device, cudaEvent_t first, cudaEvent_t last, double *ms, ck_error *error);
+
+// --- symbols.c ---------------------------------------------------------------------------------------------------
+// Before a run: its inputs into the plan's __constant__ variables. After it, also where one of them failed, the other
+// function: between the two no other call can use these variables.
+int ck_symbols_fill(ck_runtime *runtime, const ck_plan *plan, const ck_view *views, const ck_context *context,
+                    ck_symbol_use *uses[CK_MAX_SYMBOLS], ck_error *error);
+int ck_symbols_used(ck_runtime *runtime, const ck_plan *plan, ck_device *device, const ck_context *context,
+                    ck_symbol_use *const uses[CK_MAX_SYMBOLS], ck_error *error);
+void ck_symbols_free(ck_runtime *runtime); // the runtime ends
 
 // --- timing.c ----------------------------------------------------------------------------------------------------
 int64_t ck_now_ns(void); // of the host

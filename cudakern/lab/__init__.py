@@ -6,7 +6,10 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 
 from ._bank_conflicts import bank_conflicts
 from ._coalescing import coalescing
+from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
+from ._hello import hello
+from ._printed import Printed, printed
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
@@ -14,9 +17,13 @@ from ._thread_map import ThreadMap, thread_map
 __all__ = [
     "Column",
     "Experiment",
+    "Printed",
     "ThreadMap",
     "bank_conflicts",
     "coalescing",
+    "constant_memory",
+    "hello",
+    "printed",
     "sectors",
     "spilling",
     "thread_map",

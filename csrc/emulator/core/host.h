@@ -54,13 +54,18 @@ void emu_launch_fork(emu_fork stage);
 typedef struct emu_allocation {
     uintptr_t base;
     size_t bytes;
-    int dying;  // its release has been asked for
-    int device; // -1: host memory
+    int dying;     // its release has been asked for
+    int device;    // -1: host memory
+    int is_symbol; // a __constant__ or __device__ variable
 } emu_allocation;
 
 int emu_find_allocation(const void *pointer, emu_allocation *found); // the one that holds the address; 0: none
 void emu_release_device(int device);                                 // every allocation of the device
 void emu_memory_fork(emu_fork stage);
+
+// --- print.c -----------------------------------------------------------------------------------------------------
+void emu_print_flush(void); // what kernels have printed so far, to standard output; no lock held
+void emu_print_fork(emu_fork stage);
 
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);

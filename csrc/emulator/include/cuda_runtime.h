@@ -21,7 +21,9 @@
 #include "device_warp.h"
 #include "device_atomics.h"
 #include "device_math.h"
+#include "device_print.h"
 #include "device_launch.h"
+#include "device_symbols.h"
 #endif
 
 #endif

@@ -117,6 +117,28 @@ EMU_CUDA(cudaMemset2DAsync,
          (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream EMU_OR(0)),
          emu_set(to, pitch, value, width, height, stream, 1))
 
+// Symbols by their address, which must be known. In C++ cuda_runtime.h overloads these for variables of any type.
+EMU_CUDA(cudaMemcpyToSymbol,
+         (const void *symbol, const void *from, size_t bytes, size_t offset EMU_OR(0),
+          enum cudaMemcpyKind kind EMU_OR(cudaMemcpyHostToDevice)),
+         emu_copy_symbol(symbol, 0, offset, (void *)(uintptr_t)from, bytes, (int)kind, 1, NULL, 0))
+EMU_CUDA(cudaMemcpyToSymbolAsync,
+         (const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+          cudaStream_t stream EMU_OR(0)),
+         emu_copy_symbol(symbol, 0, offset, (void *)(uintptr_t)from, bytes, (int)kind, 1, stream, 1))
+EMU_CUDA(cudaMemcpyFromSymbol,
+         (void *to, const void *symbol, size_t bytes, size_t offset EMU_OR(0),
+          enum cudaMemcpyKind kind EMU_OR(cudaMemcpyDeviceToHost)),
+         emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, NULL, 0))
+EMU_CUDA(cudaMemcpyFromSymbolAsync,
+         (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+          cudaStream_t stream EMU_OR(0)),
+         emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, stream, 1))
+EMU_CUDA(cudaGetSymbolAddress, (void **address, const void *symbol),
+         !address ? emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: no place for the result")
+                  : emu_symbol(address, NULL, symbol, 0))
+EMU_CUDA(cudaGetSymbolSize, (size_t * bytes, const void *symbol), emu_symbol(NULL, bytes, symbol, 0))
+
 // Streams and events
 EMU_CUDA(cudaStreamCreate, (cudaStream_t * stream), emu_stream_create((void **)stream, cudaStreamDefault, 0))
 EMU_CUDA(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),

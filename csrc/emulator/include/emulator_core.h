@@ -84,6 +84,8 @@ EMU_API int emu_free_host(void *pointer);
 EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
 EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
 EMU_API int emu_unregister(void *pointer);
+EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
+                       size_t size); // one of the places may be NULL
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
 EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
 EMU_API int emu_default_pool(void **pool, int device);
@@ -97,6 +99,9 @@ EMU_API int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pi
                      int kind, void *stream, int async);
 EMU_API int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream,
                           int async);
+// A symbol (`size` bytes; 0: one that is known), from its byte `offset` on; `other` is the other end.
+EMU_API int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other, size_t bytes, int kind,
+                            int to_symbol, void *stream, int async);
 EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
 
 // Streams and events
