@@ -31,8 +31,11 @@ from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
+from ._operations.exclusive_scan import exclusive_scan
 from ._operations.grayscale import grayscale
+from ._operations.inclusive_scan import inclusive_scan
 from ._operations.matmul import matmul
+from ._operations.packbits import packbits
 from ._operations.saxpy import saxpy
 from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
@@ -76,13 +79,18 @@ __all__ = [
     "empty",
     "empty_pinned",
     "emulator",
+    "exclusive_scan",
     "from_dlpack",
     "grayscale",
+    "inclusive_scan",
     "kernel_resources",
     "ladder",
+    "ladder",
+    "matmul",
     "matmul",
     "max_potential_block_size",
     "occupancy",
+    "packbits",
     "profile",
     "random_matrix",
     "saxpy",

@@ -132,6 +132,7 @@ typedef struct ck_plan {
                           // 0: the run writes the result itself
     int64_t clock_blocks; // ck_clock records; 0: none
     int clear_outputs;    // 1: outputs are zero when run() begins
+    int clear_workspace;  // 1: so is the workspace
     ck_layout layout[CK_MAX_VIEWS];
     ck_symbol symbols[CK_MAX_SYMBOLS];
 } ck_plan;

@@ -107,6 +107,8 @@ int job_prepare(job *job, cudaStream_t stream) {
             CK_TRY(ck_operand_clear(&job->operands[i], &job->context, job->error));
     }
     CK_TRY(take(job, plan->workspace_bytes, &job->workspace));
+    if (plan->clear_workspace && plan->workspace_bytes > 0)
+        CK_CUDA(job->error, cudaMemsetAsync(job->workspace.data, 0, plan->workspace_bytes, stream));
     CK_TRY(take(job, job->to_finish ? (size_t)plan->partials * partial : 0, &job->partials));
     CK_TRY(take(job, (size_t)plan->clock_blocks * sizeof(ck_clock), &job->clocks));
     job->context.workspace = job->workspace.data;
