@@ -27,6 +27,7 @@ from ._backend import Backend, backend, use_backend
 from ._backend import emulator as _load_emulator
 from ._compare import Comparison, compare, random_matrix
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
+from ._device_query import DeviceQuery, device_query
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
@@ -56,6 +57,7 @@ __all__ = [
     "CudaError",
     "Device",
     "DeviceArray",
+    "DeviceQuery",
     "Event",
     "KernelResources",
     "KernelTable",
@@ -75,6 +77,7 @@ __all__ = [
     "backend",
     "compare",
     "device",
+    "device_query",
     "devices",
     "empty",
     "empty_pinned",

@@ -118,7 +118,7 @@ class Occupancy:
         return tuple(limit.name for limit in self.limits if limit.blocks == self.active_blocks)
 
     def varied(self, **changes: int) -> Occupancy:
-        """The same launch with another ``threads``, ``registers`` or ``shared_bytes``."""
+        """The same launch with changes: another ``threads``, ``registers`` or ``shared_bytes``."""
         return _calculate(
             threads=changes.get("threads", self.threads),
             registers=changes.get("registers", self.registers),
@@ -481,12 +481,13 @@ def max_potential_block_size(
 
     if multiprocessors is None:
         multiprocessors = int(backend().properties["multiprocessors"])
+    where = _here() if capability is None else read_capability(capability)
     most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, "a block has")
     best, resident = PotentialBlockSize(0, 0), 0
     for aligned in range(_round_up(most, WARP), 0, -WARP):
         threads = min(aligned, most)
         shared = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
-        found = occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=capability)
+        found = occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=where)
         if found.active_threads > resident:
             best, resident = PotentialBlockSize(found.active_blocks * multiprocessors, threads), found.active_threads
         if resident == found.chip.warps * WARP:

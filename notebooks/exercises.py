@@ -276,6 +276,17 @@ EXERCISES = {
         "Other warps of the block did, or have yet to. A result may be right a thousand times and then not. (The emulator can run the "
         "threads in other orders, to make such a fault show.)",
     ),
+    "greetings": Exercise(
+        5,
+        "A line a thread.",
+        "One from the first launch, four from the second; only the second knows threads 1 to 3.",
+    ),
+    "flush": Exercise(
+        "b",
+        "A launch returns at once. Where do the lines wait?",
+        "They wait in a buffer on the device, which is emptied when the host synchronises, by whatever call. It holds 1 MiB; what is "
+        "printed beyond that overwrites the oldest.",
+    ),
     "threads beyond the picture": Exercise(
         10080,
         "68 * 16 by 45 * 16 threads.",

@@ -362,6 +362,27 @@ def compare():
     return lambda: ck.compare(ck.random_matrix(5, seed=1), ck.random_matrix(5, seed=1)), ()
 
 
+# --- the chip --------------------------------------------------------------------------------------------------------
+@line("device_query", "DeviceQuery")
+def device_query():
+    return lambda: str(ck.device_query()), ()
+
+
+@line("occupancy", "Occupancy", "max_potential_block_size", "PotentialBlockSize")
+def occupancy():
+    return lambda: (repr(ck.occupancy(threads=256)), ck.max_potential_block_size(registers=40)), ()
+
+
+@line("kernel_resources", "KernelResources", "KernelTable")
+def kernel_resources():
+    return lambda: repr(ck.kernel_resources("sum_of_squares", "tree_sequential")), ()
+
+
+@line("occupancy")
+def occupancy_of_a_kernel():
+    return lambda: ck.occupancy("matmul", "shared_row").curves(), ()
+
+
 WITHOUT = {
     "CudaError": "an exception",
     "OutOfMemoryError": "an exception",

@@ -111,6 +111,28 @@ def test_properties_and_attributes_agree(library):
     library.code("api_last_error")
 
 
+def test_what_device_query_tells_is_what_properties_have(library):
+    """Each attribute's number is CUDA's, and Python has it under its name."""
+    numbers = (ctypes.c_int * 19)()
+    library.check("texture_properties", 0, numbers)
+    codes = (21, 22, 23, 24, 25, 26, 42, 43, 27, 28, 29, 14, 51, 30, 11, 111, 19, 90, 35)
+    assert [library.value("api_attribute", ctypes.c_int, code, 0) for code in codes] == list(numbers)
+    p = native(library.side).device_properties(0)
+    assert p["texture_1d"] == numbers[0] >= 65536
+    assert p["texture_2d"] == tuple(numbers[1:3])
+    assert p["texture_3d"] == tuple(numbers[3:6])
+    assert p["texture_1d_layered"] == tuple(numbers[6:8])
+    assert p["texture_2d_layered"] == tuple(numbers[8:11])
+    names = ("texture_alignment", "texture_pitch_alignment", "surface_alignment", "max_pitch", "shared_reserved")
+    assert [p[name] for name in names] == list(numbers[11:16])
+    assert all(size > 0 for size in numbers[:15])
+    flags = ("maps_host_memory", "compute_preemption", "tcc_driver")
+    assert [p[name] for name in flags] == [bool(number) for number in numbers[16:]]
+    assert p["maps_host_memory"] is True
+    assert p["copies_overlap"] is bool(library.value("api_attribute", ctypes.c_int, 15, 0)) is True
+    assert p["kernel_timeout"] is bool(library.value("api_attribute", ctypes.c_int, 17, 0))
+
+
 def test_memory(library):
     available, total = size(), size()
     library.check("api_memory_info", ctypes.byref(available), ctypes.byref(total))

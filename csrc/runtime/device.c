@@ -320,6 +320,27 @@ void ck_device_nominal_limits(ck_limits *limits) {
     ITEM("compute_mode", cudaDevAttrComputeMode)                                                                     \
     ITEM("integrated", cudaDevAttrIntegrated)                                                                        \
     ITEM("managed_memory", cudaDevAttrManagedMemory)                                                                 \
+    ITEM("copies_overlap", cudaDevAttrGpuOverlap)                                                                    \
+    ITEM("kernel_timeout", cudaDevAttrKernelExecTimeout)                                                             \
+    ITEM("maps_host_memory", cudaDevAttrCanMapHostMemory)                                                            \
+    ITEM("compute_preemption", cudaDevAttrComputePreemptionSupported)                                                \
+    ITEM("tcc_driver", cudaDevAttrTccDriver)                                                                         \
+    ITEM("max_pitch", cudaDevAttrMaxPitch)                                                                           \
+    ITEM("texture_alignment", cudaDevAttrTextureAlignment)                                                           \
+    ITEM("texture_pitch_alignment", cudaDevAttrTexturePitchAlignment)                                                \
+    ITEM("surface_alignment", cudaDevAttrSurfaceAlignment)                                                           \
+    ITEM("texture_1d", cudaDevAttrMaxTexture1DWidth)                                                                 \
+    ITEM("texture_2d.0", cudaDevAttrMaxTexture2DWidth)                                                               \
+    ITEM("texture_2d.1", cudaDevAttrMaxTexture2DHeight)                                                              \
+    ITEM("texture_3d.0", cudaDevAttrMaxTexture3DWidth)                                                               \
+    ITEM("texture_3d.1", cudaDevAttrMaxTexture3DHeight)                                                              \
+    ITEM("texture_3d.2", cudaDevAttrMaxTexture3DDepth)                                                               \
+    ITEM("texture_1d_layered.0", cudaDevAttrMaxTexture1DLayeredWidth)                                                \
+    ITEM("texture_1d_layered.1", cudaDevAttrMaxTexture1DLayeredLayers)                                               \
+    ITEM("texture_2d_layered.0", cudaDevAttrMaxTexture2DLayeredWidth)                                                \
+    ITEM("texture_2d_layered.1", cudaDevAttrMaxTexture2DLayeredHeight)                                               \
+    ITEM("texture_2d_layered.2", cudaDevAttrMaxTexture2DLayeredLayers)                                               \
+    ITEM("shared_reserved", cudaDevAttrReservedSharedMemoryPerBlock)                                                 \
     ITEM("pci.0", cudaDevAttrPciDomainId)                                                                            \
     ITEM("pci.1", cudaDevAttrPciBusId)                                                                               \
     ITEM("pci.2", cudaDevAttrPciDeviceId)

@@ -115,7 +115,7 @@ void ck_device_nominal_limits(ck_limits *limits);   // of no device: for questio
 int ck_device_enter(int device, int *previous, ck_error *error);
 void ck_device_leave(int device, int previous, ck_error *error);
 
-enum { CK_PROPERTY_COUNT = 35 };
+enum { CK_PROPERTY_COUNT = 56 };
 typedef struct ck_properties {
     char name[256], pci_bus_id[32];
     size_t memory_bytes, memory_free;

@@ -10,6 +10,7 @@ from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
 from ._hello import hello
 from ._printed import Printed, printed
+from ._registers import registers
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
@@ -24,6 +25,7 @@ __all__ = [
     "constant_memory",
     "hello",
     "printed",
+    "registers",
     "sectors",
     "spilling",
     "thread_map",

@@ -132,6 +132,26 @@ ENTRY properties(int device, int *numbers, size_t *bytes) {
     return code;
 }
 
+ENTRY texture_properties(int device, int *numbers) {
+    cudaDeviceProp value;
+    int code = cudaGetDeviceProperties(&value, device);
+    if (code != cudaSuccess) return code;
+    *numbers++ = value.maxTexture1D;
+    for (int size : value.maxTexture2D) *numbers++ = size;
+    for (int size : value.maxTexture3D) *numbers++ = size;
+    for (int size : value.maxTexture1DLayered) *numbers++ = size;
+    for (int size : value.maxTexture2DLayered) *numbers++ = size;
+    *numbers++ = (int)value.textureAlignment;
+    *numbers++ = (int)value.texturePitchAlignment;
+    *numbers++ = (int)value.surfaceAlignment;
+    *numbers++ = (int)value.memPitch;
+    *numbers++ = (int)value.reservedSharedMemPerBlock;
+    *numbers++ = value.canMapHostMemory;
+    *numbers++ = value.computePreemptionSupported;
+    *numbers++ = value.tccDriver;
+    return code;
+}
+
 ENTRY pool_round(size_t bytes, cudaStream_t stream) {
     cudaMemPool_t pool;
     void *first, *second;

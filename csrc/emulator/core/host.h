@@ -37,6 +37,9 @@ typedef struct emu_limits { // the same on all chips
     int warp, block_threads, block_dim[3], multiprocessor_threads, multiprocessor_blocks, registers;
     unsigned grid_dim[3];
     size_t shared_per_block, constant, pitch;
+    int texture_1d, texture_2d[2], texture_3d[3];
+    int texture_1d_layered[2], texture_2d_layered[3]; // the last number: layers
+    int texture_alignment, texture_pitch_alignment, surface_alignment;
 } emu_limits;
 extern const emu_limits EMU_LIMITS;
 
