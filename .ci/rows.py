@@ -246,8 +246,9 @@ def page():
         )
     text, unseen = [HEAD], []
     for section in sections:
-        files = set(section["tests"])
-        faults += [f"there is no tests/{file}" for file in section["tests"] if not (ROOT / "tests" / file).exists()]
+        matches = {pattern: {path.name for path in (ROOT / "tests").glob(pattern)} for pattern in section["tests"]}
+        faults += [f"there is no tests/{pattern}" for pattern, found in matches.items() if not found]
+        files = set().union(*matches.values())
         text += [f"## {section['title']}", "", "| row | call | tests | notebook | from |", "|---|---|---|---|---|"]
         for row in section["rows"]:
             calls = []
