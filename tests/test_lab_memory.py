@@ -9,7 +9,7 @@ import pytest
 import cudakern
 from cudakern import lab
 from cudakern._operations import registry
-from cudakern.lab import _bank_conflicts, _coalescing, _words
+from cudakern.lab import _bank_conflicts, _coalescing, _layouts, _words
 
 pytest.importorskip("matplotlib")
 
@@ -233,7 +233,7 @@ def test_coalescing_says_what_was_measured(backend):
 
 
 def test_sizes_below_one_are_refused():
-    for experiment in (lab.coalescing,):
+    for experiment in (lab.coalescing, lab.layouts):
         with pytest.raises(ValueError, match=r"n=0: it must be 1 or more"):
             experiment(n=0)
 
@@ -276,3 +276,79 @@ def test_vectors_lie_as_the_row_asks(backend):
     for wrong in ((100, 4), (300,), (1, 100, 3)):
         with pytest.raises(ValueError, match=r"\(n, 3\)"):
             vec3(np.zeros(wrong, np.float32))
+
+
+# --- layouts ---------------------------------------------------------------------------------------------------------
+def test_layouts_on_gpu_and_cpu(backend, tmp_path):
+    result = lab.layouts(n=5000, repeat=1)
+    assert [(row["where"][:3], row["n"], row["layout"]) for row in result.rows] == [
+        (where, n, layout)
+        for n in (4096, 5000)
+        for where, layout in (
+            ("GPU", "structs"),
+            ("GPU", "structs, 16 bytes at once"),
+            ("GPU", "arrays"),
+            ("CPU", "structs"),
+            ("CPU", "arrays"),
+        )
+    ]
+    assert [row["sectors"] for row in result.rows[:5]] == [64, 16, 16, None, None]
+    assert all(row["round_ns"] is not None for row in result.rows if row["where"] != "GPU")
+    assert all((row["round_ns"] is None) == (row["clock"] == "emulated") for row in result.rows)
+    assert "With 4,096 structs" in result.finding
+    assert "with 5,000 structs" in result.finding
+    shows_itself(result, tmp_path)
+
+
+def test_layouts_says_what_was_measured():
+    rows = [
+        {"where": where, "n": 4096, "layout": layout, "round_ns": ns}
+        for where, layout, ns in (
+            ("GPU", "structs", 400),
+            ("GPU", "structs, 16 bytes at once", 101),
+            ("GPU", "arrays", 100),
+            ("CPU (NumPy)", "structs", 50),
+            ("CPU (NumPy)", "arrays", 100),
+        )
+    ]
+    said = _layouts._finding(rows)
+    assert "on the GPU structs take 4 times as long as arrays (and moved at once about as long as arrays)" in said
+    assert "on the CPU (NumPy) structs take 50% of the time of arrays" in said
+
+
+@pytest.mark.parametrize("variant", [row.name for row in cudakern.variants("add_fields") if not row.on_host])
+@pytest.mark.parametrize("rounds", [1, 3, 1000])
+def test_fields_are_added_wherever_they_lie(backend, variant, rounds):
+    """As structs, as arrays, into either, and where no struct begins on a multiple of 16 bytes; sums wrap."""
+    add_fields = registry()["add_fields"].call
+    draw = np.random.default_rng(rounds)
+    a, b = (draw.integers(-(2**31), 2**31, (300, 4), dtype=np.int32) for _ in range(2))
+    with np.errstate(over="ignore"):
+        expected = a + np.int32(rounds) * b
+    on_device = [cudakern.asarray(x) for x in (a, b)]
+    by_field = [cudakern.asarray(np.ascontiguousarray(x.T)).T for x in (a, b)]
+    shifted = []
+    for x in (a, b):
+        flat = cudakern.zeros(x.size + 1, "int32")
+        flat[1:] = x.ravel()
+        shifted.append(flat[1:].reshape(x.shape))
+    for given in (on_device, by_field, shifted):
+        assert np.array_equal(add_fields(*given, rounds=rounds, variant=variant).get(), expected)
+        for out in (cudakern.empty((300, 4), "int32"), cudakern.empty((4, 300), "int32").T):
+            assert add_fields(*given, rounds=rounds, variant=variant, out=out) is out
+            assert np.array_equal(out.get(), expected)
+    assert np.array_equal(add_fields(a, b, rounds=rounds, variant=variant), expected)
+    assert np.array_equal(add_fields(a, b, rounds=rounds), expected)
+
+
+def test_fields_refuse():
+    add_fields = registry()["add_fields"].call
+    x = np.zeros((5, 4), np.int32)
+    for wrong in (np.zeros((5, 3), np.int32), np.zeros((6, 4), np.int32), np.zeros(20, np.int32)):
+        with pytest.raises(ValueError, match=r"\(n, 4\)"):
+            add_fields(x, wrong)
+    for rounds in (0, 1001):
+        with pytest.raises(ValueError, match="rounds"):
+            add_fields(x, x, rounds=rounds, variant="array_of_structs")
+        with pytest.raises(ValueError, match="rounds"):
+            add_fields(x, x, rounds=rounds, variant="numpy")

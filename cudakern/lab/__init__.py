@@ -9,6 +9,7 @@ from ._coalescing import coalescing
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
 from ._hello import hello
+from ._layouts import layouts
 from ._printed import Printed, printed
 from ._registers import registers
 from ._rules import sectors, wavefronts
@@ -24,6 +25,7 @@ __all__ = [
     "coalescing",
     "constant_memory",
     "hello",
+    "layouts",
     "printed",
     "registers",
     "sectors",
