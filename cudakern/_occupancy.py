@@ -188,7 +188,8 @@ class Occupancy:
         return self.table().html()
 
     def plot(self, path: str | None = None) -> Figure:
-        """Three curves, one for each thing that can be varied, with this launch marked; needs matplotlib."""
+        """Three curves, one for each thing that can be varied, with this launch marked; needs matplotlib.
+        With ``path`` it is saved too."""
         from ._plots import Picture
 
         names = {

@@ -569,8 +569,7 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
 def test_resources_on_the_command_line(backend, capsys):
     words = cli(capsys, "resources", "matmul", "--backend", backend)
     assert all(row.name in words for row in ck.variants("matmul") if not row.on_host)
-    plain = json.loads(
-        cli(capsys, "resources", "matmul", "tiled", "--dtype", "float64", "--json", "--backend", backend)
-    )
+    line = ("resources", "matmul", "tiled", "--dtype", "float64", "--json", "--backend", backend)
+    plain = json.loads(cli(capsys, *line))
     assert [(one["kernel"], one["dtype"]) for one in plain] == [("tiled", "float64")]
     assert "tiled" in cli(capsys, "resources", "matmul", "tyled", "--backend", backend, status=2)

@@ -15,6 +15,7 @@ from ._registers import registers
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
+from ._timing import timing
 
 __all__ = [
     "Column",
@@ -31,5 +32,6 @@ __all__ = [
     "sectors",
     "spilling",
     "thread_map",
+    "timing",
     "wavefronts",
 ]
