@@ -50,6 +50,10 @@ def test_the_experiment(backend, tmp_path):
         (name, window) for window in (8, 16, 32) for name in KERNELS
     ]
     assert {row["clock"] for row in result.rows} == {"emulated" if result.backend.emulated else "gpu"}
+    for row in result.rows:
+        made = cudakern.kernel_resources("moving_sum", row["variant"], "float32", window=row["window"])[0]
+        assert (row["registers"], row["local_bytes"]) == (made.registers, made.local_bytes)
+        assert (row["registers"] is None) == ("is not known here" in result.here)
     emulated = result.backend.emulated  # whose times make no ratios
     assert {row["times"] for row in result.rows if row["variant"] == "compile_time_index"} == {None if emulated else 1}
     assert result.finding in " ".join(repr(result).split())
@@ -58,6 +62,21 @@ def test_the_experiment(backend, tmp_path):
     pytest.importorskip("matplotlib")
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
+
+
+def test_local_memory_is_where_the_index_is_not_known():
+    """As far as the build's report or a driver tells it."""
+    for window in (8, 16, 32):
+        for name in KERNELS:
+            made = cudakern.kernel_resources("moving_sum", name, "float32", window=window)[0]
+            if made.source == "unknown":
+                return
+            if name == "runtime_index":
+                assert made.local_bytes >= 4 * window
+            elif name != "spilled":
+                assert made.local_bytes == 0
+            elif window == 32:
+                assert made.registers <= 32 < window + made.local_bytes // 4
 
 
 def test_forms_that_differ_are_no_result(monkeypatch):

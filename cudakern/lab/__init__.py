@@ -11,6 +11,7 @@ from ._experiment import Column, Experiment
 from ._hello import hello
 from ._layouts import layouts
 from ._printed import Printed, printed
+from ._registers import registers
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
@@ -27,6 +28,7 @@ __all__ = [
     "hello",
     "layouts",
     "printed",
+    "registers",
     "sectors",
     "spilling",
     "thread_map",

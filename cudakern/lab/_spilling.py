@@ -11,6 +11,7 @@ from .._backend import backend
 from .._operations import random_array
 from .._operations.moving_sum import moving_sum
 from .._profile import measure
+from .._resources import kernel_resources
 from .._table import variants
 from ._experiment import Column, Experiment, bars
 
@@ -25,6 +26,7 @@ ON_EMULATOR = (
     "The emulator has neither registers nor local memory: every form's array is on the stack of its emulated thread, "
     "and the times say what a C++ compiler made of the loops. What shows here is that all forms have the same result."
 )
+UNKNOWN = "What the GPU's compiler made of the kernels is not known here: {}."
 TABLE = (
     Column("array", "variant"),
     Column("window", "window"),
@@ -54,7 +56,8 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     Returns
     -------
     Experiment
-        A row a form and window: kernel time, rate, and how many times the time of the form with constant indices.
+        A row a form and window: registers and local memory as the compiler made them (``kernel_resources``; None where
+        that is not known), kernel time, rate, and how many times the time of the form with constant indices.
 
     Raises
     ------
@@ -86,18 +89,23 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
     x = random_array(np.random.default_rng(0), (ROWS, n), np.dtype(np.float32))
     rows: list[dict[str, Any]] = []
+    unknown = ""
     for size in windows:
         results = []
         for form in forms:
             measured, result = measure(moving_sum, (x,), {"variant": form.name, "window": size}, repeat, None)
             results.append(result)
+            made = kernel_resources(form.operation, form.name, x.dtype, window=size)[0]
+            unknown = unknown or made.why
             rows.append(
                 {
                     "variant": form.name,
                     "window": size,
                     "label": f"{form.name}, {size}",
-                    "registers": None,
-                    "local_bytes": None,
+                    "registers": made.registers,
+                    "local_bytes": made.local_bytes,
+                    "spill_stores": made.spill_stores,
+                    "spill_loads": made.spill_loads,
                     "kernel_ns": measured.kernel_ns,
                     "kernel_us": measured.kernel_ns / 1e3,
                     "gb_per_s": measured.gb_per_s,
@@ -119,7 +127,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         rows=tuple(rows),
         finding=_finding(rows, windows[-1], here.emulated),
         documents=DOCUMENTS,
-        here=ON_EMULATOR if here.emulated else "",
+        here=" ".join(filter(None, [ON_EMULATOR if here.emulated else "", unknown and UNKNOWN.format(unknown)])),
         draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
     )
 
