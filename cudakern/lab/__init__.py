@@ -7,6 +7,7 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
 from ._hello import hello
+from ._intrinsics import intrinsics
 from ._printed import Printed, printed
 
-__all__ = ["Column", "Experiment", "Printed", "constant_memory", "hello", "printed"]
+__all__ = ["Column", "Experiment", "Printed", "constant_memory", "hello", "intrinsics", "printed"]
