@@ -9,6 +9,7 @@ from ._coalescing import coalescing
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
 from ._hello import hello
+from ._intrinsics import intrinsics
 from ._layouts import layouts
 from ._printed import Printed, printed
 from ._registers import registers
@@ -26,6 +27,7 @@ __all__ = [
     "coalescing",
     "constant_memory",
     "hello",
+    "intrinsics",
     "layouts",
     "printed",
     "registers",
