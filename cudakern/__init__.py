@@ -31,6 +31,8 @@ from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._operations.interp import interp
+from ._operations.lookup_2d import lookup_2d
+from ._operations.lookup_3d import lookup_3d
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
@@ -71,6 +73,8 @@ __all__ = [
     "from_dlpack",
     "interp",
     "ladder",
+    "lookup_2d",
+    "lookup_3d",
     "matmul",
     "profile",
     "random_matrix",

@@ -74,7 +74,8 @@ def _is_plain(x: Array) -> bool:
     if x.flags.c_contiguous:
         return True
     item = x.itemsize
-    rows, columns, down, right = (1, 1, 0, 0) if x.ndim < 2 else (*x.shape[-2:], *x.strides[-2:])
+    rows, columns = (1, 1, *x.shape)[-2:]
+    down, right = (0, 0, *x.strides)[-2:]
     gaps = columns > 1 and right not in (0, item)
     transposed = gaps and rows > 1 and down == item
     if gaps and not transposed:
