@@ -30,10 +30,13 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._operations.grayscale import grayscale
 from ._operations.interp import interp
 from ._operations.lookup_2d import lookup_2d
 from ._operations.lookup_3d import lookup_3d
 from ._operations.matmul import matmul
+from ._operations.saxpy import saxpy
+from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
@@ -71,6 +74,7 @@ __all__ = [
     "empty_pinned",
     "emulator",
     "from_dlpack",
+    "grayscale",
     "interp",
     "ladder",
     "lookup_2d",
@@ -78,7 +82,9 @@ __all__ = [
     "matmul",
     "profile",
     "random_matrix",
+    "saxpy",
     "source",
+    "stencil_1d",
     "sum_of_squares",
     "synchronize",
     "use_backend",

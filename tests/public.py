@@ -145,6 +145,12 @@ for _what in registry().values():
         CALLS[_what.name] = [of_host_arrays(_what), of_device_arrays(_what), of_strided_device_arrays(_what)]
 
 
+@line("saxpy")
+def saxpy_with_a_number_of_the_host():
+    x, y = on_device((4, 6)), on_device(6, seed=1)
+    return lambda: ck.saxpy(2.5, x, y), (x, y)
+
+
 # --- arrays ----------------------------------------------------------------------------------------------------------
 @line("asarray")
 def asarray():

@@ -81,17 +81,17 @@ def look_up(
     check_word(rule.name, "mode", mode, MODES)
     check_word(rule.name, "filter", filter, FILTERS)
     own = {"mode": mode, "filter": filter}
-    given = (table, *together(rule.name, coordinates))
+    given = (table, *together(table, coordinates))
     return compute(rule, given, variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
-def together(name: str, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
     """Coordinates of one shape; those in several places, or elsewhere, as they are: they are refused later."""
     on_device = [c for c in coordinates if isinstance(c, DeviceArray)]
     if any(is_elsewhere(c) for c in coordinates) or 0 < len(on_device) < len(coordinates):
         return coordinates
     names = AXES[-len(coordinates) :]
-    arrays = [] if on_device else [host_array(c, axis) for c, axis in zip(coordinates, names, strict=True)]
+    arrays = [] if on_device else [_on_host(c, axis, table) for c, axis in zip(coordinates, names, strict=True)]
     try:
         shape = np.broadcast_shapes(*(a.shape for a in (on_device or arrays)))
     except ValueError:
@@ -99,6 +99,13 @@ def together(name: str, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
     if not on_device:
         return tuple(np.broadcast_to(a, shape) for a in arrays)
     return tuple(DeviceArray(_spread(a._native, a._view, shape), a._native) for a in on_device)
+
+
+def _on_host(coordinate: Any, axis: str, table: Any) -> Array:
+    """An array; one of Python's own numbers takes the table's type, as in NumPy."""
+    if type(coordinate) not in (int, float) or isinstance(table, DeviceArray) or is_elsewhere(table):
+        return host_array(coordinate, axis)
+    return np.asarray(coordinate, common(host_array(table, "table").dtype))
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------
