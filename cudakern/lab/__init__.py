@@ -6,5 +6,6 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
+from ._textures import textures
 
-__all__ = ["Column", "Experiment", "constant_memory"]
+__all__ = ["Column", "Experiment", "constant_memory", "textures"]
