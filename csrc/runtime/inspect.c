@@ -25,12 +25,10 @@ static int list(job *job, ck_inspection *inspection) {
     CK_TRY(job_check(job));
     CK_TRY(job_plan(job));
     CK_TRY(ck_stream_acquire(job->runtime, job->device, &job->own, job->error));
-    int status = backend_hold(job->own->stream);
-    if (status != cudaSuccess) return ck_fail_cuda(job->error, (cudaError_t)status, "backend_hold(stream)");
-    status = run_for_the_list(job, inspection);
-    const int dropped = backend_drop(job->own->stream);
-    if (status != CK_OK) return status;
-    return dropped == cudaSuccess ? CK_OK : ck_fail_cuda(job->error, (cudaError_t)dropped, "backend_drop(stream)");
+    CK_CUDA(job->error, (cudaError_t)backend_hold(job->own->stream));
+    const int status = run_for_the_list(job, inspection);
+    CK_RELEASE(job->error, (cudaError_t)backend_drop(job->own->stream));
+    return status != CK_OK ? status : job->error->code;
 }
 
 int ck_inspect(ck_runtime *runtime, const ck_request *request, ck_inspection *inspection, ck_error *error) {
