@@ -6,7 +6,9 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 
 from ._bank_conflicts import bank_conflicts
 from ._coalescing import coalescing
+from ._divergence import divergence
 from ._experiment import Column, Experiment
+from ._latency import latency
 from ._layouts import layouts
 from ._rules import sectors, wavefronts
 from ._thread_map import ThreadMap, thread_map
@@ -17,6 +19,8 @@ __all__ = [
     "ThreadMap",
     "bank_conflicts",
     "coalescing",
+    "divergence",
+    "latency",
     "layouts",
     "sectors",
     "thread_map",
