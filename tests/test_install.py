@@ -14,6 +14,7 @@ import pytest
 
 import cuda_api
 import cudakern
+import cudakern.lab
 
 PACKAGE = Path(cudakern.__file__).resolve().parent
 MODULES = [
@@ -26,7 +27,7 @@ MODULES = [
 ]
 FUNCTIONS = [
     function
-    for place in (cudakern, cudakern.emulator)
+    for place in (cudakern, cudakern.emulator, cudakern.lab)
     for function in map(place.__dict__.get, place.__all__)
     if inspect.isfunction(function)
 ]
