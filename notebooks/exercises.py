@@ -199,4 +199,102 @@ EXERCISES = {
         "The document's card allowed 512, so it could not even run. Today 1024 is the limit. It runs, but all 32 warps of the "
         "block wait at each barrier together, and a multiprocessor holds two such blocks at most to fill the gaps.",
     ),
+    # --- 04_first_steps ----------------------------------------------------------------------------------------------
+    "element of a thread": Exercise(
+        133,
+        "How many threads stand in the two blocks before it?",
+        "blockIdx.x * blockDim.x + threadIdx.x = 2 * 64 + 5. Every element from 0 to 255 has exactly one such pair.",
+    ),
+    "threads without a pixel": Exercise(
+        408,
+        "5 x 4 blocks are 80 x 64 threads.",
+        "80 * 64 - 76 * 62 = 5120 - 4712. An `if` on both coordinates keeps them away: x alone would let a thread beyond the "
+        "last row write into memory behind the picture.",
+    ),
+    "pixels left out": Exercise(
+        1640,
+        "4 x 3 blocks are 64 x 48 threads.",
+        "76 * 62 - 64 * 48. More than a third of the picture, and no error tells: that memory keeps whatever it held.",
+    ),
+    "sent away": Exercise(
+        0,
+        "How many blocks of 256 is that?",
+        "102,400 = 400 * 256, and 1,024,000 = 4000 * 256: with the slides' lengths the test is never false, and a program without it "
+        "would seem right. The first other length would write behind the arrays.",
+    ),
+    "ceil of integers": Exercise(
+        3,
+        "Which is done first, the division or the rounding up?",
+        "1000 / 256 is 3 for ints, and ceil(3) is 3: one block too few. 256.0 makes it a division of doubles. Without floats: "
+        "(n + 255) / 256.",
+    ),
+    "never added": Exercise(
+        64,
+        "1,000,000 / 256 = 3906.25.",
+        "3906 blocks have 999,936 threads. The last 64 elements of the result hold what the memory held before.",
+    ),
+    "copies": Exercise(
+        1.02,
+        "Two vectors go there, one comes back, 4 bytes a float.",
+        "12.3 MB at 12 GB/s, about 1 ms: ten times the kernel, and still less than the CPU's 14.8 ms. The other 350 ms are the start of "
+        "CUDA in the process, paid once whatever is computed after it.",
+        0.03,
+    ),
+    "work of the small kernel": Exercise(
+        1.68,
+        "3 * 4 * 102,400 bytes at 732e9 bytes a second.",
+        "1.7 us of work in 90 us: the rest is launch and latency, which ten times the elements (17 us of work) do not lengthen. "
+        "Only a kernel that fills the chip takes time in proportion.",
+        0.03,
+    ),
+    "saxpy at most": Exercise(
+        122,
+        "732e9 / 12 elements a second, two operations each.",
+        "61e9 elements a second, 122 GFLOP/s: 1.3% of what the chip can compute. No cleverness in the kernel changes that, only "
+        "doing more with each number while it is there.",
+        0.02,
+    ),
+    "words of a stencil": Exercise(
+        1792,
+        "7 words a thread.",
+        "256 * 7: each element is read seven times, by seven neighbours.",
+    ),
+    "words with a halo": Exercise(
+        262,
+        "The block's own elements, and the halo once on each side.",
+        "256 + 2 * 3: about one word a result, and the more threads a block has, the less its halo counts.",
+    ),
+    "words of temp": Exercise(
+        22,
+        "Add, where the program multiplies.",
+        "16 + 2 * 3. The 96 words are enough by luck, but at thread numbers beyond the first blocks its index runs out of them all the "
+        "same, since it counts over the whole grid.",
+    ),
+    "barrier of the tile": Exercise(
+        "b",
+        "A thread adds 7 words of the tile. Who loaded them?",
+        "Other warps of the block did, or have yet to. A result may be right a thousand times and then not. (The emulator can run the "
+        "threads in other orders, to make such a fault show.)",
+    ),
+    "greetings": Exercise(
+        5,
+        "A line a thread.",
+        "One from the first launch, four from the second; only the second knows threads 1 to 3.",
+    ),
+    "flush": Exercise(
+        "b",
+        "A launch returns at once. Where do the lines wait?",
+        "They wait in a buffer on the device, which is emptied when the host synchronises, by whatever call. It holds 1 MiB; what is "
+        "printed beyond that overwrites the oldest.",
+    ),
+    "threads beyond the picture": Exercise(
+        10080,
+        "68 * 16 by 45 * 16 threads.",
+        "1088 * 720 - 1080 * 716 = 783,360 - 773,280: 1.3%. The larger the picture, the less its edges count.",
+    ),
+    "white": Exercise(
+        252,
+        "0.21 + 0.71 + 0.07 = 0.99.",
+        "252.45, cut off. Nothing in the picture can be white. (Rounding would not help; the right weights do.)",
+    ),
 }

@@ -4,6 +4,34 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 ``plot()`` and ``to_dict()``. On the emulator each says what it can and cannot show there.
 """
 
+from ._bank_conflicts import bank_conflicts
+from ._coalescing import coalescing
+from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
+from ._hello import hello
+from ._layouts import layouts
+from ._printed import Printed, printed
+from ._registers import registers
+from ._rules import sectors, wavefronts
+from ._spilling import spilling
+from ._thread_map import ThreadMap, thread_map
+from ._timing import timing
 
-__all__ = ["Column", "Experiment"]
+__all__ = [
+    "Column",
+    "Experiment",
+    "Printed",
+    "ThreadMap",
+    "bank_conflicts",
+    "coalescing",
+    "constant_memory",
+    "hello",
+    "layouts",
+    "printed",
+    "registers",
+    "sectors",
+    "spilling",
+    "thread_map",
+    "timing",
+    "wavefronts",
+]

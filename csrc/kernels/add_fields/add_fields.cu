@@ -1,0 +1,101 @@
+// add_fields: four fields of n structs, added in place as often as there are rounds. The launches and the table.
+//
+// Views: where the sums begin, what is added, the sums: (n, 4) words each.
+#include "array_of_structs.cuh"
+#include "aligned_structs.cuh"
+#include "struct_of_arrays.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace add_fields {
+namespace {
+
+int64_t structs(const ck_call *call) {
+    return elements_of(call->views[0]) / 4;
+}
+
+int plan_array_of_structs(const ck_call *call, ck_plan *plan, ck_error *error) {
+    for (int i = 0; i < call->view_count; ++i)
+        if (call->views[i].ndim != 2 || call->views[i].shape[1] != 4)
+            return ck_fail(error, CK_BAD_VALUE, "add_fields", "array %d: its shape is (n, 4), a row a struct", i);
+    CK_TRY(check_same_elements(call, "add_fields", error));
+    const int64_t threads = call->parameters[0];
+    return plan_row(call, plan, error, "add_fields", divide_up(structs(call), threads), threads);
+}
+constexpr auto plan_aligned_structs = plan_array_of_structs;
+
+int plan_struct_of_arrays(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_array_of_structs(call, plan, error));
+    for (int i = 0; i < call->view_count; ++i) plan->layout[i].contiguous = 0; // as they lie
+    return CK_OK;
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return ck_launch(context, error, #name, name, ck_dim3(plan->grid), ck_dim3(plan->block), 0,                  \
+                         static_cast<const four_fields *>(call->views[0].data),                                      \
+                         static_cast<const four_fields *>(call->views[1].data),                                      \
+                         static_cast<four_fields *>(call->views[2].data), structs(call),                             \
+                         static_cast<int>(call->parameters[1]));                                                     \
+    }
+
+RUN(array_of_structs)
+RUN(aligned_structs)
+
+template <typename T> fields<T> fields_of(const ck_view &view) {
+    const int64_t word = sizeof(uint32_t);
+    return {static_cast<T *>(view.data), view.strides[0] / word, view.strides[1] / word};
+}
+
+int run_struct_of_arrays(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, "struct_of_arrays", struct_of_arrays, ck_dim3(plan->grid), ck_dim3(plan->block),
+                     0, fields_of<const uint32_t>(call->views[0]), fields_of<const uint32_t>(call->views[1]),
+                     fields_of<uint32_t>(call->views[2]), structs(call), static_cast<int>(call->parameters[1]));
+}
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    work->flops = 4 * static_cast<double>(structs(call));
+    work->bytes = 3 * 16 * static_cast<double>(structs(call));
+}
+
+#define CK_FOLDER "add_fields/"
+#define KINDS     TYPES(SAME(INT32))
+#define PARAMETERS_OF_ALL                                                                                            \
+    PARAMETERS(RANGE(threads, "threads per block", 256, 1, 1024), RANGE(rounds, "additions", 1, 1, 1000))
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, KINDS, NONE, CK_DETERMINISTIC, depth, "add_fields/add_fields.cu",
+                 "NumPy's addition, field by field, on the host", "A CPU's cache lines hold whole structs", "M"),
+    VARIANT(array_of_structs, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL, depth,
+            KERNELS("array_of_structs"), "Structs side by side, field by field",
+            "Lanes that are 16 bytes apart touch four times the sectors", "M"),
+    VARIANT(aligned_structs, AFTER(array_of_structs), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL,
+            depth, KERNELS("aligned_structs"), "Structs side by side, each moved at once",
+            "A struct of 16 bytes is one access", "M, T6"),
+    VARIANT(struct_of_arrays, AFTER(aligned_structs), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL,
+            depth, KERNELS("struct_of_arrays"), "An array a field, as the arrays lie",
+            "Neighbouring threads read neighbouring words", "M"),
+};
+
+} // namespace
+} // namespace add_fields
+
+extern "C" {
+extern const ck_operation ck_operation_add_fields;
+const ck_operation ck_operation_add_fields = {
+    "add_fields",
+    "Structs of four fields, added in place",
+    2,
+    1,
+    add_fields::variants,
+    ck_length_of(add_fields::variants),
+    add_fields::work,
+    NULL,
+    NULL,
+};
+}

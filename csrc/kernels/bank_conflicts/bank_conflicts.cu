@@ -1,0 +1,86 @@
+// bank_conflicts: what lanes read that are `stride` words apart in shared memory. The launches and the table.
+//
+// Views: x, taken as one row in tiles of 1024 elements; the result, 256 numbers a tile: see strided.cuh.
+#include "strided.cuh"
+#include "padded.cuh"
+
+#include "../grid.cuh"
+#include "../launch.cuh"
+#include "../result_length.h"
+#include "../table.h"
+
+namespace bank_conflicts {
+namespace {
+
+int64_t tiles(const ck_call *call) {
+    return divide_up(elements_of(call->views[0]), TILE);
+}
+
+int plan_words(const ck_call *call, ck_plan *plan, ck_error *error, int64_t distance) {
+    CK_TRY(plan_row(call, plan, error, "bank_conflicts", tiles(call), THREADS));
+    CK_TRY(check_result_length(call, "bank_conflicts", product(tiles(call), THREADS), error));
+    plan->shared_bytes = ((LANES - 1) * distance + 1) * sizeof(uint32_t);
+    plan->clock_blocks = plan->grid[0];
+    return CK_OK;
+}
+
+int plan_strided(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_words(call, plan, error, call->parameters[0]);
+}
+
+int plan_padded(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_words(call, plan, error, call->parameters[0] + 1);
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return ck_launch(context, error, #name, name, ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes, \
+                         static_cast<const uint32_t *>(call->views[0].data),                                         \
+                         static_cast<uint32_t *>(call->views[1].data), elements_of(call->views[0]), tiles(call),     \
+                         static_cast<int>(call->parameters[0]), context->clocks);                                    \
+    }
+
+RUN(strided)
+RUN(padded)
+
+double depth(const ck_call *) {
+    return 1;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double results = static_cast<double>(tiles(call)) * THREADS;
+    work->flops = 2 * results * ROUNDS;
+    work->bytes = (static_cast<double>(elements_of(call->views[0])) + results) * sizeof(uint32_t);
+}
+
+#define CK_FOLDER     "bank_conflicts/"
+#define STRIDE(least) RANGE(stride, "words from lane to lane", 16, least, 32)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, depth, "bank_conflicts/bank_conflicts.cu",
+                 "The same sums on the host", "Banks are a matter of time, not of results", "T6, P11"),
+    VARIANT(strided, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC | CK_READS_CLOCK,
+            PARAMETERS(STRIDE(0)), depth, KERNELS("strided"), "Lanes read words that are stride apart",
+            "Lanes that want different words of one bank wait for each other", "T6, P11"),
+    VARIANT(padded, AFTER(strided), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC | CK_READS_CLOCK,
+            PARAMETERS(STRIDE(1)), depth, KERNELS("padded"), "An unused word after every stride words",
+            "An odd distance leads 32 lanes to 32 banks", "T6, P11"),
+};
+
+} // namespace
+} // namespace bank_conflicts
+
+extern "C" {
+extern const ck_operation ck_operation_bank_conflicts;
+const ck_operation ck_operation_bank_conflicts = {
+    "bank_conflicts",
+    "Lanes read words that are some words apart in shared memory, again and again",
+    1,
+    1,
+    bank_conflicts::variants,
+    ck_length_of(bank_conflicts::variants),
+    bank_conflicts::work,
+    NULL,
+    NULL,
+};
+}

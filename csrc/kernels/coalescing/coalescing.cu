@@ -1,0 +1,84 @@
+// coalescing: x[offset::stride], in which one lane of each warp may take no part. The launch and the table.
+//
+// Views: x, of one axis; the result, ceil((n - offset) / stride) elements.
+#include "elementwise.cuh"
+
+#include "../grid.cuh"
+#include "../launch.cuh"
+#include "../result_length.h"
+#include "../table.h"
+
+namespace coalescing {
+namespace {
+
+int64_t picked(int64_t n, int64_t offset, int64_t stride) {
+    return n > offset ? divide_up(n - offset, stride) : 0;
+}
+
+int plan_elementwise(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t count = picked(elements_of(call->views[0]), call->parameters[1], call->parameters[2]);
+    CK_TRY(check_result_length(call, "coalescing", count, error));
+    return plan_row(call, plan, error, "coalescing", divide_up(count, call->parameters[0]), call->parameters[0]);
+}
+
+template <typename T> int run(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const ck_view &result = call->views[1];
+    return ck_launch(context, error, "elementwise", elementwise<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     static_cast<const T *>(call->views[0].data), static_cast<T *>(result.data), elements_of(result),
+                     call->parameters[1], call->parameters[2], static_cast<int>(call->parameters[3]));
+}
+
+// Elements are only carried: their size is all that counts.
+int run_elementwise(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    switch (ck_dtype_size(call->types.input)) {
+    case 1: return run<uint8_t>(call, plan, context, error);
+    case 2: return run<uint16_t>(call, plan, context, error);
+    case 4: return run<uint32_t>(call, plan, context, error);
+    case 8: return run<uint64_t>(call, plan, context, error);
+    default: return run<sixteen_bytes>(call, plan, context, error);
+    }
+}
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    work->flops = 0;
+    work->bytes =
+        2 * static_cast<double>(elements_of(call->views[0])) * static_cast<double>(ck_dtype_size(call->types.input));
+}
+
+#define CK_FOLDER "coalescing/"
+#define SIZES     TYPES(SAME(UINT8), SAME(INT16), SAME(INT32), F32_F32_F32, F64_F64_F64, SAME(COMPLEX128))
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, SIZES, NONE, CK_DETERMINISTIC, depth, "coalescing/coalescing.cu",
+                 "NumPy's slice, copied on the host", "A stride costs a CPU too: its caches move whole lines",
+                 "T6, P11, M"),
+    VARIANT(elementwise, FIRST, AT_LEAST(60), SIZES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(RANGE(threads, "threads per block", 256, 1, 1024),
+                       RANGE(offset, "elements before the first", 0, 0, 1024),
+                       RANGE(stride, "elements from thread to thread", 1, 1, 1024),
+                       RANGE(idle, "the lane that reads nothing (32: none)", 32, 0, 32)),
+            depth, KERNELS("elementwise"), "A thread an element, some elements apart",
+            "Memory moves sectors of 32 bytes: a warp should want all of each", "T6, P11, M"),
+};
+
+} // namespace
+} // namespace coalescing
+
+extern "C" {
+extern const ck_operation ck_operation_coalescing;
+const ck_operation ck_operation_coalescing = {
+    "coalescing",
+    "A slice of an array: x[offset::stride]",
+    1,
+    1,
+    coalescing::variants,
+    ck_length_of(coalescing::variants),
+    coalescing::work,
+    NULL,
+    NULL,
+};
+}

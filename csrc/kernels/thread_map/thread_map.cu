@@ -1,0 +1,107 @@
+// thread_map: each thread adds its number to its element. The launch and the table; the kernel is in a file of its own.
+//
+// Views: the array, of one to three axes; a number for each thread, whose shape is the grid's followed by the block's,
+// slowest axis first; the result, of the array's shape. The grid and the block are read from that shape.
+#include "coordinates.cuh"
+
+#include "../grid.cuh"
+#include "../launch.cuh"
+#include "../result_length.h"
+#include "../table.h"
+
+namespace thread_map {
+namespace {
+
+// CUDA's own limits of a block's axes: x, y, z.
+constexpr int64_t LONGEST_BLOCK[3] = {1024, 1024, 64};
+
+// Axis `which` (x is 0) of the `count` axes that begin at `first`, slowest first; 1 where there is none.
+int64_t along(const ck_view &view, int first, int count, int which) {
+    return which < count ? view.shape[first + count - 1 - which] : 1;
+}
+
+int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
+    *plan = ck_plan{};
+    const ck_view &array = call->views[0], &numbers = call->views[1];
+    const int axes = array.ndim;
+    if (axes < 1 || axes > 3 || numbers.ndim != 2 * axes)
+        return ck_fail(
+            error, CK_BAD_VALUE, "thread_map",
+            "the array has %d axes and the numbers %d: it takes 1 to 3, and twice as many for grid and block", axes,
+            numbers.ndim);
+    CK_TRY(check_result_length(call, "thread_map", elements_of(array), error));
+    int64_t threads = 1;
+    const bool none = elements_of(numbers) == 0;
+    for (int i = 0; i < 3; ++i) {
+        const int64_t blocks = none ? 1 : along(numbers, 0, axes, i),
+                      length = none ? 1 : along(numbers, axes, axes, i);
+        threads = product(threads, length);
+        if (blocks > call->limits->max_grid[i] || length > LONGEST_BLOCK[i] ||
+            threads > call->limits->max_threads_per_block)
+            return ck_fail(
+                error, CK_BAD_VALUE, "thread_map",
+                "%lld blocks of %lld threads along %c: this device takes %lld blocks and %lld threads there, "
+                "and %d threads a block",
+                static_cast<long long>(blocks), static_cast<long long>(length), "xyz"[i],
+                static_cast<long long>(call->limits->max_grid[i]), static_cast<long long>(LONGEST_BLOCK[i]),
+                call->limits->max_threads_per_block);
+        plan->grid[i] = static_cast<unsigned>(blocks);
+        plan->block[i] = static_cast<unsigned>(length);
+    }
+    for (int i = 0; i < call->view_count; ++i) plan->layout[i].contiguous = 1;
+    plan->clear_outputs = 1;
+    return CK_OK;
+}
+
+int run_coordinates(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const ck_view &array = call->views[0];
+    const bool none = elements_of(call->views[1]) == 0; // no grid: the one thread that is started has no element
+    const extent lengths = {none ? 0 : along(array, 0, array.ndim, 0), along(array, 0, array.ndim, 1),
+                            along(array, 0, array.ndim, 2)};
+    const auto launch = [&](auto element) {
+        using T = decltype(element);
+        return ck_launch(context, error, "coordinates", coordinates<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                         static_cast<const T *>(array.data), static_cast<const T *>(call->views[1].data),
+                         static_cast<T *>(call->views[2].data), lengths);
+    };
+    return call->types.input == CK_INT64 ? launch(uint64_t{}) : launch(uint32_t{});
+}
+
+double depth(const ck_call *) {
+    return 1;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(elements_of(call->views[0]));
+    const double threads = static_cast<double>(elements_of(call->views[1]));
+    work->flops = n;
+    work->bytes = (2 * n + threads) * static_cast<double>(ck_dtype_size(call->types.input));
+}
+
+#define CK_FOLDER "thread_map/"
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(SAME(INT32), SAME(INT64)), NONE, CK_DETERMINISTIC, depth, "thread_map/thread_map.cu",
+                 "The same map by slices, on the host", "A grid over an array is a tiling", "P4 to P7"),
+    VARIANT(coordinates, FIRST, AT_LEAST(60), TYPES(SAME(INT32), SAME(INT64)), NONE, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth, KERNELS("coordinates"), "Each thread adds its number to its element",
+            "Place in the grid = block's place * block's length + place in the block, axis by axis", "P4 to P7"),
+};
+
+} // namespace
+} // namespace thread_map
+
+extern "C" {
+extern const ck_operation ck_operation_thread_map;
+const ck_operation ck_operation_thread_map = {
+    "thread_map",
+    "Each thread of a grid adds its number to its element",
+    2,
+    1,
+    thread_map::variants,
+    ck_length_of(thread_map::variants),
+    thread_map::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,74 @@
+// unpack_bytes: bytes as floats. The launches and the table. Views: the bytes, and as many floats.
+#include "bytes.cuh"
+#include "words.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace unpack_bytes {
+namespace {
+
+int plan_each(const ck_call *call, ck_plan *plan, ck_error *error, int64_t width) {
+    CK_TRY(check_same_elements(call, "unpack_bytes", error));
+    const int64_t n = elements_of(call->views[0]), threads = call->parameters[0];
+    return plan_row(call, plan, error, "unpack_bytes", divide_up(divide_up(n, width), threads), threads);
+}
+
+int plan_bytes(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_each(call, plan, error, 1);
+}
+
+int plan_words(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_each(call, plan, error, 4);
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return ck_launch(context, error, #name, name, ck_dim3(plan->grid), ck_dim3(plan->block), 0,                  \
+                         static_cast<const uint8_t *>(call->views[0].data),                                          \
+                         static_cast<float *>(call->views[1].data), elements_of(call->views[0]));                    \
+    }
+
+RUN(bytes)
+RUN(words)
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    work->flops = 0;
+    work->bytes = 5 * static_cast<double>(elements_of(call->views[0]));
+}
+
+#define CK_FOLDER "unpack_bytes/"
+#define KINDS     TYPES(WIDENED(UINT8, FLOAT32))
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, KINDS, NONE, CK_DETERMINISTIC, depth, "unpack_bytes/unpack_bytes.cu",
+                 "NumPy's conversion, on the host", "A conversion is a matter of memory", "M"),
+    VARIANT(bytes, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth, KERNELS("bytes"),
+            "A thread reads a byte", "A warp that reads bytes asks for 32 of them at a time", "M"),
+    VARIANT(words, AFTER(bytes), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+            KERNELS("words"), "A thread reads four bytes as a word and takes it apart",
+            "The same bytes in a quarter of the requests", "M"),
+};
+
+} // namespace
+} // namespace unpack_bytes
+
+extern "C" {
+extern const ck_operation ck_operation_unpack_bytes;
+const ck_operation ck_operation_unpack_bytes = {
+    "unpack_bytes",
+    "Bytes as floats",
+    1,
+    1,
+    unpack_bytes::variants,
+    ck_length_of(unpack_bytes::variants),
+    unpack_bytes::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,35 @@
+// vec3 "staged": comes after "struct_of_arrays".
+//
+// Change  The vectors stay structs. A block carries its share into shared memory as plain floats, side by side, and each
+//         thread picks its three from there.
+// Why     Global memory wants neighbours to read neighbours; shared memory does not mind a distance of three words, since
+//         three is odd: 32 lanes meet 32 banks.
+// Claim   sectors a request: 4, and 12 for the three; wavefronts of each shared load: 1
+// Price   12 bytes of shared memory a thread, a barrier
+// Edges   floats beyond the last vector are not carried; all threads reach the barrier
+// Map     float f of the block: thread f % threads; vector i: thread i of the grid
+// Limit   the memory
+#ifndef CK_VEC3_STAGED_CUH
+#define CK_VEC3_STAGED_CUH
+
+#include "array_of_structs.cuh"
+
+#include "device_extras.cuh"
+
+namespace vec3 {
+
+__global__ void __launch_bounds__(1024)
+    staged(const float *__restrict__ floats, float *__restrict__ result, int64_t n) {
+    DYNAMIC_SHARED(float, mine);
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.x, here = n - first;
+    const int vectors = here < blockDim.x ? static_cast<int>(here) : static_cast<int>(blockDim.x);
+    for (int f = threadIdx.x; f < 3 * vectors; f += blockDim.x) mine[f] = floats[3 * first + f];
+    __syncthreads();
+
+    const int t = threadIdx.x;
+    if (t < vectors) result[first + t] = squared_length(mine[3 * t], mine[3 * t + 1], mine[3 * t + 2]);
+}
+
+} // namespace vec3
+
+#endif

@@ -1,0 +1,120 @@
+// vec3: x * x + y * y + z * z of vectors of 12 bytes, which lie in memory in four ways. The launches and the table.
+//
+// Views: (n, 3) floats, laid out as the row asks; n results.
+#include "array_of_structs.cuh"
+#include "aligned.cuh"
+#include "struct_of_arrays.cuh"
+#include "staged.cuh"
+
+#include "../launch.cuh"
+#include "../result_length.h"
+#include "../table.h"
+
+namespace vec3 {
+namespace {
+
+int64_t vectors(const ck_call *call) {
+    return call->views[0].ndim == 2 ? call->views[0].shape[0] : 0;
+}
+
+int plan_array_of_structs(const ck_call *call, ck_plan *plan, ck_error *error) {
+    if (call->views[0].ndim != 2 || call->views[0].shape[1] != 3)
+        return ck_fail(error, CK_BAD_VALUE, "vec3", "the vectors' shape is (n, 3): two axes, the last one of 3");
+    CK_TRY(check_result_length(call, "vec3", vectors(call), error));
+    const int64_t threads = call->parameters[0];
+    return plan_row(call, plan, error, "vec3", divide_up(vectors(call), threads), threads);
+}
+
+int plan_aligned(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_array_of_structs(call, plan, error));
+    plan->layout[0].column_multiple = 4; // 3 floats become 4
+    return CK_OK;
+}
+
+int plan_struct_of_arrays(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_array_of_structs(call, plan, error));
+    plan->layout[0].contiguous = 0; // as they lie
+    return CK_OK;
+}
+
+int plan_staged(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_array_of_structs(call, plan, error));
+    plan->shared_bytes = 3 * sizeof(float) * plan->block[0];
+    return CK_OK;
+}
+
+template <typename T, typename Kernel, typename... More>
+int launch(const char *name, Kernel kernel, const ck_call *call, const ck_plan *plan, const ck_context *context,
+           ck_error *error, More... more) {
+    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
+                     static_cast<const T *>(call->views[0].data), static_cast<float *>(call->views[1].data),
+                     vectors(call), more...);
+}
+
+int run_array_of_structs(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return launch<vector3>("array_of_structs", array_of_structs, call, plan, context, error);
+}
+
+int run_aligned(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return launch<float4>("aligned", aligned, call, plan, context, error);
+}
+
+int run_struct_of_arrays(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const int64_t *const bytes = call->views[0].strides, item = static_cast<int64_t>(sizeof(float));
+    return launch<float>("struct_of_arrays", struct_of_arrays, call, plan, context, error, bytes[0] / item,
+                         bytes[1] / item);
+}
+
+int run_staged(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return launch<float>("staged", staged, call, plan, context, error);
+}
+
+// The products' roundings come one beside the other, and two additions follow.
+double depth(const ck_call *) {
+    return 3;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(vectors(call));
+    work->flops = 5 * n;
+    work->bytes = 16 * n;
+}
+
+#define CK_FOLDER "vec3/"
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, depth, "vec3/vec3.cu",
+                 "Squares and their sums, on the host", "Where data lie matters to a CPU too", "T6"),
+    VARIANT(array_of_structs, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS),
+            depth, KERNELS("array_of_structs"), "Structs of 12 bytes, side by side",
+            "No load has 12 bytes: three loads, whose lanes are 12 bytes apart", "T6"),
+    VARIANT(aligned, AFTER(array_of_structs), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth, KERNELS("aligned"), "Structs of 16 bytes, 4 of them unused",
+            "One load a vector, for a third more bytes", "T6"),
+    VARIANT(struct_of_arrays, AFTER(aligned), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth, KERNELS("struct_of_arrays"),
+            "All x, then all y, then all z, as the array lies", "Neighbouring threads read neighbouring floats",
+            "T6"),
+    VARIANT(staged, AFTER(struct_of_arrays), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth, KERNELS("staged"), "Structs of 12 bytes by way of shared memory",
+            "Shared memory does not mind a distance of three words", "T6"),
+};
+
+} // namespace
+} // namespace vec3
+
+extern "C" {
+extern const ck_operation ck_operation_vec3;
+const ck_operation ck_operation_vec3 = {
+    "vec3",
+    "The squared lengths of vectors of three floats",
+    1,
+    1,
+    vec3::variants,
+    ck_length_of(vec3::variants),
+    vec3::work,
+    NULL,
+    NULL,
+};
+}

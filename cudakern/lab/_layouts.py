@@ -1,0 +1,179 @@
+"""layouts: an array of structs against a struct of arrays, on the GPU and on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._creation import asarray, empty
+from .._operations.add_fields import add_fields
+from .._profile import measure
+from ._experiment import Column, Experiment
+from ._rules import LANES, sectors
+from ._sizes import size
+from ._words import longer
+
+if TYPE_CHECKING:
+    from .._plots import Picture
+
+DOCUMENTS = (
+    "M: with 4096 elements of four fields, structs side by side take three to four times as long as arrays on a GPU "
+    "(11 times on the oldest), and on a CPU a tenth of the time"
+)
+#: M's number of structs and how often they are added here; and large ones, beyond a chip's caches. A round's time has
+#: its share of the copy that begins the sums.
+SMALL, SMALL_ROUNDS, LARGE_ROUNDS = 4096, 100, 4
+ON_CHIP, ON_EMULATOR = 1 << 24, 1 << 15
+
+#: (what runs, its variant, whether fields lie side by side, words from lane to lane, bytes a load)
+FORMS = (
+    ("structs", "array_of_structs", False, 4, 4),
+    ("structs, 16 bytes at once", "aligned_structs", False, 4, 16),
+    ("arrays", "struct_of_arrays", True, 1, 4),
+)
+
+COLUMNS = (
+    Column("where", "where"),
+    Column("structs", "n", lambda n: f"{n:,}"),
+    Column("layout", "layout"),
+    Column("sectors a warp\nfor its structs", "sectors"),
+    Column("time\na round", "round_ns", _display.duration),
+    Column("against\narrays", "relative"),
+)
+
+
+def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
+    """Structs of four fields side by side, and the fields side by side: added in place, on the GPU and on the CPU.
+
+    Parameters
+    ----------
+    n : int, optional
+        Structs of the large case, beside the documents' 4096. Default: 2**24 on a GPU, 32,768 on the emulator.
+    repeat : int, optional
+        As in :func:`cudakern.profile`.
+
+    Returns
+    -------
+    Experiment
+        A row a place, size and layout: the time of one addition of all structs. The CPU's are NumPy's, field by field:
+        views of one array of structs (what a structured array's fields are), and arrays of their own.
+
+    Raises
+    ------
+    ValueError
+        ``n`` or ``repeat`` below 1.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    M. The emulator's times say nothing about sectors; they are left out, and the CPU's are real.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> rows = lab.layouts(n=1000, repeat=1).rows
+    >>> [(row["layout"], row["sectors"]) for row in rows[:3]]
+    [('structs', 64), ('structs, 16 bytes at once', 16), ('arrays', 16)]
+    """
+    here = backend()
+    large = size("layouts", n, ON_CHIP, ON_EMULATOR)
+    rows: list[dict[str, Any]] = []
+    for structs, rounds in ((SMALL, SMALL_ROUNDS), (large, LARGE_ROUNDS)):
+        kernels = [_on_device(structs, rounds, form, repeat) for form in FORMS]
+        hosts = [_on_host(structs, rounds, by_field, repeat) for by_field in (False, True)]
+        for several in (kernels, hosts):
+            base = several[-1]["round_ns"]
+            for row in several:
+                row["relative"] = None if base is None else row["round_ns"] / base
+        rows += kernels + hosts
+    timed = rows[0]["round_ns"] is not None
+    return Experiment(
+        name="layouts",
+        title="layouts: four fields of 4 bytes, added in place",
+        backend=here,
+        columns=COLUMNS,
+        rows=tuple(rows),
+        finding=_finding(rows),
+        documents=DOCUMENTS,
+        here=""
+        if timed
+        else "The emulator reads each lane's words by itself: its times say nothing about layouts on a "
+        "GPU and are left out; the CPU's are real.",
+        draw=_draw,
+    )
+
+
+def _structs(n: int, seed: int) -> Any:
+    return np.random.default_rng(seed).integers(0, 10, (n, 4), dtype=np.int32)
+
+
+def _on_device(n: int, rounds: int, form: tuple[str, str, bool, int, int], repeat: int | None) -> dict[str, Any]:
+    layout, variant, by_field, apart, width = form
+    begin, source = _structs(n, 0), _structs(n, 1)
+    if by_field:
+        arrays = [asarray(np.ascontiguousarray(x.T)).T for x in (begin, source)]
+        out = empty((4, n), "int32").T
+    else:
+        arrays, out = [asarray(begin), asarray(source)], empty((n, 4), "int32")
+    keywords = {"variant": variant, "rounds": rounds, "out": out}
+    profile, _ = measure(add_fields, tuple(arrays), keywords, repeat, None)
+    loads = 16 // width
+    return {
+        "where": "GPU",
+        "n": n,
+        "layout": layout,
+        "sectors": loads * sectors((4 * apart * lane for lane in range(LANES)), width),
+        "round_ns": profile.kernel_ns / rounds if profile.clock == "gpu" else None,
+        "rounds": rounds,
+        "clock": profile.clock,
+    }
+
+
+def _on_host(n: int, rounds: int, by_field: bool, repeat: int | None) -> dict[str, Any]:
+    arrays = [np.array(_structs(n, seed), order="F" if by_field else "C") for seed in (0, 1)]
+    profile, _ = measure(add_fields, tuple(arrays), {"variant": "numpy", "rounds": rounds}, repeat, None)
+    return {
+        "where": "CPU (NumPy)",
+        "n": n,
+        "layout": "arrays" if by_field else "structs",
+        "sectors": None,
+        "round_ns": profile.kernel_ns / rounds,
+        "rounds": rounds,
+        "clock": profile.clock,
+    }
+
+
+def _finding(rows: Sequence[dict[str, Any]]) -> str:
+    said = []
+    for n in dict.fromkeys(row["n"] for row in rows):
+        parts = []
+        for where in ("GPU", "CPU (NumPy)"):
+            times = {row["layout"]: row["round_ns"] for row in rows if (row["where"], row["n"]) == (where, n)}
+            if times["arrays"] is None:
+                continue
+            part = f"on the {where} structs take {longer(times['structs'], times['arrays'])} arrays"
+            whole = times.get("structs, 16 bytes at once")
+            if whole is not None:
+                part += f" (and moved at once {longer(whole, times['arrays'])} arrays)"
+            parts.append(part)
+        said.append(f"with {n:,} structs, {', and '.join(parts)}")
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _draw(result: Experiment, picture: Picture) -> None:
+    from .._plots import BAR, HOST_BAR, bars
+
+    shown = [row for row in result.rows if row["relative"] is not None][::-1]
+    axes = picture.subplots()
+    names = [f"{row['where']}, {row['n']:,}: {row['layout']}" for row in shown]
+    values = [float(row["relative"]) for row in shown]
+    colors = [BAR if row["where"] == "GPU" else HOST_BAR for row in shown]
+    bars(axes, names, values, [_display.figure(value) for value in values], colors)
+    axes.set_xlabel("time against arrays of the same size and place", fontsize=9)
+    axes.tick_params(labelsize=8)

@@ -1,0 +1,84 @@
+"""The hardware's rules for what a warp asks of memory, as CUDA's programming guide has them for today's chips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+#: Lanes of a warp; banks of shared memory and bytes of a bank's word; bytes of a sector, the unit of global memory.
+LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
+
+
+def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
+    """How many passes shared memory takes to answer one request of a warp.
+
+    Parameters
+    ----------
+    addresses : iterable of int
+        The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.
+    width : int
+        Bytes that each lane asks for: 1, 2, 4, 8 or 16. Of 8 bytes half a warp is served at a time, of 16 a quarter.
+
+    Returns
+    -------
+    int
+        For each part of the warp the most different words that are wanted of one bank, added up. Lanes that want the
+        same word share it.
+
+    Raises
+    ------
+    ValueError
+        More than 32 lanes, or another width.
+
+    Examples
+    --------
+    >>> wavefronts(4 * 16 * lane for lane in range(32)), wavefronts(4 * 17 * lane for lane in range(32))
+    (16, 1)
+    """
+    asked = _checked(addresses, width)
+    together = LANES * WORD // max(width, WORD)
+    passes = 0
+    for first in range(0, len(asked), together):
+        words = {byte // WORD for at in asked[first : first + together] for byte in range(at, at + width, 1)}
+        banks = np.bincount([word % BANKS for word in words])
+        passes += int(banks.max())
+    return passes
+
+
+def sectors(addresses: Iterable[int], width: int = WORD) -> int:
+    """How many 32-byte sectors of global memory one request of a warp touches.
+
+    Parameters
+    ----------
+    addresses : iterable of int
+        The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.
+    width : int
+        Bytes that each lane asks for: 1, 2, 4, 8 or 16.
+
+    Returns
+    -------
+    int
+        The number of different sectors.
+
+    Raises
+    ------
+    ValueError
+        More than 32 lanes, or another width.
+
+    Examples
+    --------
+    >>> sectors(4 * lane for lane in range(32)), sectors(12 * lane for lane in range(32))
+    (4, 12)
+    """
+    asked = _checked(addresses, width)
+    return len({byte // SECTOR for at in asked for byte in (at, at + width - 1)})
+
+
+def _checked(addresses: Iterable[int], width: int) -> list[int]:
+    asked = [int(at) for at in addresses]
+    if len(asked) > LANES:
+        raise ValueError(f"a warp has {LANES} lanes, and these are {len(asked)} addresses")
+    if width not in (1, 2, 4, 8, 16):
+        raise ValueError(f"width={width}: a lane asks for 1, 2, 4, 8 or 16 bytes at once")
+    return asked

@@ -1,0 +1,354 @@
+"""Experiments on threads and memory: what they compute, what their sentences say, and their rules of the hardware."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import cudakern
+from cudakern import lab
+from cudakern._operations import registry
+from cudakern.lab import _bank_conflicts, _coalescing, _layouts, _words
+
+pytest.importorskip("matplotlib")
+
+
+def shows_itself(result, path):
+    """What every experiment can do."""
+    text = repr(result)
+    assert result.finding in " ".join(text.split())
+    assert all(column.key in row for row in result.rows for column in result.columns)
+    assert "<table>" in result._repr_html_()
+    assert json.loads(json.dumps(result.to_dict()))["experiment"] == result.name
+    assert result.documents
+    assert result.here or not result.backend.emulated
+    result.plot(str(path / "picture.png"))
+    assert (path / "picture.png").stat().st_size > 1000
+
+
+# --- thread_map ------------------------------------------------------------------------------------------------------
+def by_loops(grid, block, shape):
+    """(block, thread) of each element by the formula, element by element; grid and block as x, y, z."""
+    blocks, threads = np.full(shape, -1), np.full(shape, -1)
+    for place in np.ndindex(*shape):
+        at = place[::-1]
+        which, inside = zip(*(divmod(i, length) for i, length in zip(at, block, strict=True)), strict=True)
+        if all(b < n for b, n in zip(which, grid, strict=True)):
+            blocks[place] = sum(b * int(np.prod(grid[:axis])) for axis, b in enumerate(which))
+            threads[place] = sum(t * int(np.prod(block[:axis])) for axis, t in enumerate(inside))
+    return blocks, threads
+
+
+@pytest.mark.parametrize(
+    "grid, block, shape",
+    [
+        ((4,), (64,), (256,)),
+        ((4,), (8,), (29,)),
+        ((3,), (8,), (29,)),
+        ((2, 3), (4, 2), (6, 8)),
+        ((5, 4), (16, 16), (62, 76)),
+        ((4, 3), (16, 16), (62, 76)),
+        ((6, 5), (16, 16), (62, 76)),
+        ((2, 2, 2), (4, 3, 2), (3, 5, 7)),
+        ((1, 2, 3), (2, 3, 4), (13, 2, 3)),
+    ],
+)
+def test_thread_map_is_the_formula(backend, grid, block, shape, tmp_path):
+    result = lab.thread_map(grid, block, shape)
+    blocks, threads = by_loops(grid, block, shape)
+    assert np.array_equal(result.block, blocks)
+    assert np.array_equal(result.thread, threads)
+    assert sum(row["blocks"] for row in result.rows) == np.prod(grid)
+    started = np.prod(grid) * np.prod(block)
+    assert sum(row["idle_in_all"] for row in result.rows) == started - np.count_nonzero(blocks >= 0)
+    assert ("no thread" in result.finding) == bool((blocks < 0).any())
+    shows_itself(result, tmp_path)
+
+
+def test_the_slides_picture_has_its_four_kinds_of_block(backend):
+    result = lab.thread_map(None, (16, 16), (62, 76))
+    kinds = {row["kind"]: (row["blocks"], row["busy"], row["idle"]) for row in result.rows}
+    assert kinds == {
+        "inside": (12, 256, 0),
+        "right edge": (3, 192, 64),
+        "bottom edge": (4, 224, 32),
+        "right and bottom edge": (1, 168, 88),
+    }
+    assert "408 of them are idle" in result.finding
+    dropped = lab.thread_map((76 // 16, 62 // 16), (16, 16), (62, 76))  # the slides' mistake
+    assert f"{62 * 76 - 48 * 64:,} elements have no thread" in dropped.finding
+    assert [row["kind"] for row in lab.thread_map((6, 4), (16, 16), (62, 76)).rows][-1] == "outside"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ((None, 4), "give a grid"),
+        ((0, 4), "grid=0"),
+        ((2, (4, 0), 8), "block=(4, 0)"),
+        ((2, (4, 4), (8, 8)), "1, 2 and 2 axes"),
+        (((1,) * 4, (1,) * 4), "4 axes|axes"),
+        ((1, 1025), "1024 threads"),
+        (((1, 70000), (1, 1)), "65535 blocks"),
+        (((1, 1, 1), (1, 1, 65)), "64 threads"),
+    ],
+)
+def test_thread_map_refuses(backend, arguments, words):
+    with pytest.raises(ValueError, match=words.replace("(", r"\(").replace(")", r"\)")):
+        lab.thread_map(*arguments)
+
+
+def test_thread_map_takes_numbers_of_fitting_rank():
+    number_elements = registry()["thread_map"].call
+    with pytest.raises(ValueError, match="1 to 3 axes"):
+        number_elements(np.zeros((2, 2), int), np.zeros((2, 2), int))
+    assert cudakern.variants("thread_map")["coordinates"].types == ("int32", "int64")
+
+
+# --- the hardware's rules --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("stride", range(33))
+def test_wavefronts_of_strides_are_the_common_divisor(stride):
+    assert lab.wavefronts(4 * stride * lane for lane in range(32)) == max(math.gcd(stride, 32) if stride else 1, 1)
+
+
+def test_wavefronts_count_different_words_of_a_bank():
+    draw = np.random.default_rng(1)
+    for _ in range(50):
+        words = draw.integers(0, 200, draw.integers(1, 33)).tolist()
+        banks = {}
+        for word in words:
+            banks.setdefault(word % 32, set()).add(word)
+        assert lab.wavefronts(4 * word for word in words) == max(map(len, banks.values()))
+    assert lab.wavefronts([]) == 0
+    assert lab.wavefronts(range(32), 1) == 1
+    assert [lab.wavefronts((width * lane for lane in range(32)), width) for width in (4, 8, 16)] == [1, 2, 4]
+
+
+def test_sectors_are_those_that_hold_a_byte_that_is_asked_for():
+    draw = np.random.default_rng(2)
+    for width in (1, 2, 4, 8, 16):
+        addresses = (width * draw.integers(0, 300, 32)).tolist()
+        touched = {byte // 32 for at in addresses for byte in range(at, at + width)}
+        assert lab.sectors(addresses, width) == len(touched)
+    assert [lab.sectors((4 * stride * lane for lane in range(32)), 4) for stride in (0, 1, 2, 8, 32)] == [
+        1,
+        4,
+        8,
+        32,
+        32,
+    ]
+    assert lab.sectors(4 + 4 * lane for lane in range(32)) == 5
+    assert lab.sectors([]) == 0
+
+
+@pytest.mark.parametrize("rule", [lab.wavefronts, lab.sectors])
+def test_rules_refuse_what_no_warp_asks(rule):
+    with pytest.raises(ValueError, match="33 addresses"):
+        rule(range(33))
+    with pytest.raises(ValueError, match="width=3"):
+        rule([0], 3)
+
+
+# --- bank_conflicts --------------------------------------------------------------------------------------------------
+def test_bank_conflicts_has_every_stride(backend, tmp_path):
+    result = lab.bank_conflicts(repeat=1)
+    forms = [(row["form"], row["stride"]) for row in result.rows]
+    assert forms == [
+        ("broadcast", 0),
+        *(("strided", s) for s in range(1, 33)),
+        *(("padded", s) for s in range(1, 33)),
+    ]
+    ways = {(row["form"], row["stride"]): row["wavefronts"] for row in result.rows}
+    assert (ways["broadcast", 0], ways["strided", 16], ways["padded", 16], ways["padded", 31]) == (1, 16, 1, 32)
+    assert result.backend.emulated == all(cycles is None for cycles in result["cycles"])
+    assert "32 wavefronts" in result.finding
+    shows_itself(result, tmp_path)
+
+
+def test_bank_conflicts_says_what_was_measured():
+    """Rows as a GPU would give them, and rows of a chip on which nothing waits."""
+
+    def said(slow):
+        rows = [
+            {"form": form, "stride": stride, "wavefronts": ways, "cycles": cycles}
+            for form, stride, ways, cycles in (
+                ("broadcast", 0, 1, 2.0),
+                ("strided", 1, 1, 2.0),
+                ("strided", 32, 32, slow),
+                ("padded", 32, 1, 2.1),
+            )
+        ]
+        return _bank_conflicts._finding(rows)
+
+    assert "Stride 32 takes 16 times as long as stride 1" in said(32.0)
+    assert "Stride 32 takes about as long as stride 1" in said(2.0)
+    assert "padding it takes about as long as stride 1; a broadcast takes about as long" in said(32.0)
+
+
+@pytest.mark.parametrize("arguments", [{"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
+def test_bank_conflicts_refuses(arguments):
+    with pytest.raises(ValueError, match=r"strides|n=0|repeat=0"):
+        lab.bank_conflicts(**arguments)
+
+
+def test_words_for_times_and_rates():
+    assert _words.longer(32, 2) == "16 times as long as"
+    assert _words.longer(2.1, 2) == "about as long as"
+    assert _words.longer(1, 2) == "50% of the time of"
+    assert _words.faster(6, 2) == "3 times as fast as"
+    assert _words.faster(1, 2) == "at 50% of the rate of"
+
+
+# --- coalescing ------------------------------------------------------------------------------------------------------
+def test_coalescing_has_every_case(backend, tmp_path):
+    result = lab.coalescing(n=5000, repeat=1)
+    sectors = {(row["experiment"], row["case"]): row["sectors"] for row in result.rows}
+    assert sectors["offset", "0 elements"] == sectors["offset", "8 elements"] == 4
+    assert sectors["offset", "1 element"] == 5
+    assert [sectors["stride", case] for case in ("1 element", "2 elements", "8 elements", "32 elements")] == [
+        *(4, 8, 32, 32),
+    ]
+    assert [sectors["width", case] for case in ("1 byte", "4 bytes", "8 bytes", "16 bytes")] == [1, 4, 8, 16]
+    assert sectors["partial warp", "all lanes"] == sectors["partial warp", "without lane 3"] == 4
+    assert [sectors["vec3", way] for way in ("array_of_structs", "aligned", "struct_of_arrays", "staged")] == [
+        *(36, 16, 12, 12),
+    ]
+    assert all(0 < row["wanted"] <= 1 for row in result.rows)
+    assert all((row["gb_per_s"] is None) == (row["clock"] != "gpu") for row in result.rows)
+    shows_itself(result, tmp_path)
+
+
+def test_coalescing_says_what_was_measured(backend):
+    rows = {(row["experiment"], row["case"]): row | {"gb_per_s": 100.0} for row in lab.coalescing(n=100, repeat=1).rows}
+    assert _coalescing._finding(rows).count("about as fast as") == 5
+    assert "none is faster than as they are" in _coalescing._finding(rows)
+    rows["stride", "32 elements"]["gb_per_s"] = 12.0
+    rows["bytes as floats", "words"]["gb_per_s"] = 300.0
+    rows["vec3", "staged"]["gb_per_s"] = 150.0
+    said = _coalescing._finding(rows)
+    assert "A stride of 32 is at 12% of the rate of a stride of 1" in said
+    assert "read as words are 3 times as fast as" in said
+    assert "staged is 1.5 times as fast as structs" in said
+
+
+def test_sizes_below_one_are_refused():
+    for experiment in (lab.coalescing, lab.layouts):
+        with pytest.raises(ValueError, match=r"n=0: it must be 1 or more"):
+            experiment(n=0)
+
+
+@pytest.mark.parametrize("offset, stride, idle", [(0, 1, 32), (3, 1, 3), (5, 7, 0), (1, 1024, 31), (1024, 3, 32)])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "float32", "float64", "complex128"])
+def test_slices_are_numpys(backend, dtype, offset, stride, idle):
+    slices = registry()["coalescing"].call
+    for n in (0, 1, 700, 5000):
+        x = (np.arange(n) % 251 + 1).astype(dtype)
+        expected = x[offset::stride].copy()
+        if idle < 32:
+            expected[idle::32] = 0
+        for given in (x, cudakern.asarray(x)):
+            result = slices(given, offset=offset, stride=stride, idle=idle, variant="elementwise")
+            assert np.array_equal(np.asarray(result.get() if given is not x else result), expected)
+        assert np.array_equal(slices(x, offset=offset, stride=stride, idle=idle), expected)
+
+
+def test_slices_refuse(backend):
+    slices = registry()["coalescing"].call
+    x = np.zeros(8, np.int32)
+    for wrong in ({"offset": -1}, {"stride": 0}, {"idle": 33}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            slices(x, variant="elementwise", **wrong)
+    with pytest.raises(ValueError, match="one axis"):
+        slices(x.reshape(2, 4))
+
+
+def test_vectors_lie_as_the_row_asks(backend):
+    vec3 = registry()["vec3"].call
+    x = np.random.default_rng(4).random((100, 3), np.float32)
+    expected = (x * x).sum(axis=1)
+    for row in cudakern.variants("vec3"):
+        for given in (x, np.asfortranarray(x), x[::-1][::-1]):
+            np.testing.assert_allclose(vec3(given, variant=row.name), expected, rtol=1e-6)
+        if not row.on_host:
+            for on_device in (cudakern.asarray(x), cudakern.asarray(x.T.copy()).T):
+                np.testing.assert_allclose(vec3(on_device, variant=row.name).get(), expected, rtol=1e-6)
+    for wrong in ((100, 4), (300,), (1, 100, 3)):
+        with pytest.raises(ValueError, match=r"\(n, 3\)"):
+            vec3(np.zeros(wrong, np.float32))
+
+
+# --- layouts ---------------------------------------------------------------------------------------------------------
+def test_layouts_on_gpu_and_cpu(backend, tmp_path):
+    result = lab.layouts(n=5000, repeat=1)
+    assert [(row["where"][:3], row["n"], row["layout"]) for row in result.rows] == [
+        (where, n, layout)
+        for n in (4096, 5000)
+        for where, layout in (
+            ("GPU", "structs"),
+            ("GPU", "structs, 16 bytes at once"),
+            ("GPU", "arrays"),
+            ("CPU", "structs"),
+            ("CPU", "arrays"),
+        )
+    ]
+    assert [row["sectors"] for row in result.rows[:5]] == [64, 16, 16, None, None]
+    assert all(row["round_ns"] is not None for row in result.rows if row["where"] != "GPU")
+    assert all((row["round_ns"] is None) == (row["clock"] == "emulated") for row in result.rows)
+    assert "With 4,096 structs" in result.finding
+    assert "with 5,000 structs" in result.finding
+    shows_itself(result, tmp_path)
+
+
+def test_layouts_says_what_was_measured():
+    rows = [
+        {"where": where, "n": 4096, "layout": layout, "round_ns": ns}
+        for where, layout, ns in (
+            ("GPU", "structs", 400),
+            ("GPU", "structs, 16 bytes at once", 101),
+            ("GPU", "arrays", 100),
+            ("CPU (NumPy)", "structs", 50),
+            ("CPU (NumPy)", "arrays", 100),
+        )
+    ]
+    said = _layouts._finding(rows)
+    assert "on the GPU structs take 4 times as long as arrays (and moved at once about as long as arrays)" in said
+    assert "on the CPU (NumPy) structs take 50% of the time of arrays" in said
+
+
+@pytest.mark.parametrize("variant", [row.name for row in cudakern.variants("add_fields") if not row.on_host])
+@pytest.mark.parametrize("rounds", [1, 3, 1000])
+def test_fields_are_added_wherever_they_lie(backend, variant, rounds):
+    """As structs, as arrays, into either, and where no struct begins on a multiple of 16 bytes; sums wrap."""
+    add_fields = registry()["add_fields"].call
+    draw = np.random.default_rng(rounds)
+    a, b = (draw.integers(-(2**31), 2**31, (300, 4), dtype=np.int32) for _ in range(2))
+    with np.errstate(over="ignore"):
+        expected = a + np.int32(rounds) * b
+    on_device = [cudakern.asarray(x) for x in (a, b)]
+    by_field = [cudakern.asarray(np.ascontiguousarray(x.T)).T for x in (a, b)]
+    shifted = []
+    for x in (a, b):
+        flat = cudakern.zeros(x.size + 1, "int32")
+        flat[1:] = x.ravel()
+        shifted.append(flat[1:].reshape(x.shape))
+    for given in (on_device, by_field, shifted):
+        assert np.array_equal(add_fields(*given, rounds=rounds, variant=variant).get(), expected)
+        for out in (cudakern.empty((300, 4), "int32"), cudakern.empty((4, 300), "int32").T):
+            assert add_fields(*given, rounds=rounds, variant=variant, out=out) is out
+            assert np.array_equal(out.get(), expected)
+    assert np.array_equal(add_fields(a, b, rounds=rounds, variant=variant), expected)
+    assert np.array_equal(add_fields(a, b, rounds=rounds), expected)
+
+
+def test_fields_refuse():
+    add_fields = registry()["add_fields"].call
+    x = np.zeros((5, 4), np.int32)
+    for wrong in (np.zeros((5, 3), np.int32), np.zeros((6, 4), np.int32), np.zeros(20, np.int32)):
+        with pytest.raises(ValueError, match=r"\(n, 4\)"):
+            add_fields(x, wrong)
+    for rounds in (0, 1001):
+        with pytest.raises(ValueError, match="rounds"):
+            add_fields(x, x, rounds=rounds, variant="array_of_structs")
+        with pytest.raises(ValueError, match="rounds"):
+            add_fields(x, x, rounds=rounds, variant="numpy")
