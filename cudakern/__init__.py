@@ -32,12 +32,15 @@ from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
 from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
+from ._operations.bincount import bincount
 from ._operations.exclusive_scan import exclusive_scan
 from ._operations.grayscale import grayscale
 from ._operations.inclusive_scan import inclusive_scan
+from ._operations.interp import interp
 from ._operations.matmul import matmul
 from ._operations.packbits import packbits
 from ._operations.saxpy import saxpy
+from ._operations.sort import sort
 from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
@@ -75,6 +78,7 @@ __all__ = [
     "__version__",
     "asarray",
     "backend",
+    "bincount",
     "compare",
     "device",
     "device_query",
@@ -86,10 +90,9 @@ __all__ = [
     "from_dlpack",
     "grayscale",
     "inclusive_scan",
+    "interp",
     "kernel_resources",
     "ladder",
-    "ladder",
-    "matmul",
     "matmul",
     "max_potential_block_size",
     "occupancy",
@@ -97,6 +100,7 @@ __all__ = [
     "profile",
     "random_matrix",
     "saxpy",
+    "sort",
     "source",
     "stencil_1d",
     "sum_of_squares",

@@ -164,7 +164,9 @@ def check_stream(stream: Any) -> None:
     """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
     if stream is not None:
         here = backend()
-        stream_handle(stream, here.native, here.device)
+        handle = stream_handle(stream, here.native, here.device)
+        if handle:
+            here.native.stream_done(here.device, handle)  # refuses what is no stream
 
 
 def execute(row: Variant, values: tuple[int, ...], inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:

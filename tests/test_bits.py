@@ -7,7 +7,8 @@ import pytest
 
 import cudakern
 from cases import label, native, rows
-from cudakern import packbits
+from cudakern import bincount, packbits
+from cudakern._operations.extent import extent
 
 PACKS = [(name, row) for name, row in rows("packbits", host=False)]
 BITORDERS = ("big", "little")
@@ -119,3 +120,138 @@ def test_the_c_module_refuses_a_result_of_another_length(backend):
         native(backend).execute(
             "packbits", row.name, row.values({}), (np.ones(17, bool),), (np.zeros(2, "uint8"),), 0, False, 0
         )
+
+
+# --- bincount ---------------------------------------------------------------------------------------------------------
+COUNTS = [(name, row) for name, row in rows("bincount", host=False)]
+every_count = pytest.mark.parametrize("name, row", COUNTS, ids=label)
+
+
+@every_count
+def test_numpys_counts(name, row):
+    """All alike, no two alike, most alike, and more bins than shared memory holds: at its last one and beyond."""
+    draw = np.random.default_rng(2)
+    held = 48 * 1024 // 4
+    cases = {
+        "all alike": np.full(5000, 7),
+        "no two alike": draw.permutation(3000),
+        "most alike": np.where(draw.random(5000) < 0.9, 3, draw.integers(0, 500, 5000)),
+        "runs": np.repeat(np.arange(100), 33),
+        "as many bins as a block holds": np.append(draw.integers(0, held, 3000), held - 1),
+        "one more": np.append(draw.integers(0, held, 3000), held),
+        "three ranges": np.append(draw.integers(0, 3 * held, 3000), 3 * held - 1),
+    }
+    with cudakern.use_backend(name):
+        for case, x in cases.items():
+            for dtype in ("int64", "uint16", "int32", "uint64"):
+                result = bincount(x.astype(dtype), variant=row.name)
+                assert result.dtype == np.int64
+                assert np.array_equal(result, np.bincount(x)), (case, dtype)
+
+
+@every_count
+def test_small_types_to_their_last_number(name, row):
+    with cudakern.use_backend(name):
+        for dtype in ("bool", "int8", "uint8", "int16"):
+            kind = np.dtype(dtype)
+            last = 1 if dtype == "bool" else np.iinfo(kind).max
+            x = np.array([0, last, last, last // 2] * 9).astype(kind)
+            assert np.array_equal(bincount(x, variant=row.name), np.bincount(x.astype(int)))
+
+
+@every_count
+def test_minlength(name, row):
+    with cudakern.use_backend(name):
+        for minlength in (0, 3, 5, 6, 100, np.int8(9), 13_000):
+            for x in (np.array([4, 1, 4]), np.empty(0, int)):
+                expected = np.bincount(x, minlength=minlength)
+                assert np.array_equal(bincount(x, None, minlength, variant=row.name), expected)
+                on_device = cudakern.asarray(x)
+                assert np.array_equal(bincount(on_device, minlength=minlength, variant=row.name).get(), expected)
+
+
+@every_count
+def test_the_c_module_counts_nothing_beyond_the_bins(name, row):
+    """Who calls it with too few bins loses counts, and no memory."""
+    x = np.array([0, 1, 5, 2**31, 1, 2**40, -1], np.int64)
+    counts = np.zeros(3, np.int64)
+    native(name).execute("bincount", row.name, row.values({}), (x,), (counts,), 0, False, 0)
+    assert counts.tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("variant", ["auto", "numpy", "shared_atomics"])
+def test_what_bincount_does_not_take(backend, variant):
+    places = (np.asarray,) if variant == "numpy" else (np.asarray, cudakern.asarray)
+    for place in places:
+        with pytest.raises(TypeError, match=r"weights are not taken here: numpy\.bincount\(x, weights\)"):
+            bincount(place(np.array([1])), [0.5], variant=variant)
+        with pytest.raises(ValueError, match="negative"):
+            bincount(place(np.array([3, -2, 1])), variant=variant)
+        with pytest.raises(ValueError, match="deep|one axis"):
+            bincount(place(np.ones((2, 2), int)), variant=variant)
+        with pytest.raises(ValueError, match="depth|one axis"):
+            bincount(place(np.array(3)), variant=variant)
+        with pytest.raises(TypeError, match="float64"):
+            bincount(place(np.array([1.0])), variant=variant)
+        with pytest.raises(ValueError, match="minlength is -1"):
+            bincount(place(np.array([1])), minlength=-1, variant=variant)
+        with pytest.raises(TypeError, match="minlength is None: give 0"):
+            bincount(place(np.array([1])), minlength=None, variant=variant)
+        with pytest.raises(TypeError, match="float"):
+            bincount(place(np.array([1])), minlength=2.5, variant=variant)
+        with pytest.raises(ValueError, match="negative|beyond the bins"):
+            bincount(place(np.array([2**63 + 4], np.uint64)), variant=variant)
+    with pytest.raises(TypeError):
+        bincount(["a"], variant=variant)
+    assert np.array_equal(bincount([], minlength=2, variant=variant), [0, 0])
+    assert np.array_equal(bincount([True, False, True], variant=variant), [1, 2])
+
+
+def test_more_bins_than_memory(backend):
+    """An error that says so, from the host's memory or the device's; nothing is left behind."""
+    x = np.array([2**45])
+    used = native(backend).pool_used(0)
+    with pytest.raises((MemoryError, ValueError)):
+        bincount(x, variant="global_atomics")
+    with pytest.raises(cudakern.OutOfMemoryError):
+        bincount(cudakern.asarray(x))
+    assert native(backend).pool_used(0) == used
+
+
+def test_auto_counts_few_and_many_bins(backend):
+    """The row that "auto" takes on the device follows the number of bins."""
+    seen = {}
+    for largest in (99, 48 * 1024 // 4 - 1, 48 * 1024 // 4):
+        x = cudakern.asarray(np.array([largest, 1, 1]))
+        profile = cudakern.profile(bincount, x, repeat=1, warmup=0)
+        seen[largest] = profile.variant.name
+        assert bincount(x).get()[[1, largest]].tolist() == [2, 1]
+    assert list(seen.values()) == ["shared_atomics", "shared_atomics", "warp_aggregated"]
+
+
+# --- extent, which tells bincount how many bins there are -------------------------------------------------------------
+@pytest.mark.parametrize("name, row", list(rows("extent", host=False)), ids=label)
+def test_both_ends_wherever_they_lie(name, row):
+    """Each end alone in each place of a few warps, over the whole range of each type."""
+    with cudakern.use_backend(name):
+        for dtype in row.types:
+            if dtype == "bool":
+                lowest, middle, highest = False, False, True
+            else:
+                limits = np.iinfo(dtype)
+                lowest, middle, highest = limits.min, limits.max // 2, limits.max
+            for n, place in ((70, 0), (70, 31), (70, 32), (70, 69), (5000, 4999), (5000, 2345)):
+                for end in (lowest, highest):
+                    x = np.full(n, middle, dtype)
+                    x[place] = end
+                    result = extent(x, variant=row.name)
+                    assert result.tolist() == [int(x.min()), int(x.max())]
+                    assert result.dtype == (np.uint64 if dtype == "uint64" else np.int64)
+
+
+def test_an_empty_array_has_no_ends(backend):
+    for x in (np.empty(0, int), np.empty((3, 0), int), cudakern.asarray(np.empty(0, int))):
+        with pytest.raises(ValueError, match="without elements"):
+            extent(x)
+    with pytest.raises(TypeError, match="float64"):
+        extent([1.5])

@@ -10,6 +10,7 @@ import pytest
 import cudakern
 from cases import (
     BACKENDS,
+    as_called,
     inputs_for,
     label,
     largest_shape,
@@ -340,7 +341,8 @@ def test_a_parameter_changes_what_runs(operation, name, row):
         for given in settings(row):
             if set(given) <= {parameter.name} and not (row.cooperative and given.get("blocks", 1) > 8):
                 inputs, outputs = arrays(row, main_type(row), largest_shape(operation))
-                report = native(name).execute(operation, row.name, row.values(given), inputs, outputs, 0, True, 0)
+                values = row.values(as_called(row, given))
+                report = native(name).execute(operation, row.name, values, inputs, outputs, 0, True, 0)
                 seen.add((tuple(report["grid"]), tuple(report["block"]), report["shared_bytes"]))
         assert len(seen) > 1, parameter.name
 
@@ -373,7 +375,7 @@ def test_least_traffic_is_each_operand_once(operation):
     """The FLOPs are checked in the operation's own tests."""
     row = next(row for _, row in rows(operation, host=False))
     inputs, outputs = arrays(row, main_type(row))
-    flops, least = native("emulator").work(operation, tuple(x.shape for x in inputs), main_type(row))
+    flops, least = native("emulator").work(operation, tuple(x.shape for x in (*inputs, *outputs)), main_type(row))
     assert flops >= 0
     assert least == sum(x.nbytes for x in (*inputs, *outputs))
 

@@ -117,6 +117,8 @@ def wrong(d: ck.DeviceArray) -> None:
     ck.stencil_1d(d, radius="3")  # type: ignore[call-overload]
     ck.matmull(d, d)  # type: ignore[attr-defined]
     d.shape = (4,)  # type: ignore[misc]
+    print(d * 2)  # type: ignore[operator]
+    print(-d)  # type: ignore[operator]
     d.get().device_name()  # type: ignore[attr-defined]
 
 

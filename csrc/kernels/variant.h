@@ -47,8 +47,9 @@ enum {
     CK_MAX_PARAMETERS = 4,
     CK_MAX_CHOICES = 12,
     CK_MAX_TYPES = 20,
-    CK_MAX_KERNELS = 6,
-    CK_MAX_SYMBOLS = 2
+    CK_MAX_KERNELS = 8,
+    CK_MAX_SYMBOLS = 2,
+    CK_MAX_TEXTURES = 2
 };
 
 size_t ck_dtype_size(int dtype);          // bytes of one element
@@ -123,6 +124,15 @@ typedef struct ck_symbol {
     int view;
 } ck_symbol;
 
+// An input that run() reads through a texture, context.textures[i]: the runtime copies it into an array and makes the
+// object. The input's layout must be contiguous; it has one to three axes, and none of them is empty.
+typedef struct ck_texture_plan {
+    int wanted, view;                    // 1, and which input
+    enum cudaTextureAddressMode address; // in all axes; wrap and mirror need normalised coordinates
+    enum cudaTextureFilterMode filter;   // linear: floats only
+    int normalized;                      // 1: coordinates from 0 to 1
+} ck_texture_plan;
+
 // What a variant asks for, from shapes and types alone.
 typedef struct ck_plan {
     unsigned grid[3], block[3]; // of the main launch, for reports
@@ -135,6 +145,7 @@ typedef struct ck_plan {
     int clear_workspace;  // 1: so is the workspace
     ck_layout layout[CK_MAX_VIEWS];
     ck_symbol symbols[CK_MAX_SYMBOLS];
+    ck_texture_plan textures[CK_MAX_TEXTURES];
 } ck_plan;
 
 typedef struct ck_call {
@@ -182,6 +193,7 @@ typedef struct ck_context {
     ck_clock *clocks; // plan.clock_blocks records
     ck_launches *launches;
     ck_inspection *inspection; // NULL: kernels are launched. Else they are noted there, and none is
+    cudaTextureObject_t textures[CK_MAX_TEXTURES]; // of plan.textures
 } ck_context;
 
 // Notes a kernel and its launch (inspect.cu).

@@ -44,6 +44,7 @@ void ck_runtime_destroy(ck_runtime *runtime) {
             after = stream->next;
             ck_stream_destroy(stream);
         }
+        ck_textures_destroy(device);
         ck_uses_destroy(device);
         ck_launches_destroy(device);
         ck_pool_destroy(device);
@@ -84,8 +85,10 @@ static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_erro
     device->index = index;
     int status = ck_uses_create(device, error);
     if (status == CK_OK) status = ck_launches_create(device, error);
+    if (status == CK_OK) status = ck_textures_create(device, error);
     if (status == CK_OK) status = ck_pool_create(device, error);
     if (status != CK_OK) {
+        ck_textures_destroy(device);
         ck_uses_destroy(device);
         ck_launches_destroy(device);
         free(device);

@@ -140,6 +140,7 @@ int job_compute(job *job) {
     CK_TRY(job_mark(job, BEGIN));
     for (int i = 0; i < operation->inputs; i++)
         CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->error));
+    CK_TRY(ck_textures_fill(job->device, &job->plan, job->views, &job->context, job->textures, job->error));
     CK_TRY(run(job));
     if (job->to_finish && job_on_device(job))
         CK_TRY(worded(job, operation->finish_device(&job->call, &job->plan, &job->context, job->error),

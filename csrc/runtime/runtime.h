@@ -17,6 +17,7 @@
 //     |           across.c    from one device to another
 //     |           pinned.c    page-locked host memory
 //     |           symbols.c   inputs that a row wants in constant memory
+//     |           textures.c  inputs that a row reads through textures
 //     |           timing.c    the events between the stages
 //     |           inspect.c   what a call would launch
 //     v           status.c    what went wrong, and faults on request
@@ -59,6 +60,7 @@ typedef struct ck_stream {
 
 typedef struct ck_memory ck_memory;
 typedef struct ck_symbol_use ck_symbol_use; // symbols.c
+typedef struct ck_texture ck_texture;       // textures.c
 
 typedef struct ck_device {
     int index;
@@ -71,6 +73,7 @@ typedef struct ck_device {
     int limits_asked;          // likewise; grows when they are forgotten: an answer on its way is not kept then
     struct ck_uses *uses;      // order.c
     struct ck_launch_log *log; // launches.c
+    struct ck_textures *textures;
 } ck_device;
 
 typedef struct ck_runtime {
@@ -138,6 +141,8 @@ int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_bl
 void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_error *error);
 int ck_pool_create(ck_device *device, ck_error *error);
 void ck_pool_destroy(ck_device *device);
+// Memory that freed blocks still occupy, back to the device.
+cudaError_t ck_pool_give_back(ck_device *device);
 int ck_pool_trim(ck_runtime *runtime, int device, ck_error *error);
 size_t ck_pool_used(ck_runtime *runtime, int device);
 
@@ -174,6 +179,18 @@ int ck_symbols_fill(ck_runtime *runtime, const ck_plan *plan, const ck_view *vie
 int ck_symbols_used(ck_runtime *runtime, const ck_plan *plan, ck_device *device, const ck_context *context,
                     ck_symbol_use *const uses[CK_MAX_SYMBOLS], ck_error *error);
 void ck_symbols_free(ck_runtime *runtime); // the runtime ends
+
+// --- textures.c --------------------------------------------------------------------------------------------------
+// Before a run: its inputs into textures, in the context's stream; the objects are the context's then. After it, also
+// where one of them failed, the other function: what `held` has may be used again by others, in the stream's order.
+// Neither waits, but where more would be kept than textures.c says.
+int ck_textures_fill(ck_device *device, const ck_plan *plan, const ck_view *views, ck_context *context,
+                     ck_texture *held[CK_MAX_TEXTURES], ck_error *error);
+void ck_textures_used(ck_device *device, const ck_context *context, ck_texture *held[CK_MAX_TEXTURES],
+                      ck_error *error);
+void ck_textures_trim(ck_device *device); // gives back all that no call holds; waits
+int ck_textures_create(ck_device *device, ck_error *error);
+void ck_textures_destroy(ck_device *device);
 
 // --- timing.c ----------------------------------------------------------------------------------------------------
 int64_t ck_now_ns(void); // of the host

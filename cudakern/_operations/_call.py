@@ -68,6 +68,10 @@ def compute(
     ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
     """
     own = own or {}
+    if out is None and stream is None and variant == AUTO and not parameters:
+        done = _plain(rule, inputs, own)
+        if done is not None:
+            return done
     out = _out.only(rule.name, out)
     row, values = _named(rule, variant, parameters, own)
     given = dict(zip(rule.operands, inputs, strict=True))
@@ -175,6 +179,42 @@ def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
         )
 
 
+# --- the plain case: arrays of one device, type and shape, nothing else said: no detour ------------------------------
+def _plain(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> DeviceArray | None:
+    """None: something is different."""
+    first = inputs[0]
+    if type(first) is not DeviceArray or rule.numbers or _dispatch.recorder.get() is not None:
+        return None
+    module, view = first._native, first._view
+    dtype, device, shape = view.dtype, view.device, view.shape
+    views = [view]
+    for x in inputs[1:]:
+        if type(x) is not DeviceArray or x._native is not module:
+            return None
+        other = x._view
+        if other.dtype != dtype or other.device != device or (rule.broadcasts and other.shape != shape):
+            return None
+        views.append(other)
+    rows = _takers(rule.name, rule.preferred, dtype)
+    if not rows:
+        return None
+    row = rows[0] if len(rows) == 1 else _first_that_takes(rule, dtype, module, device)
+    result_type, values = _with_values(rule.name, row.name, dtype, tuple(own.items()))
+    if not rule.broadcasts:
+        shape = rule.shape(*(x.shape for x in views), **own)
+    result = module.empty(shape, result_type, device, 0)
+    module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
+    return DeviceArray(result, module)
+
+
+@functools.lru_cache(maxsize=256)
+def _with_values(
+    operation: str, name: str, dtype: str, own: tuple[tuple[str, Any], ...]
+) -> tuple[str, tuple[int, ...]]:
+    row = find(operation, name)
+    return row.signature(dtype)[2], row.values(dict(own))
+
+
 # --- arrays on a device ----------------------------------------------------------------------------------------------
 def _on_device(
     rule: Rule,
@@ -206,7 +246,7 @@ def _on_device(
         _dispatch.refuse_host_row(row, next(iter(arrays)))
         row.signature(name)
         _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
-    views = {n: converted(module, x._view, name, handle) for n, x in arrays.items()}
+    views = {n: _transfer.converted(module, x._view, name, handle) for n, x in arrays.items()}
     for n in rule.numbers:
         _check_one_number(rule, n, np.shape(numbers[n]) if n in numbers else views[n].shape)
     for n, x in numbers.items():
@@ -271,15 +311,6 @@ def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Va
 @functools.cache
 def _takers(operation: str, preferred: tuple[str, ...], dtype: str) -> tuple[Variant, ...]:
     return tuple(row for row in (find(operation, name) for name in preferred) if dtype in row.types)
-
-
-def converted(module: Native, x: View, dtype: str, stream: int) -> View:
-    """The same values in another type."""
-    if x.dtype == dtype:
-        return x
-    made = module.empty(x.shape, dtype, x.device, stream)
-    module.copy(made, x, stream)
-    return made
 
 
 def _spread(module: Native, x: View, shape: Shape) -> View:

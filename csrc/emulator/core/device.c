@@ -310,6 +310,7 @@ int emu_device_reset(void) {
     if (code) return code;
     code = emu_device_wait(NULL, NULL);
     emu_drop_streams(device);
+    emu_drop_textures(device);
     emu_release_device(device);
     for (int peer = 0; peer < EMU_MAX_DEVICES; peer++) atomic_store(&peers[device][peer], 0);
     return code;

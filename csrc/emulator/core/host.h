@@ -50,6 +50,10 @@ size_t emu_device_memory(void); // bytes that each device has
 int emu_enter(int *device);     // the calling thread's device, or why there is none
 int emu_check_device(int device, const char *call);
 
+// --- texture.c ---------------------------------------------------------------------------------------------------
+void emu_drop_textures(int device); // cudaDeviceReset: arrays and textures become invalid
+void emu_texture_fork(emu_fork stage);
+
 // --- launch.c ----------------------------------------------------------------------------------------------------
 void emu_launch_fork(emu_fork stage);
 

@@ -104,6 +104,19 @@ EMU_API int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void
                             int to_symbol, void *stream, int async);
 EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
 
+// Arrays and textures. Positions and extents as CUDA has them; the descriptors are CUDA's structs.
+EMU_API int emu_array_create(void **array, const void *channels, size_t width, size_t height, size_t depth,
+                             unsigned flags);
+EMU_API int emu_array_free(void *array);
+EMU_API int emu_array_info(void *channels, void *extent, unsigned *flags, const void *array);
+EMU_API int emu_array_copy(const void *parameters, void *stream, int async); // struct cudaMemcpy3DParms
+EMU_API int emu_array_copy_2d(void *array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                              size_t height, int kind, void *stream, int async); // width and x in bytes
+EMU_API int emu_texture_create(unsigned long long *texture, const void *resource, const void *description,
+                               const void *view);
+EMU_API int emu_texture_destroy(uint64_t texture);
+EMU_API int emu_texture_info(void *resource, void *description, uint64_t texture); // either may be NULL
+
 // Streams and events
 EMU_API int emu_stream_create(void **stream, unsigned flags, int priority);
 EMU_API int emu_stream_destroy(void *stream);
