@@ -37,6 +37,8 @@ from ._operations.exclusive_scan import exclusive_scan
 from ._operations.grayscale import grayscale
 from ._operations.inclusive_scan import inclusive_scan
 from ._operations.interp import interp
+from ._operations.lookup_2d import lookup_2d
+from ._operations.lookup_3d import lookup_3d
 from ._operations.matmul import matmul
 from ._operations.packbits import packbits
 from ._operations.saxpy import saxpy
@@ -91,8 +93,11 @@ __all__ = [
     "grayscale",
     "inclusive_scan",
     "interp",
+    "interp",
     "kernel_resources",
     "ladder",
+    "lookup_2d",
+    "lookup_3d",
     "matmul",
     "max_potential_block_size",
     "occupancy",

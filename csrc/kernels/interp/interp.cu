@@ -134,7 +134,7 @@ double depth_texture(const ck_call *call) {
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(points(call)), item = static_cast<double>(ck_dtype_size(call->types.input));
     work->flops = 6 * n;
-    work->bytes = (2 * n + 2 * static_cast<double>(length(call))) * item;
+    work->bytes = (2 * n + 2 * static_cast<double>(length(call)) + 2) * item;
 }
 
 #define CK_FOLDER "interp/"
