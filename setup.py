@@ -3,6 +3,7 @@
     cudakern/lib/libcudakern_emulator.so   the emulator's core: always, by the host compiler
     cudakern/_emulator.abi3.so             the kernels for the CPU: always
     cudakern/_cuda.abi3.so                 the same kernels for the GPU: where a CUDA toolkit is found
+    cudakern/lib/kernels.txt               what the GPU's compiler said of each: registers, shared and local memory
 
 `BUILDS` describes the modules; everything below it is how. Only what changed is compiled again: an object's folder is
 named after its command and the compiler's version, and the compiler's own list of headers says when it is out of
@@ -43,6 +44,7 @@ ROOT = Path(__file__).resolve().parent
 OBJECTS = Path("build/objects")
 GENERATED = Path("build/generated")
 CORE = "libcudakern_emulator.so"
+KERNELS = "kernels.txt"  # what ptxas said of the GPU's kernels
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 # One build serves every Python from 3.11 on. Free-threaded Pythons have no limited API.
 ABI_SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") if FREE_THREADED else ".abi3.so"
@@ -51,6 +53,7 @@ ABI_FLAGS = [] if FREE_THREADED else ["-DPy_LIMITED_API=0x030b0000"]
 # named: nvcc's own requirements leave nvvm and crt free, and a newer nvvm writes PTX that an older ptxas refuses.
 CUDA_WHEELS = [f"nvidia-{part}==13.0.*" for part in ("cuda-nvcc", "nvvm", "cuda-crt", "cuda-cccl", "cuda-runtime")]
 
+PTXAS = ["-Xptxas", "-v"]  # it tells each kernel's registers, shared and local memory, for kernel_resources()
 WARNINGS = ["-Wall", "-Wextra"]
 HOST_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-pthread"]
 C_FLAGS = ["-std=c11", *HOST_FLAGS, *WARNINGS]
@@ -194,7 +197,18 @@ def cuda_build() -> Build:
     return Build(
         "_cuda",
         ["csrc/gpu"],
-        [str(toolkit.nvcc), "-std=c++17", "-O3", "-fmad=true", "--threads=0", *codes, "-Xcompiler", host, *strict],
+        [
+            str(toolkit.nvcc),
+            "-std=c++17",
+            "-O3",
+            "-fmad=true",
+            "--threads=0",
+            *PTXAS,
+            *codes,
+            "-Xcompiler",
+            host,
+            *strict,
+        ],
         # -isystem: warnings in NVIDIA's headers are not ours to mend
         # The runtime passes over a GPU that this build holds no code for.
         c_flags=["-isystem", str(toolkit.include), f"-DCK_LOWEST_CAPABILITY={min(chips)}"],
@@ -236,17 +250,23 @@ def extra(variable: str) -> list[str]:
 PRINT = threading.Lock()
 
 
-def run(command: list[str], label: str) -> None:
+def run(command: list[str], label: str) -> list[str]:
+    """Runs a compiler and prints what it says; returns what ptxas told of each kernel's registers and memory."""
     start = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
+    lines = done.stdout.splitlines()
+    told, words = [], []
+    for line in filter(str.strip, lines):
+        (told if line.startswith("ptxas info") or "bytes stack frame" in line else words).append(line)
     with PRINT:
         print(f"cudakern: {time.monotonic() - start:5.1f} s  {label}", flush=True)
-        if done.stdout.strip():  # warnings too
-            print(done.stdout.rstrip(), flush=True)
+        if words:  # warnings too
+            print("\n".join(words), flush=True)
     if done.returncode:
         raise Unavailable(
             f"{label}: {Path(command[0]).name} failed with exit status {done.returncode}\n{shlex.join(command)}"
         )
+    return [line for line in told if "Compile time" not in line and "bytes gmem" not in line]
 
 
 def up_to_date(output: Path, inputs: list[Path]) -> bool:
@@ -263,7 +283,9 @@ def make(output: Path, command: list[str], label: str) -> None:
     part = output.with_name(f"{output.name}.{os.getpid()}.part")
     started = time.time_ns()
     try:
-        run([str(part) if word == "OUTPUT" else word for word in command], label)
+        told = run([str(part) if word == "OUTPUT" else word for word in command], label)
+        if told:
+            output.with_suffix(".ptxas").write_text("\n".join(told) + "\n")
         os.utime(part, ns=(started, started))  # an edit while the compiler ran counts as newer
         part.replace(output)
     finally:
@@ -349,6 +371,8 @@ def build_module(build: Build, folder: Path, core: Path, pool: ThreadPoolExecuto
     host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, *module]
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
     kernels = relative("csrc/kernels/*/*.cu") + relative("csrc/kernels/*.cu")
+    for path in build.includes:  # what only this backend has: the toolkit's libraries
+        kernels += relative(f"{path}/*.cu")
     jobs = [(source, [*build.kernel_compiler, *includes, *module]) for source in kernels]
     jobs += [(source, python) for source in relative("csrc/python/*.c")]
     jobs += [(source, host) for source in relative("csrc/runtime/*.c")]
@@ -356,6 +380,9 @@ def build_module(build: Build, folder: Path, core: Path, pool: ThreadPoolExecuto
     output = folder / f"{build.name}{ABI_SUFFIX}"
     tail = [*([str(core)] if build.needs_core else []), *build.link_flags, *extra("LDFLAGS")]
     link(output, [*cxx, "-shared", "-Wl,-z,noexecstack", "-pthread"], objects, tail, f"{build.name}: {output.name}")
+    told = [path.read_text() for each in objects if (path := each.with_suffix(".ptxas")).exists()]
+    if told:
+        (folder / "lib" / KERNELS).write_text("".join(told))
     return output
 
 
@@ -384,6 +411,7 @@ class BuildModules(build_ext):
                 except Unavailable as reason:
                     # One left from an earlier build would not fit the Python code any more.
                     target.unlink(missing_ok=True)
+                    (folder / "lib" / KERNELS).unlink(missing_ok=True)
                     print(f"cudakern: {name} was NOT built: {reason}", flush=True)
                     if name == "_emulator" or wanted in ("1", "wheels"):
                         sys.exit(f"cudakern: {name} could not be built, and it is required here (see above)")
@@ -391,7 +419,7 @@ class BuildModules(build_ext):
         # pip shows none of the above unless a build fails: `cudakern info` reads why there is no GPU build from here.
         path = folder / "lib" / "build.json"
         path.write_text(json.dumps(report, indent=1) + "\n")
-        self.outputs.append(path)
+        self.outputs += [path, *(folder / "lib").glob(KERNELS)]
 
     def get_outputs(self) -> list[str]:
         return [str(path) for path in getattr(self, "outputs", [])]

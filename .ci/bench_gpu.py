@@ -38,8 +38,21 @@ TIMING = {
     "them; their allocator is warm.",
     "not alike": "Theirs leave the whole result on the device; some of ours leave partial sums.",
 }
-#: (n, type, every variant or auto alone); torch_calls and cupy_calls know the same operations
+#: (n, type, which variants beside auto: all, none or those named); torch_calls and cupy_calls know the same operations
 CASES = {
+    "vector_add": [(1 << 20, "float32", True), (1 << 26, "float32", True)],
+    "saxpy": [(1 << 20, "float32", True), (1 << 26, "float32", True)],
+    "sort": [
+        (1 << 20, "int32", ("sample_sort",)),
+        (1 << 24, "int32", ("sample_sort",)),
+        (1 << 26, "float32", ("sample_sort",)),
+        (1 << 28, "int32", ("sample_sort",)),
+    ],
+    "inclusive_scan": [
+        (1 << 20, "float32", ("blocks", "lookback")),
+        (1 << 24, "float32", ("blocks", "lookback")),
+        (1 << 28, "float32", ("blocks", "lookback")),
+    ],
     "sum_of_squares": [
         (1 << 20, "int32", False),
         (1 << 24, "int32", True),
@@ -59,19 +72,33 @@ CASES = {
 
 
 def torch_calls(op, x, *more):
-    if op == "matmul":
-        return {"torch: a @ b": lambda: x @ more[0]}
-    dot = {"torch: dot(x, x)": lambda: torch.dot(x, x)} if x.dtype.is_floating_point else {}
-    return {"torch: (x * x).sum()": lambda: (x * x).sum(), **dot}
+    if op == "sum_of_squares":
+        dot = {"torch: dot(x, x)": lambda: torch.dot(x, x)} if x.dtype.is_floating_point else {}
+        return {"torch: (x * x).sum()": lambda: (x * x).sum(), **dot}
+    return {
+        "matmul": lambda: {"torch: a @ b": lambda: x @ more[0]},
+        "vector_add": lambda: {"torch: x + y": lambda: x + more[0]},
+        "saxpy": lambda: {"torch: addcmul(y, a, x)": lambda: torch.addcmul(more[1], x, more[0])},
+        "sort": lambda: {"torch: sort(x)": lambda: torch.sort(x)[0]},
+        "inclusive_scan": lambda: {"torch: cumsum(x)": lambda: torch.cumsum(x, 0)},
+    }[op]()
 
 
 def cupy_calls(op, x, *more):
-    if op == "matmul":
-        return {"cupy: a @ b": lambda: x @ more[0]}
-    wide, c = {"i": ("int64", "long long"), "f": (x.dtype.name, {4: "float", 8: "double"}[x.itemsize])}[x.dtype.kind]
-    words = ("T x", "W y", f"({c})x * x", "a + b", "y = a", "0", f"sum_of_squares_{wide}")
-    fused = cupy.ReductionKernel(*words, reduce_type=c)
-    return {"cupy: fused reduction": lambda: fused(x, cupy.empty((), wide))}
+    if op == "sum_of_squares":
+        wide, c = {"i": ("int64", "long long"), "f": (x.dtype.name, {4: "float", 8: "double"}[x.itemsize])}[
+            x.dtype.kind
+        ]
+        words = ("T x", "W y", f"({c})x * x", "a + b", "y = a", "0", f"sum_of_squares_{wide}")
+        fused = cupy.ReductionKernel(*words, reduce_type=c)
+        return {"cupy: fused reduction": lambda: fused(x, cupy.empty((), wide))}
+    return {
+        "matmul": lambda: {"cupy: a @ b": lambda: x @ more[0]},
+        "vector_add": lambda: {"cupy: x + y": lambda: x + more[0]},
+        "saxpy": lambda: {"cupy: a * x + y": lambda: x * more[0] + more[1]},
+        "sort": lambda: {"cupy: sort(x)": lambda: cupy.sort(x)},
+        "inclusive_scan": lambda: {"cupy: cumsum(x)": lambda: cupy.cumsum(x)},
+    }[op]()
 
 
 def torch_side(op, inputs):
@@ -158,7 +185,8 @@ def measure(what, n, dtype, every):
 
     rows = [{"who": name, "kernel_ns": ns, "error": error(got)} for name, ns, got in others(what.name, inputs)]
     best = min((row["kernel_ns"] for row in rows), default=None)
-    names = [row.name for row in ck.variants(what.name) if every and not row.on_host and dtype in row.types]
+    wanted = [row for row in ck.variants(what.name) if every is True or row.name in (every or ())]
+    names = [row.name for row in wanted if not row.on_host and dtype in row.types]
     for name in [*names, "auto"]:
         figures, result = ours(what, inputs, name)
         if result is not None:

@@ -23,10 +23,19 @@ def commit():
 
 
 def measured_sources(op):
-    """The files that a ladder's figures depend on: the operation's, what all kernels share, and the timing."""
+    """The files that a ladder's figures depend on: the operation's and all that they include, and the timing."""
     kernels = ROOT / "csrc/kernels"
-    own = [path for path in (kernels / op).rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
-    return sorted([*own, *kernels.glob("*.h"), *kernels.glob("*.cuh"), ROOT / "csrc/runtime/timing.c"])
+    found, new = set(), [ROOT / "csrc/runtime/timing.c"]
+    new += [path for path in (kernels / op).rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
+    while new:
+        path = new.pop()
+        if path in found:
+            continue
+        found.add(path)
+        if kernels in path.parents:
+            wanted = re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)
+            new += [there for there in ((path.parent / name).resolve() for name in wanted) if there.is_file()]
+    return sorted(found)
 
 
 def digest(op):

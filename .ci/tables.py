@@ -22,7 +22,7 @@ from cudakern._operations import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
-OPERATIONS = {name: what.rate for name, what in registry().items()}
+OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
 

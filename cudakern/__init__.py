@@ -27,13 +27,27 @@ from ._backend import Backend, backend, use_backend
 from ._backend import emulator as _load_emulator
 from ._compare import Comparison, compare, random_matrix
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
+from ._device_query import DeviceQuery, device_query
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step, ladder
+from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
+from ._operations.bincount import bincount
+from ._operations.exclusive_scan import exclusive_scan
+from ._operations.grayscale import grayscale
+from ._operations.inclusive_scan import inclusive_scan
+from ._operations.interp import interp
+from ._operations.lookup_2d import lookup_2d
+from ._operations.lookup_3d import lookup_3d
 from ._operations.matmul import matmul
+from ._operations.packbits import packbits
+from ._operations.saxpy import saxpy
+from ._operations.sort import sort
+from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
 from ._operations.vector_add import vector_add
 from ._profile import Profile, profile
+from ._resources import KernelResources, KernelTable, kernel_resources
 from ._source import Source, source
 from ._streams import Event, Stream, synchronize
 from ._table import Parameter, Variant, Variants, variants
@@ -48,10 +62,15 @@ __all__ = [
     "CudaError",
     "Device",
     "DeviceArray",
+    "DeviceQuery",
     "Event",
+    "KernelResources",
+    "KernelTable",
     "Ladder",
+    "Occupancy",
     "OutOfMemoryError",
     "Parameter",
+    "PotentialBlockSize",
     "Profile",
     "Source",
     "Step",
@@ -61,18 +80,34 @@ __all__ = [
     "__version__",
     "asarray",
     "backend",
+    "bincount",
     "compare",
     "device",
+    "device_query",
     "devices",
     "empty",
     "empty_pinned",
     "emulator",
+    "exclusive_scan",
     "from_dlpack",
+    "grayscale",
+    "inclusive_scan",
+    "interp",
+    "interp",
+    "kernel_resources",
     "ladder",
+    "lookup_2d",
+    "lookup_3d",
     "matmul",
+    "max_potential_block_size",
+    "occupancy",
+    "packbits",
     "profile",
     "random_matrix",
+    "saxpy",
+    "sort",
     "source",
+    "stencil_1d",
     "sum_of_squares",
     "synchronize",
     "use_backend",

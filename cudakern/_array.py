@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, NoReturn, TypeVar, final
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -428,12 +428,14 @@ class DeviceArray:
             "or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
         )
 
-    # Comparisons too: Python's own == would compare identities and say nothing. So there is no hash either.
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_offered
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _not_offered
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _not_offered
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _not_offered
-    __rshift__ = __rrshift__ = __neg__ = __pos__ = __abs__ = __invert__ = _not_offered
+    # Comparisons too: Python's own == would compare identities and say nothing. So there is no hash either. A type
+    # checker does not see them: it then refuses what uses them.
+    if not TYPE_CHECKING:
+        __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_offered
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _not_offered
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _not_offered
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _not_offered
+        __rshift__ = __rrshift__ = __neg__ = __pos__ = __abs__ = __invert__ = _not_offered
 
     # --- exchange ----------------------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:

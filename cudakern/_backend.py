@@ -124,6 +124,8 @@ def emulator() -> Native:
             f"Run `pip install -e .` in that folder, then import it again."
         ) from None
     except ImportError as error:
+        if "subinterpreter" in str(error):
+            raise
         raise ImportError(
             f"cudakern's emulator cannot be loaded ({error}). Run `pip install -e .` in its folder to build it anew."
         ) from error

@@ -1,4 +1,5 @@
-"""The command line: ``cudakern info | ladder | variants | source | verify``, each with ``--json``.
+"""The command line: ``cudakern info | query | occupancy | resources | ladder | variants | source | verify``, each with
+``--json``.
 
 A wrong name ends in one line with the nearest right one and exit status 2; a ladder or check that failed in 1.
 """
@@ -19,9 +20,12 @@ import numpy as np
 
 from . import __version__, _display, _table
 from ._backend import backend, use_backend
+from ._device_query import device_query
 from ._errors import CudaError, nearest, unknown
 from ._ladder import Ladder, ladder
+from ._occupancy import occupancy
 from ._operations import headlines, kernels_only, names, note_on_skipped
+from ._resources import kernel_resources
 from ._source import source
 from ._verify import verify
 
@@ -93,6 +97,9 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
     command("info", _info, "The backend that answers and why, its device, and versions.")
 
+    made = command("query", _query, "What a device says of itself, as CUDA's sample deviceQuery has it.")
+    made.add_argument("--device", type=int, help="its number; default: the current one")
+
     known = ", ".join(names())
     made = command("ladder", _ladder, "Run every variant on one input; without a name the two headlines'.")
     made.add_argument("op", nargs="?", help=known)
@@ -106,6 +113,22 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made.add_argument("--variants", type=_names, help="which, e.g. naive,tiled")
     made.add_argument("--seed", type=int, default=0, help="of the random input")
     made.add_argument("--plot", metavar="FILE", help="save a picture (of several ladders: FILE-<op>)")
+
+    made = command("occupancy", _occupancy, "How many blocks a multiprocessor holds at once, and what limits them.")
+    made.add_argument("op", nargs="?", help=f"with a variant: that kernel's threads, registers and memory ({known})")
+    made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it")
+    made.add_argument("--threads", type=int, help="per block")
+    made.add_argument("--registers", type=int, help="per thread")
+    made.add_argument("--shared", type=int, metavar="BYTES", help="per block, static and dynamic")
+    made.add_argument("--capability", help="e.g. 9.0; default: this device's")
+    made.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory of a multiprocessor")
+    made.add_argument("--dtype", help="type of the named kernel's input")
+    made.add_argument("--plot", metavar="FILE", help="save the curves")
+
+    made = command("resources", _resources, "What the compiler made of an operation's kernels.")
+    made.add_argument("op", help=known)
+    made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it; default: all")
+    made.add_argument("--dtype", help="type of the input, e.g. float64")
 
     made = command("variants", _variants, "The variants of an operation; without a name of all.")
     made.add_argument("op", nargs="?", help=known)
@@ -160,6 +183,46 @@ def _plain(name: str, value: Any) -> str:
     if name == "capability":
         return ".".join(map(str, value))
     return f"{value:,}" if type(value) is int else " x ".join(map(str, value)) if type(value) is tuple else str(value)
+
+
+def _query(options: argparse.Namespace) -> int:
+    found = device_query(options.device)
+    if options.json:
+        _json(found.to_dict())
+    else:
+        print(found)
+    return 0
+
+
+def _occupancy(options: argparse.Namespace) -> int:
+    if options.plot:
+        _check_picture(options.plot)
+    found = occupancy(
+        options.op,
+        options.variant,
+        threads=options.threads,
+        registers=options.registers,
+        shared_bytes=options.shared,
+        capability=options.capability,
+        shared_config=options.shared_config,
+        dtype=options.dtype,
+    )
+    if options.json:
+        _json(found.to_dict())
+    else:
+        found.table().print()
+    if options.plot:
+        found.plot(options.plot)
+    return 0
+
+
+def _resources(options: argparse.Namespace) -> int:
+    found = kernel_resources(options.op, options.variant, options.dtype)
+    if options.json:
+        _json(found.to_dict())
+    else:
+        found.table().print()
+    return 0
 
 
 def _ladder(options: argparse.Namespace) -> int:

@@ -63,6 +63,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     """
     native, device = current()
     name = None if dtype is None else _dtypes.name_of(dtype)
+    handle = stream_handle(stream, native, device)
     if isinstance(x, DeviceArray):
         if x._native is not native:
             raise ValueError(
@@ -78,7 +79,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
                 f"copy=False, and {type(x).__name__} is in host memory: a device array takes a copy of it "
                 "(on the emulator, cudakern.from_dlpack uses it as it is)"
             )
-        return _from_host(x, name, native, device, stream)
+        return _from_host(x, name, native, device, handle)
     wanted = name or view.dtype
     if view.device == device and view.dtype == wanted and not copy:
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
@@ -87,16 +88,15 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
             f"copy=False, and it takes a copy to go from {view.dtype} on device {view.device} to {wanted} on {device}"
         )
     _transfer.warn_of_imaginary_parts(view.dtype, wanted, 2)
-    handle = stream_handle(stream, native, device)
     return DeviceArray(_transfer.duplicate(native, view, wanted, device, handle), native)
 
 
-def _from_host(x: Any, name: str | None, native: Native, device: int, stream: Any) -> DeviceArray:
+def _from_host(x: Any, name: str | None, native: Native, device: int, stream: int) -> DeviceArray:
     _transfer.refuse_masked(x)
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         x = np.from_dlpack(x)
     host = np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name, 3), _dtypes.from_name(name))
-    return DeviceArray(_transfer.from_host(native, host, device, stream_handle(stream, native, device)), native)
+    return DeviceArray(_transfer.from_host(native, host, device, stream), native)
 
 
 def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:
@@ -218,7 +218,7 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
     """
     native, _ = current()
     kind = _dtypes.from_name(_dtypes.name_of(dtype))
-    sizes = _layout.check_shape(_layout.as_shape(shape), kind.itemsize)
+    sizes = _layout.check_size(_layout.as_shape(shape), kind.itemsize)
     nbytes = math.prod(sizes) * kind.itemsize
     return np.ndarray(sizes, kind, buffer=native.pinned(max(nbytes, 1)))
 

@@ -34,6 +34,13 @@ MASK_LOST = "its mask would be lost"
 recorder: ContextVar[list[dict[str, Any]] | None] = ContextVar("cudakern_recorder", default=None)
 
 
+#: Where kernel_resources() listens: a call of host arrays leaves here what it would launch, and launches nothing. The
+#: pairs are (threads a block, dynamic shared memory) for which active blocks are asked.
+inspector: ContextVar[tuple[list[dict[str, Any]], tuple[tuple[int, int], ...]] | None] = ContextVar(
+    "cudakern_inspector", default=None
+)
+
+
 # --- host arrays -----------------------------------------------------------------------------------------------------
 def host_array(x: Any, name: str) -> Array:
     """Any array-like as an ndarray; masked arrays are refused, since their mask would be lost without a word."""
@@ -74,7 +81,8 @@ def _is_plain(x: Array) -> bool:
     if x.flags.c_contiguous:
         return True
     item = x.itemsize
-    rows, columns, down, right = (1, 1, 0, 0) if x.ndim < 2 else (*x.shape[-2:], *x.strides[-2:])
+    rows, columns = (1, 1, *x.shape)[-2:]
+    down, right = (0, 0, *x.strides)[-2:]
     gaps = columns > 1 and right not in (0, item)
     transposed = gaps and rows > 1 and down == item
     if gaps and not transposed:
@@ -156,24 +164,23 @@ def check_stream(stream: Any) -> None:
     """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
     if stream is not None:
         here = backend()
-        stream_handle(stream, here.native, here.device)
+        handle = stream_handle(stream, here.native, here.device)
+        if handle:
+            here.native.stream_done(here.device, handle)  # refuses what is no stream
 
 
 def execute(row: Variant, values: tuple[int, ...], inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
     """Runs a kernel row on host arrays, by this context's backend."""
     here = backend()
     _check_place(row, here)
+    what = (row.operation, row.name, values, tuple(map(buffer_of, inputs)), tuple(map(buffer_of, outputs)))
+    looking = inspector.get()
+    if looking is not None:
+        found, sweep = looking
+        found += ({"row": row, **kernel} for kernel in here.native.kernels(*what, here.device, sweep))
+        return
     reports = recorder.get()
-    report = here.native.execute(
-        row.operation,
-        row.name,
-        values,
-        tuple(map(buffer_of, inputs)),
-        tuple(map(buffer_of, outputs)),
-        here.device,
-        reports is not None,
-        0,
-    )
+    report = here.native.execute(*what, here.device, reports is not None, 0)
     if reports is not None and report is not None:
         _note(reports, report, row, values, here, tuple(x.shape for x in inputs), name_in_numpy(inputs[0].dtype))
 

@@ -84,7 +84,7 @@ class Ladder(Sequence[Step]):
     @property
     def title(self) -> str:
         """Operation, input and device in a line."""
-        shapes = " by ".join(" x ".join(f"{n:,}" for n in s) for s in self.shapes)
+        shapes = " by ".join(" x ".join(f"{n:,}" for n in s) or "a number" for s in self.shapes)
         return f"{self.operation}: {shapes} {self.dtype}; {self.backend.device_name}"
 
     def table(self) -> _display.Table:

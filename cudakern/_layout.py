@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,23 @@ def as_shape(shape: Any) -> Shape:
     """An int or a sequence of ints as a tuple; TypeError or ValueError as NumPy has them."""
     if not isinstance(shape, (tuple, list)):
         try:
-            return (operator.index(shape),)
+            if not isinstance(shape, (bool, np.bool_)):
+                return (operator.index(shape),)
         except TypeError:
-            if isinstance(shape, str) or not isinstance(shape, Iterable):
-                raise TypeError(f"a shape is a sequence of integers or a single integer, not {shape!r}") from None
+            pass
+        if isinstance(shape, str) or not (hasattr(shape, "__len__") and hasattr(shape, "__getitem__")):
+            raise TypeError(f"a shape is a sequence of integers or a single integer, not {shape!r}")
     return tuple(map(operator.index, shape))
 
 
 def check_shape(shape: Shape, itemsize: int) -> Shape:
     """The shape; ValueError if there can be no such array on a device."""
     check_dims(len(shape))
+    return check_size(shape, itemsize)
+
+
+def check_size(shape: Shape, itemsize: int) -> Shape:
+    """The shape; ValueError if there can be no such array anywhere."""
     if min(shape, default=0) < 0:
         raise ValueError(f"negative dimensions are not allowed: {shape}")
     # As NumPy counts: an axis of no elements does not make the others any smaller.
@@ -123,7 +130,7 @@ def _mend(key: Any) -> str:
 # --- axes ------------------------------------------------------------------------------------------------------------
 def permutation(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
     """The order of axes that the arguments of transpose() name."""
-    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, np.ndarray))):
         axes = () if axes[0] is None else tuple(axes[0])
         if not axes and ndim:
             axes = tuple(range(ndim))[::-1]

@@ -57,6 +57,23 @@ class Native(Protocol):
         strides may be is told at ck_execute in csrc/runtime/runtime.h.
         """
 
+    def kernels(
+        self,
+        operation: str,
+        variant: str,
+        parameters: tuple[int, ...],
+        inputs: tuple[Any, ...],
+        outputs: tuple[Any, ...],
+        device: int,
+        sweep: tuple[tuple[int, int], ...],
+        /,
+    ) -> tuple[dict[str, Any], ...]:
+        """The kernels that ``execute`` would launch, and what the driver knows of each; nothing runs.
+
+        0 registers: it does not know the kernel's needs. ``swept``: active blocks a multiprocessor for each pair
+        (threads a block, bytes of dynamic shared memory) of ``sweep``.
+        """
+
     def error_depth(
         self,
         operation: str,
@@ -136,6 +153,9 @@ class Native(Protocol):
     def stream_done(self, device: int, stream: Stream, /) -> bool: ...
     def stream_wait_event(self, device: int, stream: Stream, event: int, /) -> None: ...
     def synchronize(self, device: int, /) -> None: ...
+    def flush_output(self) -> None:
+        """Writes what C has kept back of standard output."""
+
     def event_create(self, device: int, timing: bool, /) -> int: ...
     def event_destroy(self, device: int, event: int, /) -> None: ...
     def event_record(self, device: int, event: int, stream: Stream, /) -> None: ...

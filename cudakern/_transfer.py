@@ -74,6 +74,15 @@ def duplicate(native: Native, view: View, name: str, device: int, stream: int) -
     return to
 
 
+def converted(native: Native, view: View, name: str, stream: int) -> View:
+    """The same values in that type: the view itself where it has it."""
+    if view.dtype == name:
+        return view
+    made = native.empty(view.shape, name, view.device, stream)
+    native.copy(made, view, stream)
+    return made
+
+
 def warn_of_imaginary_parts(source: str, target: str, stacklevel: int) -> None:
     """NumPy's warning, where a conversion drops imaginary parts."""
     if source.startswith("complex") and not target.startswith("complex") and target != "bool":

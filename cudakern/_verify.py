@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -101,7 +102,8 @@ def _error_ratio(
     """The largest error as a share of what the row allows; inf where an exact result is not exact."""
     # The sizes are small: long double is affordable, and gives float64 a reference that is better than itself.
     wide = [x.astype(np.result_type(x, np.longdouble)) if kind_of(x.dtype) in "fc" else x for x in inputs]
-    expected = np.asarray(what.reference(*wide, **{k: v for k, v in parameters.items() if k in what.own}))
+    own = {k: v for k, v in parameters.items() if k in what.own}
+    expected = np.asarray(what.reference(*wide, **own))
     if np.shape(result) != expected.shape:
         return float("inf")
     if expected.size == 0 or np.array_equal(result, expected):
@@ -109,7 +111,7 @@ def _error_ratio(
     if expected.dtype.kind in "biu":
         return float("inf")
     bound = row.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
-        what.magnitude(*wide)
+        what.magnitude(*wide, **{k: v for k, v in own.items() if k in inspect.signature(what.magnitude).parameters})
     )
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
     with np.errstate(divide="ignore", invalid="ignore"):

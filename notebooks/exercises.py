@@ -199,6 +199,104 @@ EXERCISES = {
         "The document's card allowed 512, so it could not even run. Today 1024 is the limit. It runs, but all 32 warps of the "
         "block wait at each barrier together, and a multiprocessor holds two such blocks at most to fill the gaps.",
     ),
+    # --- 04_first_steps ----------------------------------------------------------------------------------------------
+    "element of a thread": Exercise(
+        133,
+        "How many threads stand in the two blocks before it?",
+        "blockIdx.x * blockDim.x + threadIdx.x = 2 * 64 + 5. Every element from 0 to 255 has exactly one such pair.",
+    ),
+    "threads too many": Exercise(
+        408,
+        "5 x 4 blocks are 80 x 64 threads.",
+        "80 * 64 - 76 * 62 = 5120 - 4712. An `if` on both coordinates keeps them away: x alone would let a thread beyond the "
+        "last row write into memory behind the picture.",
+    ),
+    "pixels left out": Exercise(
+        1640,
+        "4 x 3 blocks are 64 x 48 threads.",
+        "76 * 62 - 64 * 48. More than a third of the picture, and no error tells: that memory keeps whatever it held.",
+    ),
+    "sent away": Exercise(
+        0,
+        "How many blocks of 256 is that?",
+        "102,400 = 400 * 256, and 1,024,000 = 4000 * 256: with the slides' lengths the test is never false, and a program without it "
+        "would seem right. The first other length would write behind the arrays.",
+    ),
+    "ceil of integers": Exercise(
+        3,
+        "Which is done first, the division or the rounding up?",
+        "1000 / 256 is 3 for ints, and ceil(3) is 3: one block too few. 256.0 makes it a division of doubles. Without floats: "
+        "(n + 255) / 256.",
+    ),
+    "never added": Exercise(
+        64,
+        "1,000,000 / 256 = 3906.25.",
+        "3906 blocks have 999,936 threads. The last 64 elements of the result hold what the memory held before.",
+    ),
+    "copies": Exercise(
+        1.02,
+        "Two vectors go there, one comes back, 4 bytes a float.",
+        "12.3 MB at 12 GB/s, about 1 ms: ten times the kernel, and still less than the CPU's 14.8 ms. The other 350 ms are the start of "
+        "CUDA in the process, paid once whatever is computed after it.",
+        0.03,
+    ),
+    "work of the small kernel": Exercise(
+        1.68,
+        "3 * 4 * 102,400 bytes at 732e9 bytes a second.",
+        "1.7 us of work in 90 us: the rest is launch and latency, which ten times the elements (17 us of work) do not lengthen. "
+        "Only a kernel that fills the chip takes time in proportion.",
+        0.03,
+    ),
+    "saxpy at most": Exercise(
+        122,
+        "732e9 / 12 elements a second, two operations each.",
+        "61e9 elements a second, 122 GFLOP/s: 1.3% of what the chip can compute. No cleverness in the kernel changes that, only "
+        "doing more with each number while it is there.",
+        0.02,
+    ),
+    "words of a stencil": Exercise(
+        1792,
+        "7 words a thread.",
+        "256 * 7: each element is read seven times, by seven neighbours.",
+    ),
+    "words with a halo": Exercise(
+        262,
+        "The block's own elements, and the halo once on each side.",
+        "256 + 2 * 3: about one word a result, and the more threads a block has, the less its halo counts.",
+    ),
+    "words of temp": Exercise(
+        22,
+        "Add, where the program multiplies.",
+        "16 + 2 * 3. The 96 words are enough by luck, but at thread numbers beyond the first blocks its index runs out of them all the "
+        "same, since it counts over the whole grid.",
+    ),
+    "barrier of the tile": Exercise(
+        "b",
+        "A thread adds 7 words of the tile. Who loaded them?",
+        "Other warps of the block did, or have yet to. A result may be right a thousand times and then not. (The emulator can run the "
+        "threads in other orders, to make such a fault show.)",
+    ),
+    "greetings": Exercise(
+        5,
+        "A line a thread.",
+        "One from the first launch, four from the second; only the second knows threads 1 to 3.",
+    ),
+    "flush": Exercise(
+        "b",
+        "A launch returns at once. Where do the lines wait?",
+        "They wait in a buffer on the device, which is emptied when the host synchronises, by whatever call. It holds 1 MiB; what is "
+        "printed beyond that overwrites the oldest.",
+    ),
+    "threads beyond the picture": Exercise(
+        10080,
+        "68 * 16 by 45 * 16 threads.",
+        "1088 * 720 - 1080 * 716 = 783,360 - 773,280: 1.3%. The larger the picture, the less its edges count.",
+    ),
+    "white": Exercise(
+        252,
+        "0.21 + 0.71 + 0.07 = 0.99.",
+        "252.45, cut off. Nothing in the picture can be white. (Rounding would not help; the right weights do.)",
+    ),
     # --- 05_memory_system ------------------------------------------------------------------------------------------
     "threads without a pixel": Exercise(
         408,
@@ -288,5 +386,98 @@ EXERCISES = {
         "Shared memory broadcasts a word, and does not mind where it lies; 16 K of it leave room for several blocks today. "
         "Constant memory broadcasts too, but its small cache likes accesses near to each other; registers cannot be indexed. "
         "On later chips, the book adds, cached global memory may do as well.",
+    ),
+    # --- 06_occupancy_and_timing -----------------------------------------------------------------------------------
+    "peak of the slide's chip": Exercise(
+        16.66,
+        "Cores of the whole chip, times the clock, times two: a multiply-add is two operations.",
+        "80 * 64 cores * 1.627 GHz * 2 = 16.66e12 a second, for whoever keeps every core busy in every cycle.",
+        0.005,
+    ),
+    "bandwidth of the slide's chip": Exercise(
+        870,
+        "The bus moves data twice in each clock of the memory, and 4096 bits at once.",
+        "2 * 850 MHz * 4096 / 8 bytes = 870 GB/s: about 19 operations for each byte before the cores are the limit.",
+        0.005,
+    ),
+    "registers for every warp": Exercise(
+        32,
+        "256 KB of registers, 4 bytes each, for 2048 threads.",
+        "65,536 / 2048 = 32. One more, and whole blocks no longer fit: registers go to warps in pieces of 256, so 33 "
+        "of them take the room of 40.",
+    ),
+    "half the warps": Exercise(
+        0.5,
+        "Twice the registers of the question before.",
+        "1024 threads use up all 65,536 registers. The multiprocessor has places for 2048.",
+    ),
+    "shared bytes a thread": Exercise(
+        32,
+        "64 KB for 2048 threads.",
+        "65,536 / 2048. A block of 256 threads may have 8 KB; with 16 KB only half of the warps find a place.",
+    ),
+    "smallest full block": Exercise(
+        64,
+        "At most 32 blocks are resident, and 64 warps are wanted.",
+        "Two warps a block. Blocks of 32 threads leave half of the warps' places empty, whatever else they use.",
+    ),
+    "blocks of the page": Exercise(
+        4,
+        "Each warp takes 40 * 32 registers. How many fit in 65,536, four partitions, and how many blocks of 10 are that?",
+        "1280 a warp: 12 in each partition of 16,384, 48 in all. 10 warps a block: 4 blocks, 40 warps, and 8 places that no "
+        "whole block fits into.",
+    ),
+    "warps that are lost": Exercise(
+        8,
+        "Registers leave room for 48 warps, and 4 blocks of 10 take 40.",
+        "A limit for warps becomes a limit for whole blocks. Blocks of 8, 12 or 16 warps would fill all 48.",
+    ),
+    "a 32 x 32 tile on 8.6": Exercise(
+        0.667,
+        "32 warps a block, 48 places, whole blocks only.",
+        "One block of 32 warps fits and a second one does not: 32 / 48. Smaller blocks can fill all 48.",
+        0.01,
+    ),
+    "long rows": Exercise(
+        1,
+        "4 bytes an element, and a P100's multiprocessor has 65,536 bytes.",
+        "40,000 bytes a block: one fits and a second does not. 8 warps of 64 are left to hide the memory's latency.",
+    ),
+    "spilled": Exercise(
+        "c",
+        "The compiler calls it local memory. Is it local to the chip?",
+        "It is the thread's own by address only: device memory, behind the caches. Each spilled value costs a store and a "
+        "load there.",
+    ),
+    "full occupancy": Exercise(
+        "b",
+        "What are the other warps for, while one waits?",
+        "Occupancy is a means: enough warps to have something to run while others wait. A kernel whose threads have several "
+        "independent loads under way needs fewer, and more registers a thread may be worth more than more warps.",
+    ),
+    "cycles as time": Exercise(
+        0.1,
+        "150,000 cycles at 1.5 GHz, in milliseconds.",
+        "150e3 / 1.5e9 = 0.1 ms, for 4 MB: 40 GB/s, as the tutorial has it.",
+        0.01,
+    ),
+    "overflow": Exercise(
+        1.08,
+        "The largest int is 2**31 - 1, and the clock runs at 1.98 GHz.",
+        "2**31 / 1.98e9 = 1.08 s. The tutorial prints the difference of two clocks as an int; on a chip of today one thread's "
+        "run would come out negative. Hence clock64.",
+        0.01,
+    ),
+    "a clock for all blocks": Exercise(
+        "b",
+        "Do two multiprocessors count from the same start?",
+        "clock64 counts each multiprocessor's own cycles. The last end minus the first start is only a time if both are read "
+        "from one clock.",
+    ),
+    "too early": Exercise(
+        "a",
+        "When does a launch return?",
+        "It returns as soon as the kernel is in the stream's queue. The host's clock must be read after waiting, or the events "
+        "be asked.",
     ),
 }

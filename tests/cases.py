@@ -115,6 +115,12 @@ def settings(row, seed=0):
     return found
 
 
+def as_called(row, values):
+    """Parameters as a caller gives them: words, where the choices have words."""
+    words = {p.name: p.words for p in row.parameters}
+    return {name: words[name][value] if words[name] else value for name, value in values.items()}
+
+
 def _range(parameter, draw):
     """Both ends of a range (of a long one only its beginning: each block costs the emulator time), and some between."""
     step = max(parameter.step, 1)

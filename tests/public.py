@@ -145,6 +145,12 @@ for _what in registry().values():
         CALLS[_what.name] = [of_host_arrays(_what), of_device_arrays(_what), of_strided_device_arrays(_what)]
 
 
+@line("saxpy")
+def saxpy_with_a_number_of_the_host():
+    x, y = on_device((4, 6)), on_device(6, seed=1)
+    return lambda: ck.saxpy(2.5, x, y), (x, y)
+
+
 # --- arrays ----------------------------------------------------------------------------------------------------------
 @line("asarray")
 def asarray():
@@ -360,6 +366,27 @@ def source():
 @line("compare", "Comparison", "random_matrix")
 def compare():
     return lambda: ck.compare(ck.random_matrix(5, seed=1), ck.random_matrix(5, seed=1)), ()
+
+
+# --- the chip --------------------------------------------------------------------------------------------------------
+@line("device_query", "DeviceQuery")
+def device_query():
+    return lambda: str(ck.device_query()), ()
+
+
+@line("occupancy", "Occupancy", "max_potential_block_size", "PotentialBlockSize")
+def occupancy():
+    return lambda: (repr(ck.occupancy(threads=256)), ck.max_potential_block_size(registers=40)), ()
+
+
+@line("kernel_resources", "KernelResources", "KernelTable")
+def kernel_resources():
+    return lambda: repr(ck.kernel_resources("sum_of_squares", "tree_sequential")), ()
+
+
+@line("occupancy")
+def occupancy_of_a_kernel():
+    return lambda: ck.occupancy("matmul", "shared_row").curves(), ()
 
 
 WITHOUT = {

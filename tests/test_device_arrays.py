@@ -785,6 +785,22 @@ def test_too_many_axes(backend):
             call()
 
 
+def test_a_page_locked_array_has_as_many_axes_as_numpys(backend):
+    assert ck.empty_pinned((1,) * 17).shape == (1,) * 17
+
+
+@pytest.mark.parametrize("shape", [True, np.bool_(True), {2, 3}, (n for n in (2, 3)), "23", 2.0])
+def test_what_is_no_shape(backend, shape):
+    with pytest.raises(TypeError, match="a shape is a sequence of integers or a single integer"):
+        ck.zeros(shape)
+
+
+def test_axes_as_an_array(backend):
+    x = np.arange(24).reshape(2, 3, 4)
+    order = np.array([2, 0, 1])
+    assert np.array_equal(ck.asarray(x).transpose(order).get(), x.transpose(order))
+
+
 @pytest.mark.parametrize(
     "arguments", [(4,), (2, 4), (-1, -1), (-1, 4), (0, -1), (2.0, 3), ("6",), (), ((2, 3), 1), (2**62, 8)]
 )

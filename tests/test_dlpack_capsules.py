@@ -248,6 +248,7 @@ MALFORMED = {
     "huge reach": ({"shape": (2**40, 2), "strides": (2**40, 1)}, ValueError, "further than memory"),
     "far below": ({"strides": (-(2**58), 1)}, ValueError, "beyond the address space"),
     "huge offset": ({"offset": 2**64 - 1}, ValueError, "beyond the address space"),
+    "offset beyond half of all addresses": ({"offset": 2**63 + 5}, ValueError, "beyond the address space"),
     "end of addresses": ({"data": 2**64 - 8}, ValueError, "beyond the address space"),
     "lanes": ({"lanes": 4}, BufferError, "type code 2, 32 bits and 4 lanes"),
     "no lanes": ({"lanes": 0}, BufferError, "0 lanes"),

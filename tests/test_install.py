@@ -62,7 +62,7 @@ def test_docstrings_have_their_sections(function):
     assert told[""].splitlines()[0].endswith((".", ":"))
     told_of = re.findall(r"^(\S.*?)(?: :.*)?$", told.get("Parameters", ""), re.M)
     assert sorted(re.findall(r"\w+", " ".join(told_of))) == sorted(parameters(function))
-    assert ("Returns" in told) == (inspect.signature(function).return_annotation != "None")
+    assert ("Returns" in told or "Yields" in told) == (inspect.signature(function).return_annotation != "None")
     assert "Raises" in told or not parameters(function)
     assert ">>>" in told["Examples"]
 

@@ -12,6 +12,8 @@ from cuda_api import DEFAULT
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, PEER_ACCESS_UNSUPPORTED = 1, 2, 101, 217
 size = ctypes.c_size_t
 
+pytestmark = pytest.mark.row("Every row above, from the same source, on the emulator")
+
 
 @pytest.fixture
 def library(side):
@@ -107,6 +109,28 @@ def test_properties_and_attributes_agree(library):
     place = ctypes.c_int()
     assert library.code("api_attribute", ctypes.byref(place), 10, 99) == INVALID_DEVICE
     library.code("api_last_error")
+
+
+def test_what_device_query_tells_is_what_properties_have(library):
+    """Each attribute's number is CUDA's, and Python has it under its name."""
+    numbers = (ctypes.c_int * 19)()
+    library.check("texture_properties", 0, numbers)
+    codes = (21, 22, 23, 24, 25, 26, 42, 43, 27, 28, 29, 14, 51, 30, 11, 111, 19, 90, 35)
+    assert [library.value("api_attribute", ctypes.c_int, code, 0) for code in codes] == list(numbers)
+    p = native(library.side).device_properties(0)
+    assert p["texture_1d"] == numbers[0] >= 65536
+    assert p["texture_2d"] == tuple(numbers[1:3])
+    assert p["texture_3d"] == tuple(numbers[3:6])
+    assert p["texture_1d_layered"] == tuple(numbers[6:8])
+    assert p["texture_2d_layered"] == tuple(numbers[8:11])
+    names = ("texture_alignment", "texture_pitch_alignment", "surface_alignment", "max_pitch", "shared_reserved")
+    assert [p[name] for name in names] == list(numbers[11:16])
+    assert all(size > 0 for size in numbers[:15])
+    flags = ("maps_host_memory", "compute_preemption", "tcc_driver")
+    assert [p[name] for name in flags] == [bool(number) for number in numbers[16:]]
+    assert p["maps_host_memory"] is True
+    assert p["copies_overlap"] is bool(library.value("api_attribute", ctypes.c_int, 15, 0)) is True
+    assert p["kernel_timeout"] is bool(library.value("api_attribute", ctypes.c_int, 17, 0))
 
 
 def test_memory(library):
@@ -315,6 +339,54 @@ def test_occupancy(library):
     if library.side == "cuda":  # an emulated multiprocessor holds what this computer can keep resident
         assert blocks(64, 0) > blocks(1024, 0)
         assert blocks(64, 40000) < blocks(64, 0)
+
+
+def test_potential_block_size(library):
+    """Of all sizes of whole warps the one with most threads resident, the largest of those; and a grid that fills."""
+
+    def potential(shared, limit):
+        sizes = (ctypes.c_int * 2)()
+        library.check("shared_bytes_potential", sizes, size(shared), limit)
+        return tuple(sizes)
+
+    def blocks(threads, shared):
+        return library.value("shared_bytes_occupancy", ctypes.c_int, threads, size(shared))
+
+    multiprocessors = native(library.side).device_properties(0)["multiprocessors"]
+    for shared, limit in ((0, 0), (0, 256), (0, 100), (20000, 0), (40000, 512)):
+        grid, threads = potential(shared, limit)
+        most = limit or 1024
+        resident = {t: t * blocks(t, shared) for t in {min(t, most) for t in range(32, most + 32, 32)}}
+        assert threads * blocks(threads, shared) == max(resident.values())
+        assert threads == max(t for t, count in resident.items() if count == max(resident.values()))
+        assert grid == blocks(threads, shared) * multiprocessors
+
+
+def test_shared_memory_that_is_left(library):
+    """With as much dynamic shared memory as it says, so many blocks fit; with a piece more they do not."""
+    library.check("allow_shared_bytes", native(library.side).device_properties(0)["shared_per_block_optin"])
+    for count, threads in ((1, 64), (2, 64), (3, 128), (7, 32)):
+        left = library.value("shared_bytes_available", size, count, threads)
+        held = [library.value("shared_bytes_occupancy", ctypes.c_int, threads, size(left + more)) for more in (0, 1)]
+        assert held[0] >= count > held[1]
+    library.check("allow_shared_bytes", 49152)
+
+
+def test_a_held_stream_runs_no_kernel(library):
+    stream = library.stream()
+    out = library.buffer(np.zeros(2, np.int32))
+    for held in (True, False, True):
+        if held:
+            library.check("seam_hold", stream)
+        library.start("run_shared_bytes", 4, out, stream=stream)
+        if held:
+            library.check("seam_drop", stream)
+        library.check("api_stream_synchronize", stream)
+        assert out.get()[0] == (0 if held else 4)
+        library.check("api_set", out.address, 0, size(8))
+        library.check("api_synchronize")
+    assert library.code("seam_hold", None) == 900  # cudaErrorStreamCaptureUnsupported: the default stream
+    library.code("api_last_error")
 
 
 def test_what_is_known_of_a_kernel(library):

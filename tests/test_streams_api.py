@@ -292,3 +292,26 @@ def test_streams_and_events_are_not_copied(backend, kind, call):
 def test_a_stream_records_events_only(backend):
     with pytest.raises(TypeError, match="a stream records an Event, not int; without one it makes a new one"):
         ck.Stream().record(3)
+
+
+@pytest.mark.parametrize("handle", [4096, 28672, 123456789 * 8, 2**46])
+def test_a_wrong_handle_is_never_followed(handle):
+    """On a GPU CUDA follows any address, and so the process may end; the emulator knows its streams."""
+    with ck.use_backend("emulator"):
+        x, host = ck.zeros((2, 2)), np.eye(2)
+        for call in (
+            lambda: x.get(stream=handle),
+            lambda: x.fill(1, stream=handle),
+            lambda: ck.matmul(x, x, stream=handle),
+            lambda: ck.Event().record(handle),
+            lambda: ck.matmul(host, host, stream=handle),
+            lambda: ck.sum_of_squares(host, stream=handle),
+        ):
+            with pytest.raises(ck.CudaError, match="cudaErrorInvalidResourceHandle"):
+                call()
+        assert not x.get().any()
+
+
+def test_asarray_looks_at_its_stream_also_where_nothing_is_copied(backend):
+    with pytest.raises(TypeError, match="stream= takes None"):
+        ck.asarray(ck.zeros(3), stream="nonsense")

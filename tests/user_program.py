@@ -74,6 +74,13 @@ def exchange(d: ck.DeviceArray) -> None:
     assert_type(d.__dlpack_device__(), tuple[int, int])
 
 
+def first_steps() -> None:
+    x = ck.asarray(np.arange(6.0))
+    assert_type(ck.saxpy(2, x, x, variant="grid_stride", threads=64), ck.DeviceArray)
+    assert_type(ck.stencil_1d(x, radius=1, out=x), ck.DeviceArray)
+    assert_type(ck.grayscale(ck.zeros((4, 5, 3), "uint8")), ck.DeviceArray)
+
+
 def the_ladder() -> None:
     rows = ck.variants("matmul")
     assert_type(rows, ck.Variants)
@@ -106,8 +113,12 @@ def wrong(d: ck.DeviceArray) -> None:
     ck.use_backend(None)  # type: ignore[arg-type]
     ck.ladder("matmul", n="1000")  # type: ignore[arg-type]
     ck.empty(3).synchronize()  # type: ignore[attr-defined]
+    ck.saxpy(a=2, x=d, y=d)  # type: ignore[call-overload]
+    ck.stencil_1d(d, radius="3")  # type: ignore[call-overload]
     ck.matmull(d, d)  # type: ignore[attr-defined]
     d.shape = (4,)  # type: ignore[misc]
+    print(d * 2)  # type: ignore[operator]
+    print(-d)  # type: ignore[operator]
     d.get().device_name()  # type: ignore[attr-defined]
 
 
@@ -116,6 +127,7 @@ def main() -> None:
     d = arrays_on_the_device()
     streams_and_devices(d)
     exchange(d)
+    first_steps()
     the_ladder()
     errors()
 

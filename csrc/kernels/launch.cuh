@@ -33,6 +33,10 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
         CK_CUDA(error,
                 cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
+    const unsigned blocks[3] = {grid.x, grid.y, grid.z}, threads[3] = {block.x, block.y, block.z};
+    if (context->inspection != NULL)
+        return ck_inspect_launch(context->inspection, name, reinterpret_cast<const void *>(kernel), blocks, threads,
+                                 shared_bytes, cooperative, error);
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
@@ -47,7 +51,6 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
     cudaError_t code = ck_injected_fault(name);
     if (code == cudaSuccess) code = cudaLaunchKernelEx(&config, kernel, std::forward<Actual>(arguments)...);
     if (code != cudaSuccess) return ck_launch_failed(error, code, name, grid, block, shared_bytes);
-    const unsigned blocks[3] = {grid.x, grid.y, grid.z}, threads[3] = {block.x, block.y, block.z};
     ck_launches_note(context->launches, name, blocks, threads, shared_bytes);
     return CK_OK;
 }
@@ -66,6 +69,13 @@ int ck_launch_cooperative(const ck_context *context, ck_error *error, const char
     return ck_launch_with(true, context, error, name, kernel, grid, block, shared_bytes,
                           std::forward<Actual>(arguments)...);
 }
+
+// A row's __constant__ variable, for ck_plan.symbols: a function that finds its address and size.
+#define CK_SYMBOL(variable)                                                                                          \
+    [](void **address, size_t *bytes) -> int {                                                                       \
+        const cudaError_t code = cudaGetSymbolAddress(address, variable);                                            \
+        return static_cast<int>(code == cudaSuccess ? cudaGetSymbolSize(bytes, variable) : code);                    \
+    }
 
 inline dim3 ck_dim3(const unsigned sizes[3]) {
     return dim3(sizes[0], sizes[1], sizes[2]);

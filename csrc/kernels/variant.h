@@ -47,7 +47,9 @@ enum {
     CK_MAX_PARAMETERS = 4,
     CK_MAX_CHOICES = 12,
     CK_MAX_TYPES = 20,
-    CK_MAX_KERNELS = 6
+    CK_MAX_KERNELS = 8,
+    CK_MAX_SYMBOLS = 2,
+    CK_MAX_TEXTURES = 2
 };
 
 size_t ck_dtype_size(int dtype);          // bytes of one element
@@ -115,6 +117,22 @@ typedef struct ck_layout {
     int contiguous; // in C order without gaps, whatever the number of axes
 } ck_layout;
 
+// A __constant__ variable, and the input that it holds when run() begins: the runtime copies it there, and keeps calls
+// that use the variable apart. The input's layout must be contiguous, and no larger than the variable.
+typedef struct ck_symbol {
+    int (*find)(void **address, size_t *bytes); // a cudaError_t: CK_SYMBOL of launch.cuh; NULL: none
+    int view;
+} ck_symbol;
+
+// An input that run() reads through a texture, context.textures[i]: the runtime copies it into an array and makes the
+// object. The input's layout must be contiguous; it has one to three axes, and none of them is empty.
+typedef struct ck_texture_plan {
+    int wanted, view;                    // 1, and which input
+    enum cudaTextureAddressMode address; // in all axes; wrap and mirror need normalised coordinates
+    enum cudaTextureFilterMode filter;   // linear: floats only
+    int normalized;                      // 1: coordinates from 0 to 1
+} ck_texture_plan;
+
 // What a variant asks for, from shapes and types alone.
 typedef struct ck_plan {
     unsigned grid[3], block[3]; // of the main launch, for reports
@@ -124,7 +142,10 @@ typedef struct ck_plan {
                           // 0: the run writes the result itself
     int64_t clock_blocks; // ck_clock records; 0: none
     int clear_outputs;    // 1: outputs are zero when run() begins
+    int clear_workspace;  // 1: so is the workspace
     ck_layout layout[CK_MAX_VIEWS];
+    ck_symbol symbols[CK_MAX_SYMBOLS];
+    ck_texture_plan textures[CK_MAX_TEXTURES];
 } ck_plan;
 
 typedef struct ck_call {
@@ -140,6 +161,30 @@ typedef struct ck_launches ck_launches;
 void ck_launches_note(ck_launches *launches, const char *name, const unsigned grid[3], const unsigned block[3],
                       size_t shared_bytes); // name: of static storage. launches may be NULL
 
+// What the driver says of a kernel that a run would have launched, and of that launch. 0 registers: it does not know
+// what the kernel needs (one that it knows has some), and then static_shared and local_bytes say nothing either.
+enum { CK_MAX_INSPECTED = 16, CK_MAX_SWEEP = 256 };
+typedef struct ck_kernel {
+    const char *name, *symbol; // as launches are named, and as the linker names it
+    unsigned grid[3], block[3];
+    size_t dynamic_shared;
+    int cooperative;
+    int registers, max_threads, binary_version, ptx_version;
+    size_t static_shared, local_bytes, constant_bytes, max_dynamic_shared;
+    int active_blocks;                   // of this launch, a multiprocessor
+    int potential_grid, potential_block; // cudaOccupancyMaxPotentialBlockSize
+    int swept[CK_MAX_SWEEP];             // active blocks for each pair that was asked for
+} ck_kernel;
+
+// In place of launches, a list of what would have been launched. `threads` and `shared`: pairs of block size and
+// dynamic shared memory for which active blocks are asked.
+typedef struct ck_inspection {
+    int64_t threads[CK_MAX_SWEEP], shared[CK_MAX_SWEEP];
+    int sweep;
+    int count; // may be more than there is room for
+    ck_kernel kernels[CK_MAX_INSPECTED];
+} ck_inspection;
+
 typedef struct ck_context {
     int device;
     cudaStream_t stream;
@@ -147,7 +192,13 @@ typedef struct ck_context {
     void *partials;   // plan.partials elements of the accumulator's type
     ck_clock *clocks; // plan.clock_blocks records
     ck_launches *launches;
+    ck_inspection *inspection; // NULL: kernels are launched. Else they are noted there, and none is
+    cudaTextureObject_t textures[CK_MAX_TEXTURES]; // of plan.textures
 } ck_context;
+
+// Notes a kernel and its launch (inspect.cu).
+int ck_inspect_launch(ck_inspection *inspection, const char *name, const void *kernel, const unsigned grid[3],
+                      const unsigned block[3], size_t shared_bytes, int cooperative, ck_error *error);
 
 typedef struct ck_work {
     double flops, bytes;

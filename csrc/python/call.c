@@ -106,12 +106,47 @@ static PyObject *run_request(module_state *state, ck_request *request, int measu
     return NULL;
 }
 
-static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    module_state *state = state_of(module);
-    ck_request request = {0};
-    ck_error error; // large, like the operands: what is not used is not cleared
+// The arguments that execute and kernels begin with, read into a request. The buffers are the caller's to release,
+// also where this fails.
+typedef struct given {
+    ck_request request;
     operands operands;
     int64_t parameters[CK_MAX_PARAMETERS];
+} given;
+
+static int read_call(module_state *state, PyObject *const *arguments, given *given, ck_error *error) {
+    ck_request *request = &given->request;
+    operands *operands = &given->operands;
+    memset(request, 0, sizeof *request);
+    operands->count = operands->on_device = operands->buffers.count = 0;
+    const char *operation = read_text(arguments[0], "operation");
+    const char *variant = operation ? read_text(arguments[1], "variant") : NULL;
+    if (variant == NULL) return -1;
+    request->operation = table_find(operation, error);
+    if (request->operation != NULL) request->variant = ck_find_variant(request->operation, variant, error);
+    if (request->variant == NULL) return errors_raise(state, error) == NULL ? -1 : 0;
+    request->parameters = given->parameters;
+    request->parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given->parameters);
+    if (request->parameter_count < 0 || read_int(arguments[5], "device", &request->device) < 0 ||
+        take_arrays(state, operands, arguments[3], "input", 0, request->device) < 0)
+        return -1;
+    const int inputs = operands->count;
+    if (take_arrays(state, operands, arguments[4], "output", 1, request->device) < 0) return -1;
+    if (inputs != request->operation->inputs) {
+        PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", operation, request->operation->inputs,
+                     inputs);
+        return -1;
+    }
+    request->views = operands->views;
+    request->view_count = operands->count;
+    request->memories = operands->on_device ? operands->memories : NULL;
+    return 0;
+}
+
+static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error; // large, like the operands: what is not used is not cleared
+    given given;
     PyObject *result = NULL;
     if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure, stream)", count, 8) <
         0)
@@ -119,34 +154,82 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
     error.code = CK_OK;
     error.bytes = error.bytes_free = 0;
     error.call[0] = error.message[0] = '\0';
-    const char *operation = read_text(arguments[0], "operation");
-    const char *variant = operation ? read_text(arguments[1], "variant") : NULL;
-    if (variant == NULL) return NULL;
-    request.operation = table_find(operation, &error);
-    if (request.operation != NULL) request.variant = ck_find_variant(request.operation, variant, &error);
-    if (request.variant == NULL) return errors_raise(state, &error);
-    request.parameters = parameters;
-    request.parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, parameters);
-    const int measured = request.parameter_count < 0 ? -1 : PyObject_IsTrue(arguments[6]);
-    if (measured < 0 || read_int(arguments[5], "device", &request.device) < 0 ||
-        read_stream(arguments[7], &request.stream) < 0)
-        return NULL;
-    operands.count = operands.on_device = operands.buffers.count = 0;
-    if (take_arrays(state, &operands, arguments[3], "input", 0, request.device) == 0) {
-        const int inputs = operands.count;
-        if (take_arrays(state, &operands, arguments[4], "output", 1, request.device) == 0) {
-            if (inputs != request.operation->inputs) {
-                PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", operation,
-                             request.operation->inputs, inputs);
-            } else {
-                request.views = operands.views;
-                request.view_count = operands.count;
-                request.memories = operands.on_device ? operands.memories : NULL;
-                result = run_request(state, &request, measured, &error);
-            }
-        }
+    const int read = read_call(state, arguments, &given, &error);
+    const int measured = read < 0 ? -1 : PyObject_IsTrue(arguments[6]);
+    if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)
+        result = run_request(state, &given.request, measured, &error);
+    buffers_release(&given.operands.buffers);
+    return result;
+}
+
+// --- what a call would launch ------------------------------------------------------------------------------------
+// Sweeps: a tuple of pairs (threads a block, bytes of dynamic shared memory).
+static int read_sweep(PyObject *pairs, ck_inspection *inspection) {
+    if (!PyTuple_Check(pairs) || PyTuple_Size(pairs) > CK_MAX_SWEEP) {
+        PyErr_Format(PyExc_TypeError, "sweep must be a tuple of at most %d pairs (threads, shared bytes)",
+                     CK_MAX_SWEEP);
+        return -1;
     }
-    buffers_release(&operands.buffers);
+    inspection->sweep = (int)PyTuple_Size(pairs);
+    for (int i = 0; i < inspection->sweep; i++) {
+        int64_t pair[2];
+        const int read = read_integers(PyTuple_GetItem(pairs, i), "a pair of sweep", 2, pair);
+        if (read < 0) return -1;
+        if (read != 2 || pair[0] < 1 || pair[0] > INT32_MAX || pair[1] < 0) {
+            PyErr_SetString(PyExc_ValueError, "a pair of sweep is (threads from 1, shared bytes from 0)");
+            return -1;
+        }
+        inspection->threads[i] = pair[0];
+        inspection->shared[i] = pair[1];
+    }
+    return 0;
+}
+
+static PyObject *make_kernel(const ck_kernel *kernel, int sweep) {
+    PyObject *made = Py_BuildValue(
+        "{s:s,s:s,s:(III),s:(III),s:n,s:i,s:i,s:i,s:i,s:n,s:n,s:n,s:n,s:i,s:(ii)}", "name", kernel->name, "symbol",
+        kernel->symbol, "grid", kernel->grid[0], kernel->grid[1], kernel->grid[2], "block", kernel->block[0],
+        kernel->block[1], kernel->block[2], "dynamic_shared", (Py_ssize_t)kernel->dynamic_shared, "registers",
+        kernel->registers, "max_threads", kernel->max_threads, "binary_version", kernel->binary_version,
+        "ptx_version", kernel->ptx_version, "static_shared", (Py_ssize_t)kernel->static_shared, "local_bytes",
+        (Py_ssize_t)kernel->local_bytes, "constant_bytes", (Py_ssize_t)kernel->constant_bytes, "max_dynamic_shared",
+        (Py_ssize_t)kernel->max_dynamic_shared, "active_blocks", kernel->active_blocks, "potential",
+        kernel->potential_grid, kernel->potential_block);
+    int64_t swept[CK_MAX_SWEEP];
+    for (int i = 0; i < sweep; i++) swept[i] = kernel->swept[i];
+    if (made == NULL || set_item(made, "cooperative", PyBool_FromLong(kernel->cooperative)) < 0 ||
+        set_item(made, "swept", make_integers(swept, sweep)) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
+static PyObject *make_kernels(const ck_inspection *found) {
+    const int count = found->count < CK_MAX_INSPECTED ? found->count : CK_MAX_INSPECTED;
+    PyObject *kernels = PyTuple_New(count);
+    for (int i = 0; kernels != NULL && i < count; i++) {
+        PyObject *kernel = make_kernel(&found->kernels[i], found->sweep);
+        if (kernel == NULL || PyTuple_SetItem(kernels, i, kernel) < 0) Py_CLEAR(kernels);
+    }
+    return kernels;
+}
+
+static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    given given;
+    PyObject *result = NULL;
+    if (check_count("kernels(operation, variant, parameters, inputs, outputs, device, sweep)", count, 7) < 0)
+        return NULL;
+    ck_inspection *inspection = PyMem_Malloc(sizeof *inspection);
+    if (inspection == NULL) return PyErr_NoMemory();
+    if (read_call(state, arguments, &given, &error) == 0 && read_sweep(arguments[6], inspection) == 0) {
+        outside outside;
+        outside_begin(&outside, state);
+        const int status = ck_inspect(state->runtime, &given.request, inspection, &error);
+        if (outside_end(&outside, status, &error) == 0) result = make_kernels(inspection);
+    }
+    buffers_release(&given.operands.buffers);
+    PyMem_Free(inspection);
     return result;
 }
 
@@ -241,6 +324,9 @@ PyMethodDef call_methods[] = {
      PyDoc_STR("execute(operation, variant, parameters, inputs, outputs, device, measure, stream, /)\n--\n\n"
                "Runs a variant: on arrays of the host, then it returns when the results are there, or on Views, then "
                "it returns when all is enqueued in stream. With measure true it returns times and sizes.")},
+    {"kernels", FAST(kernels),
+     PyDoc_STR("kernels(operation, variant, parameters, inputs, outputs, device, sweep, /)\n--\n\n"
+               "The kernels that execute would launch, and what the driver knows of each; nothing runs.")},
     {"error_depth", FAST(error_depth),
      PyDoc_STR("error_depth(operation, variant, parameters, dtypes, shapes, /)\n--\n\n"
                "f(n) of the row's error bound: roundings on the longest path to a result.")},

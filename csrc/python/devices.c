@@ -58,8 +58,10 @@ static PyObject *pointer_device(PyObject *module, PyObject *argument) {
 }
 
 static int is_flag(const char *name) {
-    static const char *const flags[] = {"cooperative",  "concurrent_kernels", "unified_addressing", "ecc",
-                                        "memory_pools", "integrated",         "managed_memory"};
+    static const char *const flags[] = {"copies_overlap",     "kernel_timeout",     "maps_host_memory",
+                                        "compute_preemption", "tcc_driver",         "cooperative",
+                                        "concurrent_kernels", "unified_addressing", "ecc",
+                                        "memory_pools",       "integrated",         "managed_memory"};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(flags[i], name) == 0) return 1;
     return 0;

@@ -109,7 +109,7 @@ static int read_data(const dl_tensor *tensor, ck_view *view, int64_t low, int64_
     }
     if (tensor->data == NULL) return malformed("it has elements and no data");
     if (__builtin_add_overflow((uintptr_t)tensor->data, tensor->byte_offset, &first) || first < (uintptr_t)-low ||
-        __builtin_add_overflow(first, (uintptr_t)high, &end))
+        __builtin_add_overflow(first, (uintptr_t)high, &end) || end > INTPTR_MAX)
         return malformed("its data reaches beyond the address space");
     view->data = (void *)first;
     return 0;

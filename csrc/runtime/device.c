@@ -18,7 +18,8 @@
 // --- state -------------------------------------------------------------------------------------------------------
 ck_runtime *ck_runtime_create(void) {
     ck_runtime *runtime = calloc(1, sizeof *runtime);
-    if (runtime != NULL && pthread_mutex_init(&runtime->lock, NULL) != 0) {
+    if (runtime != NULL &&
+        (pthread_mutex_init(&runtime->lock, NULL) != 0 || pthread_mutex_init(&runtime->symbols_lock, NULL) != 0)) {
         free(runtime);
         runtime = NULL;
     }
@@ -33,6 +34,7 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     if (runtime == NULL) return;
     ck_memory_sweep(runtime);
     if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
+    ck_symbols_free(runtime);
     for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
         next = device->next;
         ck_error ignored = {0};
@@ -42,28 +44,34 @@ void ck_runtime_destroy(ck_runtime *runtime) {
             after = stream->next;
             ck_stream_destroy(stream);
         }
+        ck_textures_destroy(device);
         ck_uses_destroy(device);
         ck_launches_destroy(device);
         ck_pool_destroy(device);
         if (entered == CK_OK) ck_device_leave(device->index, previous, &ignored);
         free(device);
     }
+    pthread_mutex_destroy(&runtime->symbols_lock);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }
 
 void ck_runtime_before_fork(ck_runtime *runtime) {
+    pthread_mutex_lock(&runtime->symbols_lock);
     pthread_mutex_lock(&runtime->lock);
 }
 
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
     if (!in_child) {
         pthread_mutex_unlock(&runtime->lock);
+        pthread_mutex_unlock(&runtime->symbols_lock);
         return;
     }
     // The threads that worked on the parent's streams are not here. What they held is lost, on purpose: so are owners
     // that wait for the parent's device. Memories remember the generation that they are of.
     pthread_mutex_init(&runtime->lock, NULL);
+    pthread_mutex_init(&runtime->symbols_lock, NULL);
+    runtime->symbols = NULL;
     runtime->generation++;
     runtime->devices = NULL;
     runtime->leaving = NULL;
@@ -77,8 +85,10 @@ static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_erro
     device->index = index;
     int status = ck_uses_create(device, error);
     if (status == CK_OK) status = ck_launches_create(device, error);
+    if (status == CK_OK) status = ck_textures_create(device, error);
     if (status == CK_OK) status = ck_pool_create(device, error);
     if (status != CK_OK) {
+        ck_textures_destroy(device);
         ck_uses_destroy(device);
         ck_launches_destroy(device);
         free(device);
@@ -313,6 +323,27 @@ void ck_device_nominal_limits(ck_limits *limits) {
     ITEM("compute_mode", cudaDevAttrComputeMode)                                                                     \
     ITEM("integrated", cudaDevAttrIntegrated)                                                                        \
     ITEM("managed_memory", cudaDevAttrManagedMemory)                                                                 \
+    ITEM("copies_overlap", cudaDevAttrGpuOverlap)                                                                    \
+    ITEM("kernel_timeout", cudaDevAttrKernelExecTimeout)                                                             \
+    ITEM("maps_host_memory", cudaDevAttrCanMapHostMemory)                                                            \
+    ITEM("compute_preemption", cudaDevAttrComputePreemptionSupported)                                                \
+    ITEM("tcc_driver", cudaDevAttrTccDriver)                                                                         \
+    ITEM("max_pitch", cudaDevAttrMaxPitch)                                                                           \
+    ITEM("texture_alignment", cudaDevAttrTextureAlignment)                                                           \
+    ITEM("texture_pitch_alignment", cudaDevAttrTexturePitchAlignment)                                                \
+    ITEM("surface_alignment", cudaDevAttrSurfaceAlignment)                                                           \
+    ITEM("texture_1d", cudaDevAttrMaxTexture1DWidth)                                                                 \
+    ITEM("texture_2d.0", cudaDevAttrMaxTexture2DWidth)                                                               \
+    ITEM("texture_2d.1", cudaDevAttrMaxTexture2DHeight)                                                              \
+    ITEM("texture_3d.0", cudaDevAttrMaxTexture3DWidth)                                                               \
+    ITEM("texture_3d.1", cudaDevAttrMaxTexture3DHeight)                                                              \
+    ITEM("texture_3d.2", cudaDevAttrMaxTexture3DDepth)                                                               \
+    ITEM("texture_1d_layered.0", cudaDevAttrMaxTexture1DLayeredWidth)                                                \
+    ITEM("texture_1d_layered.1", cudaDevAttrMaxTexture1DLayeredLayers)                                               \
+    ITEM("texture_2d_layered.0", cudaDevAttrMaxTexture2DLayeredWidth)                                                \
+    ITEM("texture_2d_layered.1", cudaDevAttrMaxTexture2DLayeredHeight)                                               \
+    ITEM("texture_2d_layered.2", cudaDevAttrMaxTexture2DLayeredLayers)                                               \
+    ITEM("shared_reserved", cudaDevAttrReservedSharedMemoryPerBlock)                                                 \
     ITEM("pci.0", cudaDevAttrPciDomainId)                                                                            \
     ITEM("pci.1", cudaDevAttrPciBusId)                                                                               \
     ITEM("pci.2", cudaDevAttrPciDeviceId)

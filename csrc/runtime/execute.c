@@ -99,6 +99,7 @@ static void give_back(job *job) {
     // arrays are read as well, and a stream of our own holds nobody else's work.)
     if (error->code != CK_OK && (job->written_out || (job->own != NULL && !job_on_device(job))))
         (void)backend_wait(stream, waiter->interrupted, waiter->argument);
+    ck_textures_used(job->device, &job->context, job->textures, error);
     for (int i = 0; i < job->laid_out; i++) ck_operand_free(&job->operands[i], job->device, stream, error);
     ck_pool_free(job->device, &job->workspace, stream, error);
     ck_pool_free(job->device, &job->partials, stream, error);

@@ -107,6 +107,8 @@ int job_prepare(job *job, cudaStream_t stream) {
             CK_TRY(ck_operand_clear(&job->operands[i], &job->context, job->error));
     }
     CK_TRY(take(job, plan->workspace_bytes, &job->workspace));
+    if (plan->clear_workspace && plan->workspace_bytes > 0)
+        CK_CUDA(job->error, cudaMemsetAsync(job->workspace.data, 0, plan->workspace_bytes, stream));
     CK_TRY(take(job, job->to_finish ? (size_t)plan->partials * partial : 0, &job->partials));
     CK_TRY(take(job, (size_t)plan->clock_blocks * sizeof(ck_clock), &job->clocks));
     job->context.workspace = job->workspace.data;
@@ -120,14 +122,26 @@ int job_mark(job *job, int event) {
     return ck_timing_mark(job->own, event, job->context.stream, job->error);
 }
 
+// The launches, with what they find in constant memory.
+static int run(job *job) {
+    const ck_request *request = job->request;
+    ck_symbol_use *uses[CK_MAX_SYMBOLS];
+    int status = ck_symbols_fill(job->runtime, &job->plan, job->views, &job->context, uses, job->error);
+    if (status == CK_OK) status = job_mark(job, COPIED_IN);
+    if (status == CK_OK)
+        status = worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch");
+    const int noted = ck_symbols_used(job->runtime, &job->plan, job->device, &job->context, uses, job->error);
+    return status != CK_OK ? status : noted;
+}
+
 int job_compute(job *job) {
     const ck_request *request = job->request;
     const ck_operation *operation = request->operation;
     CK_TRY(job_mark(job, BEGIN));
     for (int i = 0; i < operation->inputs; i++)
         CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->error));
-    CK_TRY(job_mark(job, COPIED_IN));
-    CK_TRY(worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch"));
+    CK_TRY(ck_textures_fill(job->device, &job->plan, job->views, &job->context, job->textures, job->error));
+    CK_TRY(run(job));
     if (job->to_finish && job_on_device(job))
         CK_TRY(worded(job, operation->finish_device(&job->call, &job->plan, &job->context, job->error),
                       "the last step"));

@@ -24,6 +24,7 @@ typedef struct job {
     ck_device *device;
     ck_stream *own; // a stream of the call's own with its events; of device arrays, if measured: for its events
     ck_block workspace, partials, clocks;
+    ck_texture *textures[CK_MAX_TEXTURES]; // held until the end
     void *host_partials;
 } job;
 

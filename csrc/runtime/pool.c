@@ -40,11 +40,15 @@ static cudaError_t take(ck_device *device, size_t bytes, cudaStream_t stream, vo
     return device->pool ? cudaMallocFromPoolAsync(data, bytes, device->pool, stream) : cudaMalloc(data, bytes);
 }
 
-// Memory that freed blocks still occupy, given back to the device.
-static cudaError_t give_back(ck_device *device) {
+cudaError_t ck_pool_give_back(ck_device *device) {
     cudaError_t code = (cudaError_t)backend_settle(); // errors of kernels are for those who wait for them
     if (code == cudaSuccess && device->pool != NULL) code = cudaMemPoolTrimTo(device->pool, 0);
     return code;
+}
+
+static cudaError_t give_all_back(ck_device *device) {
+    ck_textures_trim(device);
+    return ck_pool_give_back(device);
 }
 
 // The device said that it is short of memory. If that is true, what freed blocks of other sizes occupy in the pool
@@ -56,10 +60,10 @@ static cudaError_t take_again(ck_device *device, size_t bytes, cudaStream_t stre
     cudaError_t code = cudaMemGetInfo(room, &total);
     if (code == cudaSuccess && *room >= bytes)
         code = cudaErrorMemoryAllocation; // a fault on request
-    else if (code == cudaSuccess && (code = give_back(device)) == cudaSuccess) {
+    else if (code == cudaSuccess && (code = give_all_back(device)) == cudaSuccess) {
         code = cudaMemGetInfo(room, &total);
         if (code == cudaSuccess) code = *room < bytes ? cudaErrorMemoryAllocation : take(device, bytes, stream, data);
-        if (code != cudaSuccess) (void)give_back(device);
+        if (code != cudaSuccess) (void)ck_pool_give_back(device);
     }
     (void)cudaGetLastError();
     return code;
@@ -106,7 +110,8 @@ int ck_pool_trim(ck_runtime *runtime, int index, ck_error *error) {
     ck_memory_sweep(runtime);
     CK_TRY(ck_device_enter(index, &previous, error));
     cudaError_t code;
-    if (CK_CUDA_CODE(code, give_back(device)) != cudaSuccess) ck_fail_cuda(error, code, "cudaMemPoolTrimTo(pool, 0)");
+    if (CK_CUDA_CODE(code, give_all_back(device)) != cudaSuccess)
+        ck_fail_cuda(error, code, "cudaMemPoolTrimTo(pool, 0)");
     ck_device_leave(index, previous, error);
     return error->code;
 }

@@ -16,7 +16,10 @@
 //     |           transfer.c  whole arrays: to the device, from it, within it
 //     |           across.c    from one device to another
 //     |           pinned.c    page-locked host memory
+//     |           symbols.c   inputs that a row wants in constant memory
+//     |           textures.c  inputs that a row reads through textures
 //     |           timing.c    the events between the stages
+//     |           inspect.c   what a call would launch
 //     v           status.c    what went wrong, and faults on request
 #ifndef CK_RUNTIME_H
 #define CK_RUNTIME_H
@@ -56,6 +59,8 @@ typedef struct ck_stream {
 } ck_stream;
 
 typedef struct ck_memory ck_memory;
+typedef struct ck_symbol_use ck_symbol_use; // symbols.c
+typedef struct ck_texture ck_texture;       // textures.c
 
 typedef struct ck_device {
     int index;
@@ -68,17 +73,20 @@ typedef struct ck_device {
     int limits_asked;          // likewise; grows when they are forgotten: an answer on its way is not kept then
     struct ck_uses *uses;      // order.c
     struct ck_launch_log *log; // launches.c
+    struct ck_textures *textures;
 } ck_device;
 
 typedef struct ck_runtime {
-    pthread_mutex_t lock;     // the list of devices and their free streams
-    ck_device *devices;       // made at a device's first use, kept to the end
-    atomic_int calls;         // running now: a runtime in use is never destroyed
-    atomic_int memories;      // alive: neither is one that they belong to
-    atomic_ullong threads;    // order.c: that had a stream of their own, counted
-    unsigned generation;      // grows in the child of a fork: what was made before is its parent's
-    ck_memory *leaving;       // memory.c; guarded by lock
-    struct ck_pinned *pinned; // pinned.c; guarded by lock
+    pthread_mutex_t lock;         // the list of devices and their free streams
+    ck_device *devices;           // made at a device's first use, kept to the end
+    atomic_int calls;             // running now: a runtime in use is never destroyed
+    atomic_int memories;          // alive: neither is one that they belong to
+    atomic_ullong threads;        // order.c: that had a stream of their own, counted
+    unsigned generation;          // grows in the child of a fork: what was made before is its parent's
+    ck_memory *leaving;           // memory.c; guarded by lock
+    struct ck_pinned *pinned;     // pinned.c; guarded by lock
+    pthread_mutex_t symbols_lock; // symbols.c; taken before `lock`, never while that is held
+    ck_symbol_use *symbols;       // likewise; guarded by symbols_lock
 } ck_runtime;
 
 // How a wait can be broken off; interrupted may be NULL.
@@ -110,7 +118,7 @@ void ck_device_nominal_limits(ck_limits *limits);   // of no device: for questio
 int ck_device_enter(int device, int *previous, ck_error *error);
 void ck_device_leave(int device, int previous, ck_error *error);
 
-enum { CK_PROPERTY_COUNT = 35 };
+enum { CK_PROPERTY_COUNT = 56 };
 typedef struct ck_properties {
     char name[256], pci_bus_id[32];
     size_t memory_bytes, memory_free;
@@ -133,6 +141,8 @@ int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_bl
 void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_error *error);
 int ck_pool_create(ck_device *device, ck_error *error);
 void ck_pool_destroy(ck_device *device);
+// Memory that freed blocks still occupy, back to the device.
+cudaError_t ck_pool_give_back(ck_device *device);
 int ck_pool_trim(ck_runtime *runtime, int device, ck_error *error);
 size_t ck_pool_used(ck_runtime *runtime, int device);
 
@@ -160,6 +170,27 @@ int ck_event_record(int device, cudaEvent_t event, cudaStream_t stream, ck_error
 int ck_event_wait(ck_runtime *runtime, int device, cudaEvent_t event, const ck_waiter *waiter, ck_error *error);
 int ck_event_done(int device, cudaEvent_t event, int *done, ck_error *error);
 int ck_event_elapsed(int device, cudaEvent_t first, cudaEvent_t last, double *ms, ck_error *error);
+
+// --- symbols.c ---------------------------------------------------------------------------------------------------
+// Before a run: its inputs into the plan's __constant__ variables. After it, also where one of them failed, the other
+// function: between the two no other call can use these variables.
+int ck_symbols_fill(ck_runtime *runtime, const ck_plan *plan, const ck_view *views, const ck_context *context,
+                    ck_symbol_use *uses[CK_MAX_SYMBOLS], ck_error *error);
+int ck_symbols_used(ck_runtime *runtime, const ck_plan *plan, ck_device *device, const ck_context *context,
+                    ck_symbol_use *const uses[CK_MAX_SYMBOLS], ck_error *error);
+void ck_symbols_free(ck_runtime *runtime); // the runtime ends
+
+// --- textures.c --------------------------------------------------------------------------------------------------
+// Before a run: its inputs into textures, in the context's stream; the objects are the context's then. After it, also
+// where one of them failed, the other function: what `held` has may be used again by others, in the stream's order.
+// Neither waits, but where more would be kept than textures.c says.
+int ck_textures_fill(ck_device *device, const ck_plan *plan, const ck_view *views, ck_context *context,
+                     ck_texture *held[CK_MAX_TEXTURES], ck_error *error);
+void ck_textures_used(ck_device *device, const ck_context *context, ck_texture *held[CK_MAX_TEXTURES],
+                      ck_error *error);
+void ck_textures_trim(ck_device *device); // gives back all that no call holds; waits
+int ck_textures_create(ck_device *device, ck_error *error);
+void ck_textures_destroy(ck_device *device);
 
 // --- timing.c ----------------------------------------------------------------------------------------------------
 int64_t ck_now_ns(void); // of the host
@@ -351,5 +382,9 @@ typedef struct ck_request {
 // (or plain columns, for a transposed matrix): no gaps within a row, any distance from row to row; axes before them
 // have any strides. Device views: any strides; what the row's layout does not take is packed first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
+
+// --- inspect.c ---------------------------------------------------------------------------------------------------
+// The kernels that this call would launch, and what the driver knows of them. Nothing runs, and no array is looked at.
+int ck_inspect(ck_runtime *runtime, const ck_request *request, ck_inspection *inspection, ck_error *error);
 
 #endif

@@ -40,7 +40,7 @@ class Operation:
     ragged: tuple[tuple[int, ...], ...]  #: shapes that verify tries
     large: tuple[tuple[int, ...], ...]  #: shapes that only the long tests try
     headline: bool = False  #: one of the two that are shown where none is asked for
-    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too
+    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
     any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _dispatch, _transfer
 from .._array import DeviceArray
 from .._backend import Backend
-from .._dtypes import from_name, itemsize, name_in_numpy, same_kind
+from .._dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind, type_name
 from .._exchange import is_elsewhere
 from .._layout import Shape, broadcast
 from .._native import Native, View
@@ -45,6 +45,12 @@ class Rule:
     #: The type that "auto" brings the inputs to, from the types and numbers given; TypeError for what NumPy refuses.
     common: Callable[..., np.dtype[Any]] = np.result_type
     counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
+    only: tuple[str, ...] = ()  #: the types that it is for, where "auto" takes no others either
+    instead: str = ".astype() converts"  #: what to do with others
+
+
+#: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
+WEAK = (int, float, complex, bool)
 
 
 def compute(
@@ -62,6 +68,10 @@ def compute(
     ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
     """
     own = own or {}
+    if out is None and stream is None and variant == AUTO and not parameters:
+        done = _plain(rule, inputs, own)
+        if done is not None:
+            return done
     out = _out.only(rule.name, out)
     row, values = _named(rule, variant, parameters, own)
     given = dict(zip(rule.operands, inputs, strict=True))
@@ -90,15 +100,14 @@ def _on_host(
     out: Any,
 ) -> Any:
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
-    plain = {name: x if type(x) in (int, float, bool) else _dispatch.host_array(x, name) for name, x in given.items()}
-    for name in rule.numbers:
-        if np.ndim(plain[name]) != 0:
-            raise ValueError(f"{rule.name}: {name} is one number, and its shape is {np.shape(plain[name])}")
-    dtype = np.dtype(rule.common(*(x if isinstance(x, (int, float)) else x.dtype for x in plain.values())))
-    dtype = dtype.newbyteorder("=")
+    plain = {name: x if type(x) in WEAK else _dispatch.host_array(x, name) for name, x in given.items()}
+    dtype = _common_type(rule, [x if type(x) in WEAK else x.dtype for x in plain.values()]).newbyteorder("=")
+    _check_type(rule, row, told(dtype))
     if row is not None:
         row.signature(dtype)
         _check_one_type(rule, row, {n: told(x.dtype) for n, x in plain.items() if isinstance(x, np.ndarray)})
+    for name in rule.numbers:
+        _check_one_number(rule, name, np.shape(plain[name]))
     shape = rule.shape(*(np.shape(x) for x in plain.values()), **own)
     if out is not None:
         _out.check_is_array(rule.name, out, (np.ndarray,))
@@ -123,11 +132,21 @@ def _on_host(
         )
     direct = out is not None and out.dtype == result_type and out.size > 0 and _dispatch.host_result(out)
     result = np.asarray(out) if direct else np.empty(shape, result_type)
-    full = tuple(np.broadcast_to(x, shape) for x in arrays) if rule.broadcasts else arrays
+    full = (np.broadcast_to(x, shape) if _spreads(rule, n) else x for n, x in zip(given, arrays, strict=True))
     _dispatch.execute(row, values, tuple(map(_dispatch.host_operand, full)), (result,))
     if out is None:
         return result if result.ndim else result[()]
     return out if direct else _into(rule, out, result)
+
+
+def _common_type(rule: Rule, kinds: list[Any]) -> np.dtype[Any]:
+    weak = [kind for kind in kinds if type(kind) in WEAK]
+    types: set[np.dtype[Any]] = {kind for kind in kinds if type(kind) not in WEAK}
+    if weak and len(types) == 1 and complex not in map(type, weak):
+        (only,) = types
+        if type_name(only) == BFLOAT16:  # ml_dtypes makes float32 of it with 0.5, but with 2 it stays
+            return only
+    return np.dtype(rule.common(*kinds))
 
 
 def _into(rule: Rule, out: Array, result: Any) -> Array:
@@ -137,12 +156,63 @@ def _into(rule: Rule, out: Array, result: Any) -> Array:
     return out
 
 
+def _spreads(rule: Rule, operand: str) -> bool:
+    return rule.broadcasts and operand not in rule.numbers
+
+
+def _check_one_number(rule: Rule, name: str, shape: Shape) -> None:
+    if shape != ():
+        raise ValueError(f"{rule.name}: {name} is one number, and its shape is {shape}")
+
+
+def _check_type(rule: Rule, row: Variant | None, name: str) -> None:
+    if rule.only and name not in rule.only:
+        which = "" if row is None else f"variant {row.name!r} "
+        raise TypeError(f"{rule.name}: {which}takes {' or '.join(rule.only)}, not {name}; {rule.instead}")
+
+
 def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
     if len(set(types.values())) > 1:
         said = ", ".join(f"{name} {kind}" for name, kind in types.items())
         raise TypeError(
             f"{rule.name}: variant {row.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
         )
+
+
+# --- the plain case: arrays of one device, type and shape, nothing else said: no detour ------------------------------
+def _plain(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> DeviceArray | None:
+    """None: something is different."""
+    first = inputs[0]
+    if type(first) is not DeviceArray or rule.numbers or _dispatch.recorder.get() is not None:
+        return None
+    module, view = first._native, first._view
+    dtype, device, shape = view.dtype, view.device, view.shape
+    views = [view]
+    for x in inputs[1:]:
+        if type(x) is not DeviceArray or x._native is not module:
+            return None
+        other = x._view
+        if other.dtype != dtype or other.device != device or (rule.broadcasts and other.shape != shape):
+            return None
+        views.append(other)
+    rows = _takers(rule.name, rule.preferred, dtype)
+    if not rows:
+        return None
+    row = rows[0] if len(rows) == 1 else _first_that_takes(rule, dtype, module, device)
+    result_type, values = _with_values(rule.name, row.name, dtype, tuple(own.items()))
+    if not rule.broadcasts:
+        shape = rule.shape(*(x.shape for x in views), **own)
+    result = module.empty(shape, result_type, device, 0)
+    module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
+    return DeviceArray(result, module)
+
+
+@functools.lru_cache(maxsize=256)
+def _with_values(
+    operation: str, name: str, dtype: str, own: tuple[tuple[str, Any], ...]
+) -> tuple[str, tuple[int, ...]]:
+    row = find(operation, name)
+    return row.signature(dtype)[2], row.values(dict(own))
 
 
 # --- arrays on a device ----------------------------------------------------------------------------------------------
@@ -156,7 +226,7 @@ def _on_device(
     stream: Any,
 ) -> DeviceArray:
     numbers = {
-        name: np.asarray(given[name])
+        name: given[name] if type(given[name]) in WEAK else _dispatch.host_array(given[name], name)
         for name in rule.numbers
         if not isinstance(given[name], DeviceArray) and not is_elsewhere(given[name])
     }
@@ -168,6 +238,7 @@ def _on_device(
         module, device = _dispatch.check_one_place(rule.name, **arrays)
     handle = stream_handle(stream, module, device)
     name = _common_name(rule, given, {n: x._view.dtype for n, x in arrays.items()})
+    _check_type(rule, row, name)
     if row is None:
         row = _first_that_takes(rule, name, module, device)
         values = row.values(own)
@@ -175,12 +246,12 @@ def _on_device(
         _dispatch.refuse_host_row(row, next(iter(arrays)))
         row.signature(name)
         _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
-    views = {n: converted(module, x._view, name, handle) for n, x in arrays.items()}
+    views = {n: _transfer.converted(module, x._view, name, handle) for n, x in arrays.items()}
+    for n in rule.numbers:
+        _check_one_number(rule, n, np.shape(numbers[n]) if n in numbers else views[n].shape)
     for n, x in numbers.items():
-        if x.ndim:
-            raise ValueError(f"{rule.name}: {n} is one number, and its shape is {x.shape}")
         views[n] = module.empty((), name, device, handle)
-        _transfer.fill(module, views[n], x[()], handle)
+        _transfer.fill(module, views[n], x, handle)
     inputs = tuple(views[n] for n in given)
     shape = rule.shape(*(x.shape for x in inputs), **own)
     result_type = row.signature(name)[2]
@@ -194,8 +265,7 @@ def _on_device(
         _out.check_distinct(rule.name, target.shape, target.strides, itemsize(target.dtype))
     direct = target is not None and target.dtype == result_type and not any(module.overlap(target, x) for x in inputs)
     result = target if direct and target is not None else module.empty(shape, result_type, device, handle)
-    if rule.broadcasts:
-        inputs = tuple(_spread(module, x, shape) for x in inputs)
+    inputs = tuple(_spread(module, x, shape) if _spreads(rule, n) else x for n, x in zip(given, inputs, strict=True))
     _dispatch.execute_on_device(row, values, inputs, (result,), module, handle)
     if target is None:
         return DeviceArray(result, module)
@@ -207,7 +277,7 @@ def _on_device(
 def _common_name(rule: Rule, given: Mapping[str, Any], names: Mapping[str, str]) -> str:
     if len(set(names.values())) == 1:
         first = next(iter(names.values()))
-        if all(isinstance(given[n], (int, float)) for n in given if n not in names):
+        if all(type(given[n]) in WEAK for n in given if n not in names):
             return first if names.keys() == given.keys() else _with_numbers(rule, first, given, names)
     kinds = [from_name(names[n]) if n in names else _kind(x) for n, x in given.items()]
     return name_in_numpy(np.dtype(rule.common(*kinds)))
@@ -215,14 +285,14 @@ def _common_name(rule: Rule, given: Mapping[str, Any], names: Mapping[str, str])
 
 def _with_numbers(rule: Rule, name: str, given: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """The arrays' type, unless a Python number makes another of it (0.5 with integers)."""
-    if name == "bfloat16":
+    if name == BFLOAT16 and not any(type(x) is complex for x in given.values()):
         return name
     kinds = [from_name(name) if n in names else x for n, x in given.items()]
     return name_in_numpy(np.dtype(rule.common(*kinds)))
 
 
 def _kind(x: Any) -> Any:
-    return x if isinstance(x, (int, float)) else np.asarray(x).dtype
+    return x if type(x) in WEAK else np.asarray(x).dtype
 
 
 def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Variant:
@@ -241,15 +311,6 @@ def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Va
 @functools.cache
 def _takers(operation: str, preferred: tuple[str, ...], dtype: str) -> tuple[Variant, ...]:
     return tuple(row for row in (find(operation, name) for name in preferred) if dtype in row.types)
-
-
-def converted(module: Native, x: View, dtype: str, stream: int) -> View:
-    """The same values in another type."""
-    if x.dtype == dtype:
-        return x
-    made = module.empty(x.shape, dtype, x.device, stream)
-    module.copy(made, x, stream)
-    return made
 
 
 def _spread(module: Native, x: View, shape: Shape) -> View:

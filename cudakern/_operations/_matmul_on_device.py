@@ -14,8 +14,8 @@ from .._layout import Shape, broadcast
 from .._native import Native, View
 from .._streams import stream_handle
 from .._table import Variant, find
+from .._transfer import converted
 from . import _matmul_rules, _out
-from ._call import converted
 from ._matmul_rules import NAME
 
 #: What "auto" takes: it has every type, and takes arrays as they lie.

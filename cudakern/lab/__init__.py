@@ -6,23 +6,36 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 
 from ._bank_conflicts import bank_conflicts
 from ._coalescing import coalescing
+from ._constant_memory import constant_memory
 from ._divergence import divergence
 from ._experiment import Column, Experiment
+from ._hello import hello
 from ._latency import latency
 from ._layouts import layouts
+from ._printed import Printed, printed
+from ._registers import registers
 from ._rules import sectors, wavefronts
+from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
+from ._timing import timing
 
 __all__ = [
     "Column",
     "Experiment",
+    "Printed",
     "ThreadMap",
     "bank_conflicts",
     "coalescing",
+    "constant_memory",
     "divergence",
+    "hello",
     "latency",
     "layouts",
+    "printed",
+    "registers",
     "sectors",
+    "spilling",
     "thread_map",
+    "timing",
     "wavefronts",
 ]

@@ -79,6 +79,13 @@ ENTRY shared_bytes_occupancy(int *blocks, int threads, size_t shared) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, shared_bytes, threads, shared);
 }
 
+ENTRY shared_bytes_potential(int *sizes, size_t shared, int limit) {
+    return cudaOccupancyMaxPotentialBlockSize(&sizes[0], &sizes[1], shared_bytes, shared, limit);
+}
+ENTRY shared_bytes_available(size_t *bytes, int blocks, int threads) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, shared_bytes, blocks, threads);
+}
+
 __global__ void __launch_bounds__(256) static_tile(int *out) {
     __shared__ int tile[1000];
     tile[threadIdx.x] = 1;
@@ -122,6 +129,26 @@ ENTRY properties(int device, int *numbers, size_t *bytes) {
     numbers[5] = value.maxThreadsPerMultiProcessor;
     for (int i = 0; i < 3; ++i) numbers[6 + i] = value.maxThreadsDim[i], numbers[9 + i] = value.maxGridSize[i];
     bytes[0] = value.totalGlobalMem, bytes[1] = value.sharedMemPerBlock, bytes[2] = value.sharedMemPerBlockOptin;
+    return code;
+}
+
+ENTRY texture_properties(int device, int *numbers) {
+    cudaDeviceProp value;
+    int code = cudaGetDeviceProperties(&value, device);
+    if (code != cudaSuccess) return code;
+    *numbers++ = value.maxTexture1D;
+    for (int size : value.maxTexture2D) *numbers++ = size;
+    for (int size : value.maxTexture3D) *numbers++ = size;
+    for (int size : value.maxTexture1DLayered) *numbers++ = size;
+    for (int size : value.maxTexture2DLayered) *numbers++ = size;
+    *numbers++ = (int)value.textureAlignment;
+    *numbers++ = (int)value.texturePitchAlignment;
+    *numbers++ = (int)value.surfaceAlignment;
+    *numbers++ = (int)value.memPitch;
+    *numbers++ = (int)value.reservedSharedMemPerBlock;
+    *numbers++ = value.canMapHostMemory;
+    *numbers++ = value.computePreemptionSupported;
+    *numbers++ = value.tccDriver;
     return code;
 }
 

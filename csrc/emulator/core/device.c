@@ -42,6 +42,14 @@ const emu_limits EMU_LIMITS = {
     .shared_per_block = KB(48),
     .constant = KB(64),
     .pitch = 2147483647,
+    .texture_1d = 131072,
+    .texture_2d = {131072, 65536},
+    .texture_3d = {16384, 16384, 16384},
+    .texture_1d_layered = {32768, 2048},
+    .texture_2d_layered = {32768, 32768, 2048},
+    .texture_alignment = 512,
+    .texture_pitch_alignment = 32,
+    .surface_alignment = 512,
 };
 
 static _Thread_local int current_device;
@@ -137,8 +145,14 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->totalConstMem = EMU_LIMITS.constant;
     p->major = chip->major;
     p->minor = chip->minor;
-    p->textureAlignment = 512;
-    p->texturePitchAlignment = 32;
+    p->maxTexture1D = EMU_LIMITS.texture_1d;
+    memcpy(p->maxTexture2D, EMU_LIMITS.texture_2d, sizeof p->maxTexture2D);
+    memcpy(p->maxTexture3D, EMU_LIMITS.texture_3d, sizeof p->maxTexture3D);
+    memcpy(p->maxTexture1DLayered, EMU_LIMITS.texture_1d_layered, sizeof p->maxTexture1DLayered);
+    memcpy(p->maxTexture2DLayered, EMU_LIMITS.texture_2d_layered, sizeof p->maxTexture2DLayered);
+    p->textureAlignment = (size_t)EMU_LIMITS.texture_alignment;
+    p->texturePitchAlignment = (size_t)EMU_LIMITS.texture_pitch_alignment;
+    p->surfaceAlignment = (size_t)EMU_LIMITS.surface_alignment;
     p->multiProcessorCount = chip->multiprocessors;
     p->canMapHostMemory = p->concurrentKernels = p->ECCEnabled = p->unifiedAddressing = 1;
     p->pciBusID = device + 1;
@@ -193,6 +207,18 @@ int emu_device_attribute(int *value, int attribute, int device) {
     case cudaDevAttrMaxPitch: answer = (long long)p.memPitch; break;
     case cudaDevAttrMaxRegistersPerBlock: answer = p.regsPerBlock; break;
     case cudaDevAttrClockRate: answer = chip->clock_khz; break;
+    case cudaDevAttrMaxTexture1DWidth: answer = p.maxTexture1D; break;
+    case cudaDevAttrMaxTexture2DWidth: answer = p.maxTexture2D[0]; break;
+    case cudaDevAttrMaxTexture2DHeight: answer = p.maxTexture2D[1]; break;
+    case cudaDevAttrMaxTexture3DWidth: answer = p.maxTexture3D[0]; break;
+    case cudaDevAttrMaxTexture3DHeight: answer = p.maxTexture3D[1]; break;
+    case cudaDevAttrMaxTexture3DDepth: answer = p.maxTexture3D[2]; break;
+    case cudaDevAttrMaxTexture1DLayeredWidth: answer = p.maxTexture1DLayered[0]; break;
+    case cudaDevAttrMaxTexture1DLayeredLayers: answer = p.maxTexture1DLayered[1]; break;
+    case cudaDevAttrMaxTexture2DLayeredWidth: answer = p.maxTexture2DLayered[0]; break;
+    case cudaDevAttrMaxTexture2DLayeredHeight: answer = p.maxTexture2DLayered[1]; break;
+    case cudaDevAttrMaxTexture2DLayeredLayers: answer = p.maxTexture2DLayered[2]; break;
+    case cudaDevAttrSurfaceAlignment: answer = (long long)p.surfaceAlignment; break;
     case cudaDevAttrTextureAlignment: answer = (long long)p.textureAlignment; break;
     case cudaDevAttrGpuOverlap: answer = 1; break;
     case cudaDevAttrMultiProcessorCount: answer = p.multiProcessorCount; break;
@@ -266,20 +292,25 @@ int emu_versions(int *driver, int *runtime) {
 int emu_device_wait(emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    return emu_wait_device(device, interrupted, argument);
+    code = emu_wait_device(device, interrupted, argument);
+    emu_print_flush();
+    return code;
 }
 
 int emu_device_settle(void) {
     int device, code = emu_enter(&device);
-    if (!code) emu_wait_idle(device);
-    return code;
+    if (code) return code;
+    emu_wait_idle(device);
+    emu_print_flush();
+    return cudaSuccess;
 }
 
 int emu_device_reset(void) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    code = emu_wait_device(device, NULL, NULL);
+    code = emu_device_wait(NULL, NULL);
     emu_drop_streams(device);
+    emu_drop_textures(device);
     emu_release_device(device);
     for (int peer = 0; peer < EMU_MAX_DEVICES; peer++) atomic_store(&peers[device][peer], 0);
     return code;

@@ -37,6 +37,9 @@ typedef struct emu_limits { // the same on all chips
     int warp, block_threads, block_dim[3], multiprocessor_threads, multiprocessor_blocks, registers;
     unsigned grid_dim[3];
     size_t shared_per_block, constant, pitch;
+    int texture_1d, texture_2d[2], texture_3d[3];
+    int texture_1d_layered[2], texture_2d_layered[3]; // the last number: layers
+    int texture_alignment, texture_pitch_alignment, surface_alignment;
 } emu_limits;
 extern const emu_limits EMU_LIMITS;
 
@@ -47,6 +50,10 @@ size_t emu_device_memory(void); // bytes that each device has
 int emu_enter(int *device);     // the calling thread's device, or why there is none
 int emu_check_device(int device, const char *call);
 
+// --- texture.c ---------------------------------------------------------------------------------------------------
+void emu_drop_textures(int device); // cudaDeviceReset: arrays and textures become invalid
+void emu_texture_fork(emu_fork stage);
+
 // --- launch.c ----------------------------------------------------------------------------------------------------
 void emu_launch_fork(emu_fork stage);
 
@@ -54,13 +61,18 @@ void emu_launch_fork(emu_fork stage);
 typedef struct emu_allocation {
     uintptr_t base;
     size_t bytes;
-    int dying;  // its release has been asked for
-    int device; // -1: host memory
+    int dying;     // its release has been asked for
+    int device;    // -1: host memory
+    int is_symbol; // a __constant__ or __device__ variable
 } emu_allocation;
 
 int emu_find_allocation(const void *pointer, emu_allocation *found); // the one that holds the address; 0: none
 void emu_release_device(int device);                                 // every allocation of the device
 void emu_memory_fork(emu_fork stage);
+
+// --- print.c -----------------------------------------------------------------------------------------------------
+void emu_print_flush(void); // what kernels have printed so far, to standard output; no lock held
+void emu_print_fork(emu_fork stage);
 
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);

@@ -121,13 +121,15 @@ int emu_function_name(const char **name, const void *function) {
     return *name ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "cudaFuncGetName: no memory left");
 }
 
-// Blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are not known).
+// Blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are not known): the
+// rules of cudakern/_occupancy.py, which tests hold against this. Shared memory is given out in pieces.
 static int chip_occupancy(int threads, size_t dynamic_shared) {
     const emu_chip *chip = emu_chip_now();
     if (threads < 1 || threads > EMU_LIMITS.block_threads || dynamic_shared > chip->shared_per_block_optin) return 0;
     int warps = (threads + EMU_LIMITS.warp - 1) / EMU_LIMITS.warp;
     int blocks = EMU_LIMITS.multiprocessor_threads / EMU_LIMITS.warp / warps;
-    size_t shared = dynamic_shared + chip->shared_reserved;
+    const size_t piece = chip->major >= 8 ? 128 : 256;
+    const size_t shared = (dynamic_shared + chip->shared_reserved + piece - 1) / piece * piece;
     if (shared && chip->shared_per_multiprocessor / shared < (size_t)blocks)
         blocks = (int)(chip->shared_per_multiprocessor / shared);
     return blocks < EMU_LIMITS.multiprocessor_blocks ? blocks : EMU_LIMITS.multiprocessor_blocks;
@@ -155,6 +157,30 @@ int emu_occupancy(int *blocks, const void *function, int block_size, size_t dyna
     return cudaSuccess;
 }
 
+// As CUDA's header does it: whole warps from the largest block down; most threads resident win, and of those that have
+// as many the largest block.
+int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit) {
+    if (!grid || !block || limit < 0)
+        return emu_error(cudaErrorInvalidValue,
+                         "cudaOccupancyMaxPotentialBlockSize: no place for the result, or a limit of %d", limit);
+    const int warp = EMU_LIMITS.warp, most = EMU_LIMITS.block_threads;
+    int best = 0;
+    *grid = *block = 0;
+    if (!limit || limit > most) limit = most;
+    for (int aligned = (limit + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {
+        const int threads = aligned < limit ? aligned : limit;
+        int blocks;
+        const int code = emu_occupancy(&blocks, function, threads, dynamic_shared);
+        if (code) return code;
+        if (blocks * threads <= best) continue;
+        best = blocks * threads;
+        *block = threads;
+        *grid = blocks * emu_chip_now()->multiprocessors;
+        if (best == EMU_LIMITS.multiprocessor_threads) break;
+    }
+    return cudaSuccess;
+}
+
 int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size) {
     int device, code = emu_enter(&device);
     if (!code) code = check_function(function, "cudaOccupancyAvailableDynamicSMemPerBlock");
@@ -165,7 +191,8 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
                          "multiprocessor; at most %d do",
                          blocks, block_size, chip_occupancy(block_size, 0));
     const emu_chip *chip = emu_chip_now();
-    size_t share = chip->shared_per_multiprocessor / (size_t)blocks - chip->shared_reserved;
+    const size_t piece = chip->major >= 8 ? 128 : 256;
+    size_t share = chip->shared_per_multiprocessor / (size_t)blocks / piece * piece - chip->shared_reserved;
     *bytes = share < chip->shared_per_block_optin ? share : chip->shared_per_block_optin;
     return cudaSuccess;
 }
@@ -242,8 +269,9 @@ int emu_launch_kernel(const emu_launch *launch) {
             cudaErrorInvalidResourceHandle,
             "a kernel on a stream of device %d, while the current device is %d: call cudaSetDevice(%d) first",
             s->device, device, s->device);
-    if (!code) code = emu_queue_later(s, later);
+    const int held = !code && s->held;
+    if (!code && !held) code = emu_queue_later(s, later);
     pthread_mutex_unlock(&emu_queues.lock);
-    if (code) free(later);
+    if (code || held) free(later);
     return code;
 }

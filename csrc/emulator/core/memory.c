@@ -539,6 +539,7 @@ int emu_find_allocation(const void *pointer, emu_allocation *found) {
         *found = (emu_allocation){.base = b->base,
                                   .bytes = b->bytes,
                                   .dying = b->dying,
+                                  .is_symbol = b->kind == SYMBOL,
                                   .device = b->kind == DEVICE || b->kind == SYMBOL ? b->device : -1};
     pthread_mutex_unlock(&lock);
     return b != NULL;

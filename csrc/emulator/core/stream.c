@@ -14,8 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { STREAM_MAGIC = 0x5354524d };
-
 struct emu_queues emu_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // under that lock
 static unsigned long long last_id;                               // likewise
@@ -39,11 +37,10 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
     } else {
         s = calloc(1, sizeof *s);
         if (!s) return NULL;
-        s->magic = STREAM_MAGIC;
         start_conditions(s);
     }
     s->live = 1;
-    s->closing = s->is_null = s->of_thread = 0;
+    s->closing = s->is_null = s->of_thread = s->held = 0;
     s->id = ++last_id;
     s->device = device;
     s->flags = flags;
@@ -130,10 +127,10 @@ int emu_find_stream(void *handle, int device, emu_stream **found) {
         *found = null_streams[device];
         return cudaSuccess;
     }
-    emu_stream *s = handle;
-    if ((uintptr_t)handle % _Alignof(emu_stream) || s->magic != STREAM_MAGIC || !s->live) return bad_stream(handle);
-    *found = s;
-    return cudaSuccess;
+    // Looked up, never followed: a wrong handle may point anywhere.
+    for (emu_stream *s = emu_queues.streams; s && !*found; s = s->next)
+        if (s == handle && s->live) *found = s;
+    return *found ? cudaSuccess : bad_stream(handle);
 }
 
 // --- order (lock held) -------------------------------------------------------------------------------------------
@@ -335,6 +332,18 @@ int emu_stream_info(void *handle, unsigned *flags, int *priority, int *device_ou
         if (priority) *priority = s->priority;
         if (device_out) *device_out = s->device;
     }
+    pthread_mutex_unlock(&emu_queues.lock);
+    return code;
+}
+
+int emu_stream_hold(void *handle, int held) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    emu_stream *s;
+    pthread_mutex_lock(&emu_queues.lock);
+    code = emu_find_stream(handle, device, &s);
+    if (!code && s->is_null) code = emu_error(cudaErrorStreamCaptureUnsupported, "the default stream cannot be held");
+    if (!code) s->held = held;
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
 }

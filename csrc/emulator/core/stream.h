@@ -53,9 +53,10 @@ typedef struct emu_report { // a kernel's error
 } emu_report;
 
 struct emu_stream {
-    int magic, live; // live: the handle is valid
+    int live; // the handle is valid
     int device, is_null, priority;
     unsigned long long id; // no other stream ever has it
+    int held;              // kernels launched now never run
     int of_thread;         // cudaStreamPerThread of `owner`
     pthread_t owner;
     unsigned flags;

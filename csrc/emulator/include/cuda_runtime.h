@@ -10,6 +10,7 @@
 #include "cuda_runtime_api.h"
 #include "vector_types.h"
 #include "vector_functions.h"
+#include "driver_functions.h"
 
 #ifdef __cplusplus
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" // #pragma unroll
@@ -21,7 +22,11 @@
 #include "device_warp.h"
 #include "device_atomics.h"
 #include "device_math.h"
+#include "device_intrinsics.h"
+#include "device_print.h"
 #include "device_launch.h"
+#include "device_symbols.h"
+#include "device_texture.h"
 #endif
 
 #endif

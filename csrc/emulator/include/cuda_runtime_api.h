@@ -117,6 +117,70 @@ EMU_CUDA(cudaMemset2DAsync,
          (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream EMU_OR(0)),
          emu_set(to, pitch, value, width, height, stream, 1))
 
+// Arrays and textures
+EMU_CUDA(cudaMallocArray,
+         (cudaArray_t * array, const struct cudaChannelFormatDesc *channels, size_t width, size_t height EMU_OR(0),
+          unsigned flags EMU_OR(0)),
+         emu_array_create((void **)array, channels, width, height, 0, flags))
+EMU_CUDA(cudaMalloc3DArray,
+         (cudaArray_t * array, const struct cudaChannelFormatDesc *channels, struct cudaExtent extent,
+          unsigned flags EMU_OR(0)),
+         emu_array_create((void **)array, channels, extent.width, extent.height, extent.depth, flags))
+EMU_CUDA(cudaFreeArray, (cudaArray_t array), emu_array_free(array))
+EMU_CUDA(cudaArrayGetInfo,
+         (struct cudaChannelFormatDesc * channels, struct cudaExtent *extent, unsigned *flags, cudaArray_t array),
+         emu_array_info(channels, extent, flags, array))
+EMU_CUDA(cudaMemcpy2DToArray,
+         (cudaArray_t array, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+          enum cudaMemcpyKind kind),
+         emu_array_copy_2d(array, x, y, from, pitch, width, height, (int)kind, NULL, 0))
+EMU_CUDA(cudaMemcpy2DToArrayAsync,
+         (cudaArray_t array, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+          enum cudaMemcpyKind kind, cudaStream_t stream EMU_OR(0)),
+         emu_array_copy_2d(array, x, y, from, pitch, width, height, (int)kind, stream, 1))
+EMU_CUDA(cudaMemcpy3D, (const struct cudaMemcpy3DParms *parameters), emu_array_copy(parameters, NULL, 0))
+EMU_CUDA(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *parameters, cudaStream_t stream EMU_OR(0)),
+         emu_array_copy(parameters, stream, 1))
+EMU_CUDA(cudaCreateTextureObject,
+         (cudaTextureObject_t * texture, const struct cudaResourceDesc *resource,
+          const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view),
+         emu_texture_create(texture, resource, description, view))
+EMU_CUDA(cudaDestroyTextureObject, (cudaTextureObject_t texture), emu_texture_destroy(texture))
+EMU_CUDA(cudaGetTextureObjectResourceDesc, (struct cudaResourceDesc * resource, cudaTextureObject_t texture),
+         !resource
+             ? emu_note_error(cudaErrorInvalidValue, "cudaGetTextureObjectResourceDesc: no place for the result")
+             : emu_texture_info(resource, NULL, texture))
+EMU_CUDA(cudaGetTextureObjectTextureDesc, (struct cudaTextureDesc * description, cudaTextureObject_t texture),
+         !description
+             ? emu_note_error(cudaErrorInvalidValue, "cudaGetTextureObjectTextureDesc: no place for the result")
+             : emu_texture_info(NULL, description, texture))
+static inline __attribute__((unused)) struct cudaChannelFormatDesc
+cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) {
+    struct cudaChannelFormatDesc channels = {x, y, z, w, f};
+    return channels;
+}
+// Symbols by their address, which must be known. In C++ cuda_runtime.h overloads these for variables of any type.
+EMU_CUDA(cudaMemcpyToSymbol,
+         (const void *symbol, const void *from, size_t bytes, size_t offset EMU_OR(0),
+          enum cudaMemcpyKind kind EMU_OR(cudaMemcpyHostToDevice)),
+         emu_copy_symbol(symbol, 0, offset, (void *)(uintptr_t)from, bytes, (int)kind, 1, NULL, 0))
+EMU_CUDA(cudaMemcpyToSymbolAsync,
+         (const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+          cudaStream_t stream EMU_OR(0)),
+         emu_copy_symbol(symbol, 0, offset, (void *)(uintptr_t)from, bytes, (int)kind, 1, stream, 1))
+EMU_CUDA(cudaMemcpyFromSymbol,
+         (void *to, const void *symbol, size_t bytes, size_t offset EMU_OR(0),
+          enum cudaMemcpyKind kind EMU_OR(cudaMemcpyDeviceToHost)),
+         emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, NULL, 0))
+EMU_CUDA(cudaMemcpyFromSymbolAsync,
+         (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+          cudaStream_t stream EMU_OR(0)),
+         emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, stream, 1))
+EMU_CUDA(cudaGetSymbolAddress, (void **address, const void *symbol),
+         !address ? emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: no place for the result")
+                  : emu_symbol(address, NULL, symbol, 0))
+EMU_CUDA(cudaGetSymbolSize, (size_t * bytes, const void *symbol), emu_symbol(NULL, bytes, symbol, 0))
+
 // Streams and events
 EMU_CUDA(cudaStreamCreate, (cudaStream_t * stream), emu_stream_create((void **)stream, cudaStreamDefault, 0))
 EMU_CUDA(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),

@@ -52,14 +52,21 @@ EMU_API uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int
                           const char *file, int line);
 EMU_API unsigned emu_activemask(const char *file, int line);
 
+// A texture's value: `axes` coordinates, or for 0 an index (tex1Dfetch). The channels, as many as there are; as_float:
+// the caller takes floats, whose bits the words are, else integers.
+EMU_API void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,
+                              uint32_t words[4], const char *file, int line);
+
 EMU_API int emu_is_cooperative(void);
 EMU_API void *emu_dynamic_shared(void); // the block's dynamic shared memory, 128-byte aligned
 EMU_API size_t emu_dynamic_shared_bytes(void);
 EMU_API long long emu_clock64(void); // cycles of the emulated chip
 EMU_API long emu_clock(void);        // clock(): the same in a kernel, the C library's outside
 EMU_API unsigned long long emu_global_timer_ns(void);
-EMU_API void emu_spin(void);  // a failed attempt: lets other threads run now and then
-EMU_API void emu_yield(void); // lets other threads run now
+EMU_API int emu_print(int count, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); // printf's `count` arguments
+EMU_API void emu_spin(void);               // a failed attempt: lets other threads run now and then
+EMU_API void emu_yield(void);              // lets other threads run now
 EMU_API void emu_fail(const char *what, const char *file, int line) __attribute__((noreturn)); // ends the kernel
 
 #ifdef __cplusplus

@@ -136,6 +136,18 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, vo
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel), block_size,
                                                          shared);
 }
+template <typename... P>
+inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void (*kernel)(P...), int blocks,
+                                                             int block_size) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, reinterpret_cast<const void *>(kernel), blocks,
+                                                     block_size);
+}
+template <typename Function>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Function function, size_t shared = 0,
+                                                      int limit = 0) {
+    return static_cast<cudaError_t>(
+        emu_occupancy_block(grid, block, reinterpret_cast<const void *>(function), shared, limit));
+}
 template <typename T> inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
     return cudaMalloc(reinterpret_cast<void **>(pointer), bytes);
 }

@@ -1,6 +1,6 @@
 // CUDA's host types: handles, enumerations with CUDA's numbers, structs with CUDA's fields.
 //
-// What the emulator has no use for (textures, graphs, virtual memory) is left out: code that asks for it fails to
+// What the emulator has no use for (graphs, virtual memory) is left out: code that asks for it fails to
 // compile. Numbers and names are the interface that programs are written against; layouts need not be CUDA's, since
 // everything that shares these structs is compiled against this file.
 #ifndef EMULATOR_DRIVER_TYPES_H
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "texture_types.h"
 #include "vector_types.h"
 
 #ifdef __cplusplus
@@ -25,7 +26,12 @@ extern "C" {
     X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                                                      \
     X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                           \
     X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                                   \
+    X(cudaErrorInvalidTexture, 18, "invalid texture reference")                                                      \
+    X(cudaErrorInvalidTextureBinding, 19, "texture is not bound to a pointer")                                       \
+    X(cudaErrorInvalidChannelDescriptor, 20, "invalid channel descriptor")                                           \
     X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                      \
+    X(cudaErrorInvalidFilterSetting, 26, "linear filtering not supported for non-float type")                        \
+    X(cudaErrorInvalidNormSetting, 27, "read as normalized float not supported for 32-bit non float type")           \
     X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")               \
     X(cudaErrorCallRequiresNewerDriver, 36, "API call is not supported in the installed CUDA driver")                \
     X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                          \
@@ -63,6 +69,7 @@ extern "C" {
     X(cudaErrorNotSupported, 801, "operation not supported")                                                         \
     X(cudaErrorSystemNotReady, 802, "system not yet initialized")                                                    \
     X(cudaErrorSystemDriverMismatch, 803, "system has unsupported display driver / cuda driver combination")         \
+    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                    \
     X(cudaErrorInvalidClusterSize, 912, "a kernel launch error has occurred due to cluster misconfiguration")        \
     X(cudaErrorUnknown, 999, "unknown error")
 
@@ -102,6 +109,18 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToHost = 2,
     cudaMemcpyDeviceToDevice = 3,
     cudaMemcpyDefault = 4,
+};
+
+// One end is an array or a pointer, the other likewise.
+struct cudaMemcpy3DParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    struct cudaExtent extent;
+    enum cudaMemcpyKind kind;
 };
 
 enum cudaMemoryType {
@@ -221,6 +240,16 @@ enum cudaDeviceAttr {
     cudaDevAttrIntegrated = 18,
     cudaDevAttrCanMapHostMemory = 19,
     cudaDevAttrComputeMode = 20,
+    cudaDevAttrMaxTexture1DWidth = 21,
+    cudaDevAttrMaxTexture2DWidth = 22,
+    cudaDevAttrMaxTexture2DHeight = 23,
+    cudaDevAttrMaxTexture3DWidth = 24,
+    cudaDevAttrMaxTexture3DHeight = 25,
+    cudaDevAttrMaxTexture3DDepth = 26,
+    cudaDevAttrMaxTexture2DLayeredWidth = 27,
+    cudaDevAttrMaxTexture2DLayeredHeight = 28,
+    cudaDevAttrMaxTexture2DLayeredLayers = 29,
+    cudaDevAttrSurfaceAlignment = 30,
     cudaDevAttrConcurrentKernels = 31,
     cudaDevAttrEccEnabled = 32,
     cudaDevAttrPciBusId = 33,
@@ -232,6 +261,8 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerMultiProcessor = 39,
     cudaDevAttrAsyncEngineCount = 40,
     cudaDevAttrUnifiedAddressing = 41,
+    cudaDevAttrMaxTexture1DLayeredWidth = 42,
+    cudaDevAttrMaxTexture1DLayeredLayers = 43,
     cudaDevAttrPciDomainId = 50,
     cudaDevAttrTexturePitchAlignment = 51,
     cudaDevAttrComputeCapabilityMajor = 75,
@@ -278,6 +309,8 @@ struct cudaDeviceProp {
     int major, minor;
     size_t textureAlignment, texturePitchAlignment;
     int multiProcessorCount, integrated, canMapHostMemory;
+    int maxTexture1D, maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2], maxTexture2DLayered[3];
+    size_t surfaceAlignment;
     int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver;
     int asyncEngineCount, unifiedAddressing, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize;
     int maxThreadsPerMultiProcessor, streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;

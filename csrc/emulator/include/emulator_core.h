@@ -84,6 +84,8 @@ EMU_API int emu_free_host(void *pointer);
 EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
 EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
 EMU_API int emu_unregister(void *pointer);
+EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
+                       size_t size); // one of the places may be NULL
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
 EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
 EMU_API int emu_default_pool(void **pool, int device);
@@ -97,7 +99,23 @@ EMU_API int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pi
                      int kind, void *stream, int async);
 EMU_API int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream,
                           int async);
+// A symbol (`size` bytes; 0: one that is known), from its byte `offset` on; `other` is the other end.
+EMU_API int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other, size_t bytes, int kind,
+                            int to_symbol, void *stream, int async);
 EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
+
+// Arrays and textures. Positions and extents as CUDA has them; the descriptors are CUDA's structs.
+EMU_API int emu_array_create(void **array, const void *channels, size_t width, size_t height, size_t depth,
+                             unsigned flags);
+EMU_API int emu_array_free(void *array);
+EMU_API int emu_array_info(void *channels, void *extent, unsigned *flags, const void *array);
+EMU_API int emu_array_copy(const void *parameters, void *stream, int async); // struct cudaMemcpy3DParms
+EMU_API int emu_array_copy_2d(void *array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                              size_t height, int kind, void *stream, int async); // width and x in bytes
+EMU_API int emu_texture_create(unsigned long long *texture, const void *resource, const void *description,
+                               const void *view);
+EMU_API int emu_texture_destroy(uint64_t texture);
+EMU_API int emu_texture_info(void *resource, void *description, uint64_t texture); // either may be NULL
 
 // Streams and events
 EMU_API int emu_stream_create(void **stream, unsigned flags, int priority);
@@ -107,6 +125,7 @@ EMU_API int emu_stream_wait(void *stream, emu_interrupted interrupted, void *arg
 EMU_API int emu_stream_id(void *stream, unsigned long long *id);
 EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
 EMU_API int emu_stream_wait_event(void *stream, void *event);
+EMU_API int emu_stream_hold(void *stream, int held); // our extension: kernels launched while it is held never run
 EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
 EMU_API int emu_event_create(void **event, unsigned flags);
 EMU_API int emu_event_destroy(void *event);
@@ -121,6 +140,7 @@ EMU_API int emu_function_set(const void *function, int attribute, int value);
 EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);
 EMU_API int emu_function_name(const char **name, const void *function);
 EMU_API int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared);
+EMU_API int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit);
 EMU_API int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size);
 
 #ifdef __cplusplus

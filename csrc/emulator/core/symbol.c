@@ -1,0 +1,67 @@
+// Symbols: __constant__ and __device__ variables, as the host names them.
+//
+//   float table[64] of a kernels' library  --emu_symbol-->  a SYMBOL in memory.c's list of allocations
+//
+// Here a symbol is an ordinary variable, at one address for kernels and host. The first call that names it makes it
+// known as device memory; from then on copies check its bounds, whether they name it or its address. Invariant: a
+// library whose symbols are known stays loaded, so no address in the list comes to belong to something else.
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+// Where variables live that are there from the program's start to its end: in what is loaded from a file.
+static int is_static(const void *address) {
+    Dl_info info;
+    if (!dladdr(address, &info)) return 0;
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); // of the program itself: fails, and need not
+    return 1;
+}
+
+// `size` 0: by address alone, as C names symbols; it must be known.
+static int find(const void *symbol, size_t size, const char *call, emu_allocation *found) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (emu_find_allocation(symbol, found)) {
+        if (found->is_symbol && found->base == (uintptr_t)symbol && (!size || size == found->bytes))
+            return cudaSuccess;
+    } else if (symbol && size && is_static(symbol)) {
+        code = emu_register((void *)(uintptr_t)symbol, size, 1);
+        if (code) return code;
+        *found = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};
+        return cudaSuccess;
+    }
+    return emu_error(cudaErrorInvalidSymbol, "%s: %p is no __constant__ or __device__ variable", call, symbol);
+}
+
+int emu_symbol(void **address, size_t *bytes, const void *symbol, size_t size) {
+    const char *call = address ? "cudaGetSymbolAddress" : "cudaGetSymbolSize";
+    if (!address && !bytes) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    emu_allocation found;
+    int code = find(symbol, size, call, &found);
+    if (code) return code;
+    if (address) *address = (void *)found.base;
+    if (bytes) *bytes = found.bytes;
+    return cudaSuccess;
+}
+
+int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other, size_t bytes, int kind,
+                    int to_symbol, void *stream, int async) {
+    const char *call = to_symbol ? (async ? "cudaMemcpyToSymbolAsync" : "cudaMemcpyToSymbol")
+                                 : (async ? "cudaMemcpyFromSymbolAsync" : "cudaMemcpyFromSymbol");
+    emu_allocation found;
+    int code = find(symbol, size, call, &found);
+    if (code) return code;
+    if (kind != (to_symbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost) && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+        return emu_error(cudaErrorInvalidMemcpyDirection,
+                         "%s: kind %d; a symbol is device memory, so the kind is %s, DeviceToDevice or Default", call,
+                         kind, to_symbol ? "HostToDevice" : "DeviceToHost");
+    if (offset > found.bytes || bytes > found.bytes - offset)
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes from byte %zu of a symbol that has %zu", call, bytes,
+                         offset, found.bytes);
+    char *at = (char *)found.base + offset;
+    return emu_copy(to_symbol ? (void *)at : other, bytes, to_symbol ? other : (void *)at, bytes, bytes, 1, kind,
+                    stream, async);
+}

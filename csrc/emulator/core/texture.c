@@ -1,0 +1,437 @@
+// Arrays and texture objects: what they are made of, and what CUDA would refuse.
+//
+//   cudaMallocArray --> array: device memory without an address, elements in C order
+//   cudaCreateTextureObject --> entry: a texture (texture.h) and its descriptors; the handle is its place in a table
+//
+//   handle = generation << 32 | place + 1       chunks[place / CHUNK][place % CHUNK]
+//
+// Invariants: a chunk never moves and is never freed, so a fetch needs no lock; a destroyed texture's place gets a new
+// generation, so its old handle is known to be dead.
+#define _GNU_SOURCE
+#include "texture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+// The least of what chips from compute capability 6.0 on have.
+enum { ROW = 131072, ROWS = 65536, CUBE = 16384, FETCHED = 1 << 27, PITCHED_ROWS = 65000, PITCH_MOST = 2097120 };
+enum { CHUNK = 256, CHUNKS = 4096, PITCH_GRAIN = 32, BASE_GRAIN = 512 };
+
+typedef struct array {
+    struct cudaChannelFormatDesc channels;
+    struct cudaExtent extent; // as it was asked for: 0 rows or planes for fewer axes
+    unsigned flags;
+    int device;
+    void *data;
+    size_t element, pitch, slice; // bytes
+    struct array *next;
+} array;
+
+typedef struct entry {
+    atomic_uint generation; // odd: alive
+    int device;
+    emu_texture texture;
+    struct cudaResourceDesc resource;
+    struct cudaTextureDesc description;
+    struct entry *next; // in the list of free ones
+    unsigned place;
+} entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static array *arrays;
+static _Atomic(entry *) chunks[CHUNKS];
+static unsigned entry_count;
+static entry *idle;
+
+void emu_texture_fork(emu_fork stage) {
+    if (stage == EMU_FORK_PREPARE)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
+// --- channels ----------------------------------------------------------------------------------------------------
+// How many there are, and of what format; an error where no texture has such.
+static int check_channels(const char *call, const struct cudaChannelFormatDesc *desc, int *count,
+                          emu_format *format) {
+    static const emu_format formats[3][3] = {{EMU_SIGNED_8, EMU_SIGNED_16, EMU_SIGNED_32},
+                                             {EMU_UNSIGNED_8, EMU_UNSIGNED_16, EMU_UNSIGNED_32},
+                                             {EMU_FLOAT_32, EMU_FLOAT_16, EMU_FLOAT_32}};
+    const int bits[4] = {desc->x, desc->y, desc->z, desc->w};
+    int n = 0;
+    while (n < 4 && bits[n] == bits[0] && bits[n] > 0) n++;
+    int ok = n == 1 || n == 2 || n == 4;
+    for (int i = n; i < 4; i++) ok &= bits[i] == 0;
+    ok &= bits[0] == 8 || bits[0] == 16 || bits[0] == 32;
+    ok &= desc->f == cudaChannelFormatKindSigned || desc->f == cudaChannelFormatKindUnsigned ||
+          (desc->f == cudaChannelFormatKindFloat && bits[0] > 8);
+    if (!ok)
+        return emu_error(cudaErrorInvalidChannelDescriptor,
+                         "%s: channels of %d, %d, %d, %d bits, kind %d; a texture has 1, 2 or 4 equal channels of 8, "
+                         "16 or 32 bits, floats of 16 or 32",
+                         call, bits[0], bits[1], bits[2], bits[3], (int)desc->f);
+    *count = n;
+    *format = formats[desc->f][bits[0] / 16];
+    return cudaSuccess;
+}
+
+// --- arrays ------------------------------------------------------------------------------------------------------
+static array *find(const void *handle) { // lock held
+    array *a = arrays;
+    while (a && a != handle) a = a->next;
+    return a;
+}
+
+static int no_array(const char *call, const void *handle) {
+    return emu_error(cudaErrorInvalidResourceHandle, "%s: %p is no array, or one that was freed", call, handle);
+}
+
+int emu_array_create(void **made, const void *channels, size_t width, size_t height, size_t depth, unsigned flags) {
+    const char *call = "cudaMallocArray";
+    int device, count, code = emu_enter(&device);
+    emu_format format;
+    if (code) return code;
+    if (!made || !channels)
+        return emu_error(cudaErrorInvalidValue, "%s: no %s", call, made ? "channels" : "place for the result");
+    *made = NULL;
+    if ((code = check_channels(call, channels, &count, &format))) return code;
+    if (flags)
+        return emu_error(cudaErrorInvalidValue, "%s: flags %u; the emulator has plain arrays only", call, flags);
+    const size_t most[3] = {depth ? CUBE : ROW, depth ? CUBE : ROWS, CUBE};
+    if (!width || width > most[0] || height > most[1] || depth > most[2] || (depth && !height))
+        return emu_error(
+            cudaErrorInvalidValue,
+            "%s: an array of %zu x %zu x %zu elements (width, height, depth); a row has 1 to %d, a plane "
+            "up to %d x %d, a volume up to %d each way, each with all axes before it",
+            call, width, height, depth, ROW, ROW, ROWS, CUBE);
+    array *a = calloc(1, sizeof *a);
+    if (!a) return emu_error(cudaErrorMemoryAllocation, "%s: this computer's memory is short", call);
+    memcpy(&a->channels, channels, sizeof a->channels);
+    a->extent = (struct cudaExtent){width, height, depth};
+    a->device = device;
+    a->element = (size_t)count * (size_t)a->channels.x / 8;
+    a->pitch = width * a->element;
+    a->slice = a->pitch * (height ? height : 1);
+    if ((code = emu_malloc(&a->data, a->slice * (depth ? depth : 1)))) {
+        free(a);
+        return code;
+    }
+    pthread_mutex_lock(&lock);
+    a->next = arrays;
+    arrays = a;
+    pthread_mutex_unlock(&lock);
+    *made = a;
+    return cudaSuccess;
+}
+
+int emu_array_free(void *handle) {
+    int device, code = emu_enter(&device);
+    if (code || !handle) return code;
+    pthread_mutex_lock(&lock);
+    array **at = &arrays;
+    while (*at && *at != handle) at = &(*at)->next;
+    array *a = *at;
+    if (a) *at = a->next;
+    pthread_mutex_unlock(&lock);
+    if (!a) return no_array("cudaFreeArray", handle);
+    code = emu_free(a->data); // as CUDA, it waits: kernels may still read it
+    free(a);
+    return code;
+}
+
+int emu_array_info(void *channels, void *extent, unsigned *flags, const void *handle) {
+    array found;
+    pthread_mutex_lock(&lock);
+    const array *a = find(handle);
+    if (a) found = *a;
+    pthread_mutex_unlock(&lock);
+    if (!a) return no_array("cudaArrayGetInfo", handle);
+    if (channels) memcpy(channels, &found.channels, sizeof found.channels);
+    if (extent) memcpy(extent, &found.extent, sizeof found.extent);
+    if (flags) *flags = found.flags;
+    return cudaSuccess;
+}
+
+// --- copies ------------------------------------------------------------------------------------------------------
+// One end of a copy: an address, and the distances from row to row and from plane to plane.
+typedef struct end {
+    char *data;
+    size_t pitch, slice;
+    size_t element; // 0: a pointer, whose widths are in bytes
+} end;
+
+static int array_end(const char *call, const void *handle, const struct cudaPos *at, const struct cudaExtent *extent,
+                     end *end) {
+    array found;
+    pthread_mutex_lock(&lock);
+    const array *a = find(handle);
+    if (a) found = *a;
+    pthread_mutex_unlock(&lock);
+    if (!a) return no_array(call, handle);
+    const size_t all[3] = {found.extent.width, found.extent.height ? found.extent.height : 1,
+                           found.extent.depth ? found.extent.depth : 1};
+    const size_t first[3] = {at->x, at->y, at->z}, many[3] = {extent->width, extent->height, extent->depth};
+    for (int i = 0; i < 3; i++)
+        if (first[i] > all[i] || many[i] > all[i] - first[i])
+            return emu_error(cudaErrorInvalidValue, "%s: %zu from %zu on in axis %c of an array that has %zu there",
+                             call, many[i], first[i], 'x' + i, all[i]);
+    *end =
+        (struct end){(char *)found.data + first[2] * found.slice + first[1] * found.pitch + first[0] * found.element,
+                     found.pitch, found.slice, found.element};
+    return cudaSuccess;
+}
+
+static end pointer_end(const struct cudaPitchedPtr *pointer, const struct cudaPos *at) {
+    const size_t slice = pointer->pitch * pointer->ysize;
+    return (end){(char *)pointer->ptr + at->z * slice + at->y * pointer->pitch + at->x, pointer->pitch, slice, 0};
+}
+
+int emu_array_copy(const void *parameters, void *stream, int async) {
+    const char *call = async ? "cudaMemcpy3DAsync" : "cudaMemcpy3D";
+    int code;
+    if (!parameters) return emu_error(cudaErrorInvalidValue, "%s: no parameters", call);
+    const struct cudaMemcpy3DParms p = *(const struct cudaMemcpy3DParms *)parameters;
+    if (!p.srcArray == !p.srcPtr.ptr || !p.dstArray == !p.dstPtr.ptr)
+        return emu_error(cudaErrorInvalidValue, "%s: each end is either an array or a pointer", call);
+    end to = pointer_end(&p.dstPtr, &p.dstPos), from = pointer_end(&p.srcPtr, &p.srcPos);
+    if (p.dstArray && (code = array_end(call, p.dstArray, &p.dstPos, &p.extent, &to))) return code;
+    if (p.srcArray && (code = array_end(call, p.srcArray, &p.srcPos, &p.extent, &from))) return code;
+    if (to.element && from.element && to.element != from.element)
+        return emu_error(cudaErrorInvalidValue, "%s: elements of %zu bytes to an array of %zu", call, from.element,
+                         to.element);
+    const size_t element = to.element ? to.element : from.element ? from.element : 1;
+    const size_t width = p.extent.width * element;
+    if (!width || !p.extent.height) return cudaSuccess;
+    for (size_t z = 0; z < p.extent.depth; z++) {
+        code = emu_copy(to.data + z * to.slice, to.pitch, from.data + z * from.slice, from.pitch, width,
+                        p.extent.height, (int)p.kind, stream, async);
+        if (code) return code;
+    }
+    return cudaSuccess;
+}
+
+int emu_array_copy_2d(void *handle, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+                      int kind, void *stream, int async) {
+    const char *call = async ? "cudaMemcpy2DToArrayAsync" : "cudaMemcpy2DToArray";
+    end to;
+    struct cudaPos at = {0, y, 0};
+    struct cudaExtent extent = {0, height, 1};
+    int code = array_end(call, handle, &at, &extent, &to);
+    if (code) return code;
+    if (x > to.pitch || width > to.pitch - x || x % to.element || width % to.element)
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: %zu bytes from byte %zu on of rows of %zu bytes, elements of %zu", call, width, x,
+                         to.pitch, to.element);
+    return emu_copy(to.data + x, to.pitch, from, pitch, width, height, kind, stream, async);
+}
+
+// --- textures ----------------------------------------------------------------------------------------------------
+static int of_array(const char *call, const struct cudaResourceDesc *resource, emu_texture *t,
+                    struct cudaChannelFormatDesc *channels) {
+    pthread_mutex_lock(&lock);
+    const array *a = find(resource->res.array.array);
+    if (a) {
+        const struct cudaExtent *e = &a->extent;
+        *channels = a->channels;
+        t->data = a->data;
+        t->pitch = a->pitch;
+        t->slice = a->slice;
+        t->axes = e->depth ? 3 : e->height ? 2 : 1;
+        t->extent[0] = e->width;
+        t->extent[1] = e->height ? e->height : 1;
+        t->extent[2] = e->depth ? e->depth : 1;
+    }
+    pthread_mutex_unlock(&lock);
+    return a ? cudaSuccess : no_array(call, resource->res.array.array);
+}
+
+static int of_memory(const char *call, const void *data, size_t width, size_t height, size_t pitch, size_t element) {
+    emu_allocation within;
+    const size_t bytes = height ? (height - 1) * pitch + width * element : 0;
+    if (!emu_find_allocation(data, &within) || within.dying || within.device < 0)
+        return emu_error(cudaErrorInvalidValue, "%s: %p is no device memory", call, data);
+    if ((uintptr_t)data % element || bytes > within.bytes - ((uintptr_t)data - within.base))
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes at %p; the allocation has %zu at %p", call, bytes,
+                         data, within.bytes, (void *)within.base);
+    return cudaSuccess;
+}
+
+static int of_linear(const char *call, const struct cudaResourceDesc *resource, emu_texture *t, size_t element) {
+    const size_t n = resource->res.linear.sizeInBytes / element;
+    if (!n || n > FETCHED)
+        return emu_error(cudaErrorInvalidValue, "%s: %zu elements of linear memory; 1 to %d are possible", call, n,
+                         FETCHED);
+    t->data = resource->res.linear.devPtr;
+    t->pitch = t->slice = n * element;
+    t->extent[0] = n;
+    t->extent[1] = t->extent[2] = 1;
+    t->axes = 0;
+    return of_memory(call, t->data, n, 1, t->pitch, element);
+}
+
+static int of_pitched(const char *call, const struct cudaResourceDesc *resource, emu_texture *t, size_t element) {
+    const size_t width = resource->res.pitch2D.width, height = resource->res.pitch2D.height;
+    const size_t pitch = resource->res.pitch2D.pitchInBytes;
+    t->data = resource->res.pitch2D.devPtr;
+    if (!width || !height || width > ROW || height > PITCHED_ROWS || pitch > PITCH_MOST || pitch < width * element ||
+        pitch % PITCH_GRAIN || (uintptr_t)t->data % PITCH_GRAIN)
+        return emu_error(
+            cudaErrorInvalidValue,
+            "%s: %zu rows of %zu elements, pitch %zu, at %p; up to %d rows of %d are possible, the pitch "
+            "a multiple of %d of at least a row and at most %d, the address a multiple too",
+            call, height, width, pitch, (const void *)t->data, PITCHED_ROWS, ROW, PITCH_GRAIN, PITCH_MOST);
+    t->pitch = t->slice = pitch;
+    t->extent[0] = width;
+    t->extent[1] = height;
+    t->extent[2] = 1;
+    t->axes = 2;
+    return of_memory(call, t->data, width, height, pitch, element);
+}
+
+// How it is read: modes that CUDA changes are changed, modes that it refuses are refused.
+static int describe(const char *call, const struct cudaTextureDesc *d, emu_texture *t) {
+    const int is_float = t->format == EMU_FLOAT_16 || t->format == EMU_FLOAT_32;
+    const int is_wide = t->format == EMU_SIGNED_32 || t->format == EMU_UNSIGNED_32;
+    t->gives_float = is_float || d->readMode == cudaReadModeNormalizedFloat;
+    t->linear = t->axes > 0 && d->filterMode == cudaFilterModeLinear;
+    t->normalized = d->normalizedCoords != 0;
+    if (d->readMode == cudaReadModeNormalizedFloat && is_wide)
+        return emu_error(cudaErrorInvalidNormSetting, "%s: 32-bit integers cannot be read as normalised floats",
+                         call);
+    if (d->filterMode == cudaFilterModeLinear && !t->gives_float)
+        return emu_error(cudaErrorInvalidFilterSetting,
+                         "%s: a linear filter over integers; they must be read as normalised floats", call);
+    if (d->sRGB || d->maxAnisotropy > 1)
+        return emu_error(cudaErrorNotSupported, "%s: the emulator has no sRGB and no anisotropic filter", call);
+    for (int i = 0; i < 3; i++) {
+        t->address[i] = d->addressMode[i];
+        if ((unsigned)d->addressMode[i] > cudaAddressModeBorder)
+            return emu_error(cudaErrorInvalidValue, "%s: %d is no address mode", call, (int)d->addressMode[i]);
+        if (!t->normalized && d->addressMode[i] != cudaAddressModeBorder) t->address[i] = cudaAddressModeClamp;
+    }
+    memcpy(t->border, d->borderColor, sizeof t->border);
+    return cudaSuccess;
+}
+
+static entry *new_entry(void) { // lock held
+    entry *e = idle;
+    if (e) {
+        idle = e->next;
+        return e;
+    }
+    const unsigned chunk = entry_count / CHUNK;
+    if (chunk == CHUNKS) return NULL;
+    entry *all = atomic_load(&chunks[chunk]);
+    if (!all) {
+        if (!(all = calloc(CHUNK, sizeof *all))) return NULL;
+        atomic_store(&chunks[chunk], all);
+    }
+    e = &all[entry_count % CHUNK];
+    e->place = entry_count++;
+    return e;
+}
+
+static entry *entry_of(uint64_t handle) {
+    const unsigned place = (unsigned)handle - 1u, generation = (unsigned)(handle >> 32);
+    if ((unsigned)handle == 0 || place / CHUNK >= CHUNKS) return NULL;
+    entry *all = atomic_load_explicit(&chunks[place / CHUNK], memory_order_acquire);
+    if (!all || generation % 2 == 0) return NULL;
+    entry *e = &all[place % CHUNK];
+    return atomic_load_explicit(&e->generation, memory_order_acquire) == generation ? e : NULL;
+}
+
+const emu_texture *emu_find_texture(uint64_t handle) {
+    const entry *e = entry_of(handle);
+    return e ? &e->texture : NULL;
+}
+
+int emu_texture_create(unsigned long long *made, const void *resource, const void *description, const void *view) {
+    const char *call = "cudaCreateTextureObject";
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!made || !resource || !description)
+        return emu_error(cudaErrorInvalidValue, "%s: place, resource and description are needed", call);
+    if (view) return emu_error(cudaErrorNotSupported, "%s: the emulator has no views of resources", call);
+    const struct cudaResourceDesc *r = resource;
+    emu_texture t = {0};
+    struct cudaChannelFormatDesc channels = {0, 0, 0, 0, cudaChannelFormatKindNone};
+    if (r->resType == cudaResourceTypeArray) {
+        code = of_array(call, r, &t, &channels);
+    } else if (r->resType == cudaResourceTypeLinear || r->resType == cudaResourceTypePitch2D) {
+        channels = r->resType == cudaResourceTypeLinear ? r->res.linear.desc : r->res.pitch2D.desc;
+    } else {
+        code = emu_error(cudaErrorInvalidValue,
+                         "%s: resource type %d; the emulator has arrays, linear and pitched "
+                         "memory",
+                         call, (int)r->resType);
+    }
+    if (!code) code = check_channels(call, &channels, &t.channels, &t.format);
+    const size_t element = t.element = (size_t)t.channels * (size_t)channels.x / 8;
+    if (!code && r->resType == cudaResourceTypeLinear) code = of_linear(call, r, &t, element);
+    if (!code && r->resType == cudaResourceTypePitch2D) code = of_pitched(call, r, &t, element);
+    if (!code) code = describe(call, description, &t);
+    if (code) return code;
+    pthread_mutex_lock(&lock);
+    entry *e = new_entry();
+    if (e) {
+        e->device = device;
+        e->texture = t;
+        memcpy(&e->resource, resource, sizeof e->resource);
+        memcpy(&e->description, description, sizeof e->description);
+        *made = (uint64_t)(atomic_fetch_add(&e->generation, 1) + 1) << 32 | (e->place + 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return e ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "%s: no room for a texture", call);
+}
+
+static void retire(entry *e) { // lock held
+    atomic_fetch_add(&e->generation, 1);
+    e->next = idle;
+    idle = e;
+}
+
+static int no_texture(const char *call, uint64_t handle) {
+    return emu_error(cudaErrorInvalidValue, "%s: %llu is no texture, or one that was destroyed", call,
+                     (unsigned long long)handle);
+}
+
+int emu_texture_destroy(uint64_t handle) {
+    int device, code = emu_enter(&device);
+    if (code || !handle) return code;
+    pthread_mutex_lock(&lock);
+    entry *e = entry_of(handle);
+    if (e) retire(e);
+    pthread_mutex_unlock(&lock);
+    return e ? cudaSuccess : no_texture("cudaDestroyTextureObject", handle);
+}
+
+int emu_texture_info(void *resource, void *description, uint64_t handle) {
+    pthread_mutex_lock(&lock);
+    const entry *e = entry_of(handle);
+    if (e && resource) memcpy(resource, &e->resource, sizeof e->resource);
+    if (e && description) memcpy(description, &e->description, sizeof e->description);
+    pthread_mutex_unlock(&lock);
+    return e ? cudaSuccess : no_texture("cudaGetTextureObjectResourceDesc", handle);
+}
+
+void emu_drop_textures(int device) {
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < entry_count; i++) {
+        entry *e = &atomic_load(&chunks[i / CHUNK])[i % CHUNK];
+        if (e->device == device && atomic_load(&e->generation) % 2) retire(e);
+    }
+    for (array **at = &arrays; *at;) {
+        array *a = *at;
+        if (a->device != device) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next; // its memory goes with the device's
+        free(a);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,33 @@
+// A texture as a fetch needs it: what texture.c makes and texel.c reads.
+#ifndef EMULATOR_TEXTURE_H
+#define EMULATOR_TEXTURE_H
+
+#include "cuda_runtime_api.h"
+
+typedef enum emu_format {
+    EMU_SIGNED_8,
+    EMU_SIGNED_16,
+    EMU_SIGNED_32,
+    EMU_UNSIGNED_8,
+    EMU_UNSIGNED_16,
+    EMU_UNSIGNED_32,
+    EMU_FLOAT_16,
+    EMU_FLOAT_32
+} emu_format;
+
+typedef struct emu_texture {
+    const char *data;
+    size_t element, pitch, slice; // bytes of an element, from row to row, from plane to plane
+    size_t extent[3];             // elements: columns, rows, planes
+    int axes;                     // 0: linear memory, for tex1Dfetch alone
+    int channels;
+    emu_format format;
+    int gives_float, linear, normalized;
+    enum cudaTextureAddressMode address[3];
+    float border[4];
+} emu_texture;
+
+// Without a lock, for device code. NULL: that was never a texture, or was destroyed.
+const emu_texture *emu_find_texture(uint64_t handle);
+
+#endif

@@ -1,0 +1,123 @@
+// bincount: how often each number occurs. The launches and the table of the ladder; a kernel is in a file of its own.
+//
+// Begin with global_atomics.cuh and follow the table. Views: x, of numbers that are not negative, without gaps, and the
+// counts, as many as the caller wants bins. Who calls knows the largest number: see "extent".
+#include "global_atomics.cuh"
+#include "shared_atomics.cuh"
+#include "warp_aggregated.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace bincount {
+namespace {
+
+enum { MOST_HELD = 48 * 1024 / sizeof(unsigned) }; // bins in the shared memory that every chip has unasked
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+int64_t bins_of(const ck_call *call) {
+    return elements_of(call->views[1]);
+}
+
+int plan_for(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t threads = call->parameters[0];
+    for (int i = 0; i < call->view_count; ++i)
+        if (call->views[i].ndim != 1)
+            return ck_fail(error, CK_BAD_VALUE, "bincount", "array %d has %d axes: numbers and counts have one each",
+                           i, call->views[i].ndim);
+    CK_TRY(plan_row(call, plan, error, "bincount", blocks_for_chip(call, length(call), threads), threads));
+    plan->clear_outputs = 1;
+    return CK_OK;
+}
+constexpr auto plan_global_atomics = plan_for, plan_warp_aggregated = plan_for;
+
+int plan_shared_atomics(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_for(call, plan, error));
+    plan->shared_bytes = static_cast<size_t>(smaller(bins_of(call), MOST_HELD)) * sizeof(unsigned);
+    return CK_OK;
+}
+
+// Numbers that are not negative are the same with a sign and without. A negative one would be a huge one: no bin.
+template <typename Visit> int with_number_type(int dtype, ck_error *error, Visit visit) {
+    switch (dtype) {
+    case CK_BOOL: return visit(bool8{});
+    case CK_INT8:
+    case CK_UINT8: return visit(uint8_t{});
+    case CK_INT16:
+    case CK_UINT16: return visit(uint16_t{});
+    case CK_INT32:
+    case CK_UINT32: return visit(uint32_t{});
+    case CK_INT64:
+    case CK_UINT64: return visit(uint64_t{});
+    }
+    return no_kernel_for(dtype, "bincount", error);
+}
+
+#define RUN(name, ...)                                                                                               \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_number_type(call->types.input, error, [&](auto number) {                                         \
+            using T = decltype(number);                                                                              \
+            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block),              \
+                             plan->shared_bytes, static_cast<const T *>(call->views[0].data), length(call),          \
+                             static_cast<count *>(call->views[1].data), static_cast<uint64_t>(bins_of(call)),        \
+                             ##__VA_ARGS__);                                                                         \
+        });                                                                                                          \
+    }
+
+RUN(global_atomics)
+RUN(shared_atomics, static_cast<unsigned>(plan->shared_bytes / sizeof(unsigned)))
+RUN(warp_aggregated)
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = n;
+    work->bytes = n * static_cast<double>(ck_dtype_size(call->types.input));
+    if (call->view_count > 1) // the number of bins does not follow from the input's shape
+        work->bytes += static_cast<double>(bins_of(call)) * static_cast<double>(ck_dtype_size(call->types.output));
+}
+
+#define CK_FOLDER "bincount/"
+#define NUMBER_TYPES                                                                                                 \
+    TYPES(I32_I64_I64, I64_I64_I64, WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(UINT8, INT64),               \
+          WIDENED(INT16, INT64), WIDENED(UINT16, INT64), WIDENED(UINT32, INT64), WIDENED(UINT64, INT64))
+#define THREADS       RANGE(threads, "threads per block", 256, 1, 1024)
+#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, NUMBER_TYPES, NONE, CK_DETERMINISTIC, depth, "bincount/bincount.cu",
+                 "NumPy's own counting, on the host", "One processor needs no turns", "P11, atomics"),
+    VARIANT(global_atomics, FIRST, AT_LEAST(60), NUMBER_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+            KERNELS("global_atomics"), "Each element adds 1 to its bin in global memory",
+            "An atomic operation makes threads take turns; the order does not matter to integers", "P11, atomics"),
+    VARIANT(shared_atomics, AFTER(global_atomics), AT_LEAST(60), NUMBER_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth, KERNELS("shared_atomics"), "Each block counts in shared memory, then adds",
+            "Count apart, add once: fewer meet at one place", "P11, atomics in shared memory"),
+    VARIANT(warp_aggregated, AFTER(shared_atomics), AT_LEAST(70), NUMBER_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(WHOLE_THREADS), depth, KERNELS("warp_aggregated"), "One addition for all lanes of a bin",
+            "Lanes can agree among themselves before anyone goes to memory", "P11, warp aggregation"),
+};
+
+} // namespace
+} // namespace bincount
+
+extern "C" {
+extern const ck_operation ck_operation_bincount;
+const ck_operation ck_operation_bincount = {
+    "bincount",
+    "How often each number occurs",
+    1,
+    1,
+    bincount::variants,
+    ck_length_of(bincount::variants),
+    bincount::work,
+    NULL,
+    NULL,
+};
+}

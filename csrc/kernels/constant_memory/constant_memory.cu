@@ -1,0 +1,119 @@
+// constant_memory: every element mixed with the numbers of a small table, which lies in one of four places. The
+// launches and the table of the ladder; a kernel is in a file of its own.
+//
+// Begin with mix.cuh, then literal.cuh, and follow the table. Views: x (any shape), table (4 numbers, or 1 to 1024),
+// and the result in x's shape, without gaps.
+#include "literal.cuh"
+#include "scalar.cuh"
+#include "array.cuh"
+#include "global.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace constant_memory {
+namespace {
+
+enum { INDEX, THREADS }; // parameters
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+int plan_table(const ck_call *call, ck_plan *plan, ck_error *error, int64_t least, int64_t most) {
+    const int64_t n = length(call), numbers = elements_of(call->views[1]);
+    if (elements_of(call->views[2]) != n)
+        return ck_fail(error, CK_BAD_VALUE, "constant_memory", "x has %lld elements, and the result has %lld",
+                       static_cast<long long>(n), static_cast<long long>(elements_of(call->views[2])));
+    if (numbers < least || numbers > most)
+        return ck_fail(error, CK_BAD_VALUE, "constant_memory",
+                       "the table has %lld numbers: this variant takes %lld to %lld", static_cast<long long>(numbers),
+                       static_cast<long long>(least), static_cast<long long>(most));
+    const int64_t threads = call->parameters[THREADS];
+    return plan_row(call, plan, error, "constant_memory", divide_up(n, threads), threads);
+}
+
+int plan_literal(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_table(call, plan, error, LITERALS, LITERALS);
+}
+
+int plan_scalar(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_table(call, plan, error, LITERALS, LITERALS));
+    plan->symbols[0] = {CK_SYMBOL(scalars), 1};
+    return CK_OK;
+}
+
+int plan_array(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_table(call, plan, error, 1, LONGEST));
+    plan->symbols[0] = {CK_SYMBOL(numbers), 1};
+    return CK_OK;
+}
+
+int plan_global(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_table(call, plan, error, 1, LONGEST);
+}
+
+// The kernel for the index asked for, and what it takes between x and y, and behind n.
+#define X           static_cast<const uint32_t *>(call->views[0].data)
+#define TABLE       static_cast<const uint32_t *>(call->views[1].data)
+#define Y           static_cast<uint32_t *>(call->views[2].data)
+#define TABLE_WORDS static_cast<int>(elements_of(call->views[1]))
+#define RUN(name, ...)                                                                                               \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return ck_launch(context, error, #name,                                                                      \
+                         call->parameters[INDEX] == UNIFORM ? name<UNIFORM> : name<DIVERGENT>, ck_dim3(plan->grid),  \
+                         ck_dim3(plan->block), 0, __VA_ARGS__);                                                      \
+    }
+RUN(literal, X, Y, length(call))
+RUN(scalar, X, Y, length(call))
+RUN(array, X, Y, length(call), TABLE_WORDS)
+RUN(global, X, TABLE, Y, length(call), TABLE_WORDS)
+
+double depth(const ck_call *) {
+    return 1;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call)), numbers = static_cast<double>(elements_of(call->views[1]));
+    work->flops = 2.0 * ROUNDS * n;
+    work->bytes = 4 * (2 * n + numbers);
+}
+
+#define CK_FOLDER "constant_memory/"
+#define OWN                                                                                                          \
+    PARAMETERS(WORDS(index, "which number an element begins with", "uniform", "divergent"),                          \
+               RANGE(threads, "threads per block", 256, 1, 1024))
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, depth, "constant_memory/mix.cuh",
+                 "NumPy, a number at a time", "Whole arrays go through the cache once for each number", "M"),
+    VARIANT(literal, FIRST, AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("literal"),
+            "The numbers in the code", "What never changes belongs into the instructions", "M, constant memory"),
+    VARIANT(scalar, AFTER(literal), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
+            KERNELS("scalar"), "Variables in __constant__ memory",
+            "As fast as a literal, and the host may change it between launches", "M, constant memory"),
+    VARIANT(array, AFTER(scalar), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
+            KERNELS("array"), "An array in __constant__ memory",
+            "One word for all lanes at once; different words in turn", "M, constant memory"),
+    VARIANT(global, AFTER(array), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
+            KERNELS("global"), "An array in global memory", "Cached too, today, and free to be read by any index",
+            "M, constant memory"),
+};
+
+} // namespace
+} // namespace constant_memory
+
+extern "C" {
+extern const ck_operation ck_operation_constant_memory;
+const ck_operation ck_operation_constant_memory = {
+    "constant_memory",
+    "Elements mixed with the numbers of a small table, from one of four places",
+    2,
+    1,
+    constant_memory::variants,
+    ck_length_of(constant_memory::variants),
+    constant_memory::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,20 @@
+// exclusive_scan: the sum of all elements before each one. Begin with serial.cuh and follow the table at the end of
+// launches.cuh.
+#define SCAN_NAME      "exclusive_scan"
+#define SCAN_EXCLUSIVE true
+#include "launches.cuh"
+
+extern "C" {
+extern const ck_operation ck_operation_exclusive_scan;
+const ck_operation ck_operation_exclusive_scan = {
+    SCAN_NAME,
+    "The sum of the elements before each element",
+    1,
+    1,
+    scan::variants,
+    ck_length_of(scan::variants),
+    scan::work,
+    NULL,
+    NULL,
+};
+}

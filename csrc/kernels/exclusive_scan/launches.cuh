@@ -1,0 +1,186 @@
+// The launches of the scans and their table. exclusive_scan.cu and inclusive_scan.cu include it, each with its own
+// SCAN_NAME and SCAN_EXCLUSIVE: the kernels are the same, with and without the own element.
+#include "serial.cuh"
+#include "block_chunks.cuh"
+#include "blocks.cuh"
+#include "lookback.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace scan {
+namespace {
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+// Sums of integers are the same bits with a sign and without; only the way to 64 bits is not.
+template <typename Visit> int with_scan_type(const ck_types &types, ck_error *error, Visit visit) {
+    switch (types.input) {
+    case CK_INT32: return visit(int32_t{}, uint64_t{});
+    case CK_UINT32: return visit(uint32_t{}, uint64_t{});
+    case CK_INT64:
+    case CK_UINT64: return visit(uint64_t{}, uint64_t{});
+    case CK_FLOAT32: return visit(float{}, float{});
+    case CK_FLOAT64: return visit(double{}, double{});
+    }
+    return ck_fail(error, CK_BAD_TYPE, SCAN_NAME, "no kernel for %s: a row lists a type that its run lacks",
+                   ck_dtype_name(types.input));
+}
+
+// --- plans
+
+int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
+    CK_TRY(check_same_elements(call, SCAN_NAME, error));
+    return plan_row(call, plan, error, SCAN_NAME, blocks, threads);
+}
+
+int plan_serial(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_for(call, plan, error, 1, 1);
+}
+
+int plan_block_chunks(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_for(call, plan, error, 1, call->parameters[0]);
+}
+
+int64_t tiles_of_blocks(const ck_call *call) {
+    return divide_up(length(call), call->parameters[0] * ROUNDS_A_TILE);
+}
+
+int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_for(call, plan, error, tiles_of_blocks(call), call->parameters[0]));
+    plan->workspace_bytes = plan->grid[0] * ck_dtype_size(call->types.accumulator);
+    return CK_OK;
+}
+
+int64_t tile_of_lookback(const ck_call *call) {
+    const auto width = static_cast<int64_t>(WIDEST_ACCESS / ck_dtype_size(call->types.accumulator));
+    return call->parameters[0] * ROUNDS * width;
+}
+
+int plan_lookback(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_for(call, plan, error, divide_up(length(call), tile_of_lookback(call)), call->parameters[0]));
+    const int64_t tiles = plan->grid[0];
+    const auto words = ck_dtype_size(call->types.accumulator) == sizeof(float) ? lookback_sums<float>::words(tiles)
+                                                                               : lookback_sums<double>::words(tiles);
+    plan->workspace_bytes = static_cast<size_t>(words) * sizeof(word);
+    plan->clear_workspace = 1;
+    return CK_OK;
+}
+
+// --- runs
+
+template <typename In> const In *input(const ck_call *call) {
+    return static_cast<const In *>(call->views[0].data);
+}
+template <typename Acc> Acc *output(const ck_call *call) {
+    return static_cast<Acc *>(call->views[1].data);
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_scan_type(call->types, error, [&](auto in, auto acc) {                                           \
+            using In = decltype(in);                                                                                 \
+            using Acc = decltype(acc);                                                                               \
+            return ck_launch(context, error, #name, name<In, Acc, SCAN_EXCLUSIVE>, ck_dim3(plan->grid),              \
+                             ck_dim3(plan->block), 0, input<In>(call), output<Acc>(call), length(call));             \
+        });                                                                                                          \
+    }
+
+RUN(serial)
+RUN(block_chunks)
+
+int run_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_scan_type(call->types, error, [&](auto in, auto acc) -> int {
+        using In = decltype(in);
+        using Acc = decltype(acc);
+        const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
+        const int64_t n = length(call);
+        Acc *const sums = static_cast<Acc *>(context->workspace);
+        CK_TRY(ck_launch(context, error, "block_sums", block_sums<In, Acc, SCAN_EXCLUSIVE>, grid, block, 0,
+                         input<In>(call), n, sums));
+        CK_TRY(ck_launch(context, error, "scan_of_sums", scan_of_sums<Acc, SCAN_EXCLUSIVE>, dim3(1), block, 0, sums,
+                         static_cast<int64_t>(plan->grid[0])));
+        return ck_launch(context, error, "blocks", blocks<In, Acc, SCAN_EXCLUSIVE>, grid, block, 0, input<In>(call),
+                         output<Acc>(call), n, sums);
+    });
+}
+
+int run_lookback(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_scan_type(call->types, error, [&](auto in, auto acc) {
+        using In = decltype(in);
+        using Acc = decltype(acc);
+        return ck_launch(context, error, "lookback", lookback<In, Acc, SCAN_EXCLUSIVE>, ck_dim3(plan->grid),
+                         ck_dim3(plan->block), 0, input<In>(call), output<Acc>(call), length(call),
+                         lookback_sums<Acc>::in(context->workspace, plan->grid[0]));
+    });
+}
+
+// --- error depth: additions one after the other on the longest path to the last result
+
+enum { DEPTH_OF_BLOCK = 5 + 5 + 1 }; // lanes, warps, the two together
+
+int64_t halvings(int64_t n) {
+    int64_t rounds = 0;
+    for (int64_t reach = 1; reach < n; reach *= 2) ++rounds;
+    return rounds;
+}
+
+double depth_in_a_row(const ck_call *call) {
+    return static_cast<double>(length(call));
+}
+double depth_block_chunks(const ck_call *call) {
+    const int64_t threads = call->parameters[0];
+    return static_cast<double>(divide_up(length(call), threads) + threads + 1);
+}
+double depth_blocks(const ck_call *call) {
+    const int64_t rounds = divide_up(tiles_of_blocks(call), call->parameters[0]);
+    return static_cast<double>(2 * ROUNDS_A_TILE + rounds + 3 * DEPTH_OF_BLOCK + 3);
+}
+// A pack, its warp, the rounds, the warps; then three levels of sums, the highest of them one after the other.
+double depth_lookback(const ck_call *call) {
+    const int64_t tiles = divide_up(length(call), tile_of_lookback(call)), groups = divide_up(tiles, GROUP);
+    return static_cast<double>(WIDEST_ACCESS / 4 + ROUNDS + DEPTH_OF_BLOCK + halvings(smaller(tiles, GROUP)) +
+                               halvings(smaller(groups, GROUP)) + groups / GROUP + 6);
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = n;
+    work->bytes = n * static_cast<double>(ck_dtype_size(call->types.input) + ck_dtype_size(call->types.output));
+}
+
+// --- the table
+
+#define CK_FOLDER  "exclusive_scan/"
+#define SCAN_TYPES TYPES(F32_F32_F32, F64_F64_F64, I32_I64_I64, I64_I64_I64, WIDENED(UINT32, UINT64), SAME(UINT64))
+#define NUMPY_TYPES                                                                                                  \
+    TYPES(F32_F32_F32, F64_F64_F64, I32_I64_I64, I64_I64_I64, WIDENED(UINT32, UINT64), SAME(UINT64),                 \
+          WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64),                 \
+          WIDENED(UINT16, UINT64), SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128))
+#define THREADS       RANGE(threads, "threads per block", 256, 1, 1024)
+#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, NUMPY_TYPES, SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "exclusive_scan/launches.cuh",
+                 "NumPy's own cumulative sum, on the host",
+                 "For one processor the running sum is the best there is: n additions, each element touched once",
+                 "M, prefix sum on the CPU"),
+    VARIANT(serial, FIRST, AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
+            KERNELS("serial"), "One thread with a running sum",
+            "A running sum looks serial: each value needs the one before it", "M, calc_prefix_sum_kernel_single"),
+    VARIANT(block_chunks, AFTER(serial), AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC, PARAMETERS(THREADS),
+            depth_block_chunks, KERNELS("block_chunks"), "A chunk a thread, then what came before each chunk",
+            "Sums can be taken apart: a chunk's scan, plus the sum of all before it", "M, figure 6.25"),
+    VARIANT(blocks, AFTER(block_chunks), AT_LEAST(60), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS),
+            depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
+            "Many blocks: sums of tiles, their scan, the tiles' scans",
+            "The end of a launch is the barrier of all blocks", "M, figure 6.25, by many blocks"),
+    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS),
+            depth_lookback, KERNELS("lookback"), "One pass: blocks look back at the sums of those before them",
+            "Blocks may wait for blocks that are sure to have begun", "Merrill and Garland 2016, in a fixed order"),
+};
+
+} // namespace
+} // namespace scan

@@ -1,0 +1,116 @@
+// exclusive_scan, inclusive_scan "lookback": comes after "blocks".
+//
+// Change  One launch. A block keeps its tile in registers, publishes the tile's sum, and looks back at what the blocks
+//         before it have published (decoupled look-back: Merrill and Garland, 2016). 16-byte accesses.
+// Why     The input is read once: nothing but the array itself moves.
+// Claim   words of global memory an element: 1 read and 1 written (before: 2 and 1)
+// Price   64 bytes of the tile in each thread's registers; some words of workspace a tile, cleared beforehand
+// Edges   packs that are not whole, or not aligned, go element by element; nothing beyond the array is written
+// Map     tile t: the block that took number t from a counter. So the tiles before it have begun, whatever the order
+//         in which blocks start, and no wait is in vain.
+// Limit   the memory
+//
+// In the paper a block adds whatever it finds, down to the first sum from the array's beginning: the order of additions
+// follows the timing. Here it is fixed, so that floats get the same bits in every run. Sums are published on three
+// levels, and the sum before tile t is
+//
+//     upto[t / 1024]  +  the sums of whole groups of 32 tiles since there  +  the sums of single tiles since there
+//
+// each added by the 32 lanes of one warp, as a tree. The last tile of a group publishes the group's sum, the last of
+// 1024 tiles the next `upto`: one hop in 1024 tiles from block to block, where it would be one a tile in a plain chain.
+#ifndef CK_SCAN_LOOKBACK_CUH
+#define CK_SCAN_LOOKBACK_CUH
+
+#include "packed_tile.cuh"
+#include "published.cuh"
+
+namespace scan {
+
+enum { GROUP = WARP };
+
+// The workspace: the counter in the first word, then three arrays.
+template <typename Acc> struct lookback_sums {
+    unsigned *counter;
+    published<Acc> *tiles, *groups, *upto; // upto[s]: of all tiles before tile s * GROUP * GROUP
+
+    static __host__ __device__ constexpr int64_t groups_of(int64_t tiles) { return tiles / GROUP + 1; }
+    static __host__ __device__ constexpr int64_t words(int64_t tiles) {
+        return 1 + published<Acc>::WORDS * (tiles + 2 * groups_of(tiles));
+    }
+    static lookback_sums in(void *workspace, int64_t tiles) {
+        word *const words = static_cast<word *>(workspace);
+        auto *const sums = reinterpret_cast<published<Acc> *>(words + 1);
+        return {reinterpret_cast<unsigned *>(words), sums, sums + tiles, sums + tiles + groups_of(tiles)};
+    }
+};
+
+// The sum of all lanes' values, in all lanes.
+template <typename Acc> __device__ __forceinline__ Acc all_lanes_sum(Acc sum) {
+    for (int by = WARP / 2; by > 0; by /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, by);
+    return sum;
+}
+
+// One warp: publishes the tile's sum, and returns the sum before the tile.
+template <typename Acc>
+__device__ __forceinline__ Acc look_back(const lookback_sums<Acc> &sums, unsigned tile, Acc of_tile, Acc none) {
+    const unsigned lane = threadIdx.x % WARP;
+    const unsigned group = tile / GROUP, in_group = tile % GROUP;
+    const unsigned many = group / GROUP, in_many = group % GROUP;
+    const published<Acc> *const tile_at = &sums.tiles[tile - in_group + lane];
+    const published<Acc> *const group_at = &sums.groups[group - in_many + lane];
+    const published<Acc> *const upto_at = &sums.upto[many];
+    const bool of_tiles = lane < in_group, of_groups = lane<in_many, of_upto = many> 0;
+
+    if (lane == 0) publish(&sums.tiles[tile], of_tile);
+    published<Acc> seen_tile{}, seen_group{}, seen_upto{};
+    if (of_tiles) seen_tile = look(tile_at);
+    if (of_groups) seen_group = look(group_at);
+    if (of_upto) seen_upto = look(upto_at);
+
+    Acc in_tiles = none, in_groups = none, upto = none;
+    if (of_tiles) in_tiles = wait_for(tile_at, seen_tile);
+    __syncwarp();
+    in_tiles = all_lanes_sum(in_tiles);
+    const Acc of_group = in_tiles + of_tile;
+    if (in_group == GROUP - 1 && lane == 0) publish(&sums.groups[group], of_group);
+
+    if (of_groups) in_groups = wait_for(group_at, seen_group);
+    __syncwarp();
+    in_groups = all_lanes_sum(in_groups);
+    if (of_upto) upto = wait_for(upto_at, seen_upto);
+    __syncwarp();
+    const Acc before_group = upto + in_groups;
+    if (in_group == GROUP - 1 && in_many == GROUP - 1 && lane == 0)
+        publish(&sums.upto[many + 1], before_group + of_group);
+    return before_group + in_tiles;
+}
+
+template <typename In, typename Acc, bool EXCLUSIVE>
+__global__ void __launch_bounds__(1024)
+    lookback(const In *__restrict__ x, Acc *__restrict__ result, int64_t n, lookback_sums<Acc> sums) {
+    __shared__ unsigned taken;
+    __shared__ Acc before_warps[MOST_WARPS];
+    const Acc none = nothing<Acc, EXCLUSIVE>();
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    if (threadIdx.x == 0) taken = atomicAdd(sums.counter, 1u);
+    __syncthreads();
+    const unsigned tile = taken;
+    const int64_t warp_first = (static_cast<int64_t>(tile) * warps + warp) * packed_tile<In, Acc>::A_WARP;
+
+    packed_tile<In, Acc> mine;
+    const Acc of_warp = mine.load(x, n, warp_first, none);
+    if (lane == 0) before_warps[warp] = of_warp;
+    __syncthreads();
+    if (warp == 0) {
+        const Acc scanned = warp_scan(lane < warps ? before_warps[lane] : none);
+        const Acc before = before_lane(scanned, none);
+        const Acc before_tile = look_back(sums, tile, __shfl_sync(ALL_LANES, scanned, WARP - 1), none);
+        before_warps[lane] = before_tile + before;
+    }
+    __syncthreads();
+    mine.template store<EXCLUSIVE>(result, n, warp_first, before_warps[warp]);
+}
+
+} // namespace scan
+
+#endif

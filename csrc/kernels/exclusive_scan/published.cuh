@@ -1,0 +1,65 @@
+// Sums that one block publishes and others wait for, within one launch.
+//
+// A sum travels in words of 64 bits: the upper half is 32 bits of the sum, the lower half a mark that they are there.
+//
+//     float            one word     [ bits | 1 ]
+//     double, uint64   two words    [ low bits | 1 ] [ high bits | 1 ]
+//
+// A word is written and read in one piece, so whoever sees the marks of all words has the whole sum, in whatever order
+// the words came: no fence is needed. Words must be 0 when the launch begins, and each is written once.
+//
+// Who waits does so for blocks that have begun (their numbers come from a counter), so the wait ends; it sleeps between
+// two looks, so that on a processor where threads take turns the others get theirs.
+#ifndef CK_SCAN_PUBLISHED_CUH
+#define CK_SCAN_PUBLISHED_CUH
+
+#include <stdint.h>
+#include <string.h>
+
+#include <cuda_runtime.h>
+
+namespace scan {
+
+using word = unsigned long long;
+
+enum { PAUSE_NS = 32 };
+
+template <typename Acc> struct published {
+    static constexpr int WORDS = sizeof(Acc) / sizeof(uint32_t);
+    word words[WORDS];
+
+    __device__ __forceinline__ bool is_there() const {
+        word marks = 1;
+        for (int w = 0; w < WORDS; ++w) marks &= words[w];
+        return marks != 0;
+    }
+};
+
+template <typename Acc> __device__ __forceinline__ void publish(published<Acc> *to, Acc sum) {
+    uint32_t parts[published<Acc>::WORDS];
+    memcpy(parts, &sum, sizeof sum);
+    for (int w = 0; w < published<Acc>::WORDS; ++w) atomicExch(&to->words[w], static_cast<word>(parts[w]) << 32 | 1);
+}
+
+// One look, which does not wait: several can be on their way at once.
+template <typename Acc> __device__ __forceinline__ published<Acc> look(const published<Acc> *at) {
+    published<Acc> seen;
+    for (int w = 0; w < published<Acc>::WORDS; ++w) seen.words[w] = *const_cast<const volatile word *>(&at->words[w]);
+    return seen;
+}
+
+template <typename Acc> __device__ __forceinline__ Acc wait_for(const published<Acc> *at, published<Acc> seen) {
+    while (!seen.is_there()) {
+        __nanosleep(PAUSE_NS);
+        seen = look(at);
+    }
+    uint32_t parts[published<Acc>::WORDS];
+    for (int w = 0; w < published<Acc>::WORDS; ++w) parts[w] = static_cast<uint32_t>(seen.words[w] >> 32);
+    Acc sum;
+    memcpy(&sum, parts, sizeof sum);
+    return sum;
+}
+
+} // namespace scan
+
+#endif

@@ -1,0 +1,28 @@
+// exclusive_scan, inclusive_scan "serial": where the ladder begins.
+//
+// Idea    One thread walks along the array with a running sum.
+// Claim   additions: n, the fewest that there are; elements read and written: n each
+// Price   one thread of the chip's hundred thousand works; each of its loads waits for memory
+// Edges   the loop's condition; an empty array is no step
+// Map     thread 0: every element
+// Limit   every sum waits for the one before it: the chunks of "block_chunks" do not wait for each other
+#ifndef CK_SCAN_SERIAL_CUH
+#define CK_SCAN_SERIAL_CUH
+
+#include "scan.cuh"
+
+namespace scan {
+
+template <typename In, typename Acc, bool EXCLUSIVE>
+__global__ void serial(const In *__restrict__ x, Acc *__restrict__ result, int64_t n) {
+    Acc sum = nothing<Acc, EXCLUSIVE>();
+    for (int64_t i = 0; i < n; ++i) {
+        const Acc with = sum + static_cast<Acc>(x[i]);
+        result[i] = EXCLUSIVE ? sum : with;
+        sum = with;
+    }
+}
+
+} // namespace scan
+
+#endif

@@ -1,0 +1,97 @@
+// extent: the smallest and the largest of an array of integers. Views: x without gaps, and the two.
+#include "blocks.cuh"
+
+#include <limits>
+
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace extent {
+namespace {
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t threads = call->parameters[0];
+    if (elements_of(call->views[1]) != 2)
+        return ck_fail(error, CK_BAD_VALUE, "extent", "the result is the smallest and the largest, not %lld numbers",
+                       static_cast<long long>(elements_of(call->views[1])));
+    CK_TRY(plan_row(call, plan, error, "extent", blocks_for_chip(call, length(call), threads), threads));
+    plan->workspace_bytes = plan->grid[0] * sizeof(range<uint64_t>);
+    return CK_OK;
+}
+
+template <typename Visit> int with_integer_type(int dtype, ck_error *error, Visit visit) {
+    switch (dtype) {
+    case CK_BOOL: return visit(bool8{}, int64_t{});
+    case CK_INT8: return visit(int8_t{}, int64_t{});
+    case CK_UINT8: return visit(uint8_t{}, int64_t{});
+    case CK_INT16: return visit(int16_t{}, int64_t{});
+    case CK_UINT16: return visit(uint16_t{}, int64_t{});
+    case CK_INT32: return visit(int32_t{}, int64_t{});
+    case CK_UINT32: return visit(uint32_t{}, int64_t{});
+    case CK_INT64: return visit(int64_t{}, int64_t{});
+    case CK_UINT64: return visit(uint64_t{}, uint64_t{});
+    }
+    return no_kernel_for(dtype, "extent", error);
+}
+
+int run_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_integer_type(call->types.input, error, [&](auto in, auto wide) -> int {
+        using In = decltype(in);
+        using T = decltype(wide);
+        const range<T> none = {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};
+        const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
+        auto *const ranges = static_cast<range<T> *>(context->workspace);
+        CK_TRY(ck_launch(context, error, "blocks", blocks<In, T>, grid, block, 0,
+                         static_cast<const In *>(call->views[0].data), length(call), none, ranges));
+        return ck_launch(context, error, "of_blocks", of_blocks<T>, dim3(1), block, 0, ranges,
+                         static_cast<int64_t>(plan->grid[0]), none, static_cast<T *>(call->views[1].data));
+    });
+}
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = 2 * n;
+    work->bytes = n * static_cast<double>(ck_dtype_size(call->types.input)) +
+                  2 * static_cast<double>(ck_dtype_size(call->types.output));
+}
+
+#define CK_FOLDER "extent/"
+#define EXTENT_TYPES                                                                                                 \
+    TYPES(I32_I64_I64, I64_I64_I64, WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(UINT8, INT64),               \
+          WIDENED(INT16, INT64), WIDENED(UINT16, INT64), WIDENED(UINT32, INT64), SAME(UINT64))
+#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, EXTENT_TYPES, NONE, CK_DETERMINISTIC, depth, "extent/extent.cu",
+                 "NumPy's own min and max, on the host", "Two questions, two readings", "what bincount needs"),
+    VARIANT(blocks, FIRST, AT_LEAST(60), EXTENT_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS), depth,
+            KERNELS("blocks", "of_blocks"), "Smallest and largest of each block, then of all",
+            "Two answers from one reading", "what bincount needs"),
+};
+
+} // namespace
+} // namespace extent
+
+extern "C" {
+extern const ck_operation ck_operation_extent;
+const ck_operation ck_operation_extent = {
+    "extent",
+    "The smallest and the largest of an array of integers",
+    1,
+    1,
+    extent::variants,
+    ck_length_of(extent::variants),
+    extent::work,
+    NULL,
+    NULL,
+};
+}

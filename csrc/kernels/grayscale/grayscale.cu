@@ -1,0 +1,139 @@
+// grayscale: 0.21 r + 0.72 g + 0.07 b of each pixel of a picture. The launches and the table of the ladder; a kernel
+// is in a file of its own.
+//
+// Begin with pixels.cuh and naive.cuh and follow the table. Views: the picture, (height, width, 3 or 4) of bytes, and
+// the gray one, (height, width). Any strides in both: nothing is packed beforehand.
+#include "naive.cuh"
+#include "blocks_2d.cuh"
+#include "vectorized.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace grayscale {
+namespace {
+
+int64_t side(const ck_view &view, int axis) {
+    return axis < view.ndim ? view.shape[axis] : 1;
+}
+int64_t pixels(const ck_call *call) {
+    return product(side(call->views[0], 0), side(call->views[0], 1));
+}
+
+int check_shapes(const ck_call *call, ck_error *error) {
+    const ck_view &image = call->views[0], &gray = call->views[1];
+    if (image.ndim != 3 || (image.shape[2] != 3 && image.shape[2] != 4))
+        return ck_fail(error, CK_BAD_VALUE, "grayscale", "a picture is (height, width, 3) or (height, width, 4)");
+    if (gray.ndim != 2 || gray.shape[0] != image.shape[0] || gray.shape[1] != image.shape[1])
+        return ck_fail(error, CK_BAD_VALUE, "grayscale", "the gray picture has the picture's height and width");
+    return CK_OK;
+}
+
+int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
+    CK_TRY(check_shapes(call, error));
+    CK_TRY(plan_row(call, plan, error, "grayscale", blocks, call->parameters[0]));
+    for (int i = 0; i < call->view_count; ++i) plan->layout[i].contiguous = 0;
+    return CK_OK;
+}
+
+int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_blocks(call, plan, error, divide_up(pixels(call), call->parameters[0]));
+}
+
+int plan_blocks_2d(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t square = call->parameters[0];
+    CK_TRY(plan_blocks(call, plan, error, divide_up(side(call->views[0], 1), square)));
+    const int64_t down = smaller(divide_up(side(call->views[0], 0), square), call->limits->max_grid[1]);
+    plan->grid[1] = static_cast<unsigned>(down > 0 ? down : 1);
+    plan->block[1] = static_cast<unsigned>(square);
+    return CK_OK;
+}
+
+int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_blocks(call, plan, error, blocks_for_chip(call, fours_of(pixels(call)), call->parameters[0]));
+}
+
+picture picture_of(const ck_call *call) {
+    const ck_view &image = call->views[0], &gray = call->views[1];
+    return {static_cast<const uint8_t *>(image.data),
+            image.strides[0],
+            image.strides[1],
+            image.strides[2],
+            static_cast<uint8_t *>(gray.data),
+            gray.strides[0],
+            gray.strides[1],
+            image.shape[0],
+            image.shape[1]};
+}
+
+// Rows that follow each other without a gap in both pictures are one.
+picture as_one_row(picture image) {
+    if (image.row_stride == image.width * image.column_stride &&
+        image.gray_row_stride == image.width * image.gray_column_stride) {
+        image.width *= image.height;
+        image.height = 1;
+    }
+    return image;
+}
+
+int run_naive(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, "naive", naive, ck_dim3(plan->grid), ck_dim3(plan->block), 0, picture_of(call));
+}
+
+int run_blocks_2d(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, "blocks_2d", blocks_2d, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     picture_of(call));
+}
+
+int run_vectorized(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const auto kernel = call->views[0].shape[2] == 3 ? vectorized<3> : vectorized<4>;
+    return ck_launch(context, error, "vectorized", kernel, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     as_one_row(picture_of(call)));
+}
+
+double depth(const ck_call *) {
+    return 1;
+}
+
+// Three products and two sums a pixel; the division rounds.
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(pixels(call));
+    work->flops = 5 * n;
+    work->bytes = n * static_cast<double>(side(call->views[0], 2) + 1);
+}
+
+#define CK_FOLDER "grayscale/"
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+#define SIDE      CHOICE(side, "threads a side of a block", 16, 8, 32)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, depth, "grayscale/grayscale.cu",
+                 "NumPy's products and sums of whole channels, on the host",
+                 "Each step walks through memory once more: five passes where one would do", "P7"),
+    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+            KERNELS("naive"), "A thread a pixel, counted through", "A flat grid must divide to find its row", "P7"),
+    VARIANT(blocks_2d, AFTER(naive), AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(SIDE),
+            depth, KERNELS("blocks_2d"), "Square blocks over the picture",
+            "Let the grid have the shape of the data, and guard both edges", "P7"),
+    VARIANT(vectorized, AFTER(blocks_2d), AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth, KERNELS("vectorized"), "Four pixels a thread, in whole words",
+            "Bytes are too small a piece: load words, and take them apart", "T6, P11"),
+};
+
+} // namespace
+} // namespace grayscale
+
+extern "C" {
+extern const ck_operation ck_operation_grayscale;
+const ck_operation ck_operation_grayscale = {
+    "grayscale",
+    "The luminance of each pixel of a picture",
+    1,
+    1,
+    grayscale::variants,
+    ck_length_of(grayscale::variants),
+    grayscale::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,41 @@
+// What a kernel of grayscale is given, and what it makes of a pixel.
+//
+// Pixels lie in memory in any way: strides are in bytes, and may be 0 (broadcast) or negative (read backwards) in the
+// picture. A fourth channel, alpha, is never read for its own sake.
+#ifndef CK_GRAYSCALE_PIXELS_CUH
+#define CK_GRAYSCALE_PIXELS_CUH
+
+#include <stdint.h>
+
+#include <cuda_runtime.h>
+
+namespace grayscale {
+
+// 0.21 r + 0.72 g + 0.07 b, to nearest, halves up. In hundredths it is exact, and the same on every machine; the
+// weights add up to 100, so that white stays 255.
+__device__ __forceinline__ uint8_t luminance(uint32_t red, uint32_t green, uint32_t blue) {
+    return static_cast<uint8_t>((21 * red + 72 * green + 7 * blue + 50) / 100);
+}
+
+struct picture {
+    const uint8_t *data;
+    int64_t row_stride, column_stride, channel_stride;
+    uint8_t *gray;
+    int64_t gray_row_stride, gray_column_stride;
+    int64_t height, width;
+
+    __device__ __forceinline__ const uint8_t *pixel(int64_t row, int64_t column) const {
+        return data + row * row_stride + column * column_stride;
+    }
+    __device__ __forceinline__ uint8_t *gray_pixel(int64_t row, int64_t column) const {
+        return gray + row * gray_row_stride + column * gray_column_stride;
+    }
+    __device__ __forceinline__ void convert(int64_t row, int64_t column) const {
+        const uint8_t *const from = pixel(row, column);
+        *gray_pixel(row, column) = luminance(from[0], from[channel_stride], from[2 * channel_stride]);
+    }
+};
+
+} // namespace grayscale
+
+#endif

@@ -1,0 +1,60 @@
+// interp "global_memory": where the ladder begins.
+//
+// Idea    A thread a point: it finds the cell of the table that holds x by halving, and goes along the straight line
+//         between the cell's ends.
+// Claim   words of the table that a point reads: log2(n) of xp, then two of xp and two of fp
+// Price   each step of the search waits for the one before it
+// Edges   x before the table: left; behind it: right; at its last point: that; x that is no number: no number
+// Map     point i: thread i % grid_threads()
+// Limit   neighbours search apart, so a warp's reads are scattered; the caches hold the first steps: "shared"
+#ifndef CK_INTERP_GLOBAL_MEMORY_CUH
+#define CK_INTERP_GLOBAL_MEMORY_CUH
+
+#include "../grid.cuh"
+
+namespace interp {
+
+// Of n > 1 points that do not decrease: the last cell that begins at or before x, for x from the first to the last.
+template <typename T> __device__ __forceinline__ int64_t cell_of(const T *xp, int64_t n, T x) {
+    int64_t low = 0, high = n - 1; // xp[low] <= x, and the cell is before `high`
+    while (high - low > 1) {
+        const int64_t middle = (low + high) / 2;
+        if (xp[middle] <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// NumPy's own formula, and what it does where infinities make that no number.
+template <typename T> __device__ __forceinline__ T along(T x, T x0, T x1, T f0, T f1) {
+    const T slope = (f1 - f0) / (x1 - x0);
+    T result = slope * (x - x0) + f0;
+    if (result != result) result = slope * (x - x1) + f1;
+    return result != result && f0 == f1 ? f0 : result;
+}
+
+template <typename T>
+__device__ __forceinline__ T value_at(const T *xp, const T *fp, int64_t n, T x, T left, T right) {
+    if (x < xp[0]) return left;
+    if (x > xp[n - 1]) return right;
+    if (n == 1) return fp[0];
+    if (x != x) return x;
+    if (x == xp[n - 1]) return fp[n - 1];
+    const int64_t i = cell_of(xp, n, x);
+    return x == xp[i] ? fp[i] : along(x, xp[i], xp[i + 1], fp[i], fp[i + 1]);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(1024)
+    global_memory(const T *__restrict__ x, const T *__restrict__ xp, const T *__restrict__ fp,
+                  const T *__restrict__ left, const T *__restrict__ right, T *__restrict__ result, int64_t points,
+                  int64_t n) {
+    for (int64_t i = grid_thread(); i < points; i += grid_threads())
+        result[i] = value_at(xp, fp, n, x[i], *left, *right);
+}
+
+} // namespace interp
+
+#endif

@@ -1,0 +1,177 @@
+// interp: a table of points (xp[i], fp[i]), read between them along straight lines. The launches and the table of the
+// ladder; a kernel is in a file of its own.
+//
+// Begin with global_memory.cuh and follow the table. Views: x of any shape, xp and fp of one length, left, right (one
+// element each), and the result, which is as x.
+#include "global_memory.cuh"
+#include "shared.cuh"
+#include "constant.cuh"
+#include "texture.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace interp {
+namespace {
+
+enum { X, XP, FP, LEFT, RIGHT, RESULT };
+enum { TEXTURE_ROW = 131072 }; // the longest that every chip has
+
+int64_t points(const ck_call *call) {
+    return elements_of(call->views[X]);
+}
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[XP]);
+}
+
+int plan_points(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const ck_view *views = call->views;
+    if (length(call) < 1 || elements_of(views[FP]) != length(call) || elements_of(views[LEFT]) != 1 ||
+        elements_of(views[RIGHT]) != 1 || elements_of(views[RESULT]) != points(call))
+        return ck_fail(error, CK_BAD_VALUE, "interp",
+                       "%lld points for %lld results, a table of %lld and %lld values: a result a point, and as many "
+                       "values as places, at least one; left and right are one number each",
+                       static_cast<long long>(points(call)), static_cast<long long>(elements_of(views[RESULT])),
+                       static_cast<long long>(length(call)), static_cast<long long>(elements_of(views[FP])));
+    const int64_t threads = call->parameters[0];
+    return plan_row(call, plan, error, "interp", blocks_for_chip(call, points(call), threads), threads);
+}
+
+int plan_global_memory(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_points(call, plan, error);
+}
+
+int plan_shared(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_points(call, plan, error));
+    const auto most = static_cast<int64_t>(call->limits->shared_per_block_optin);
+    const auto item = static_cast<int64_t>(ck_dtype_size(call->types.input));
+    if (length(call) > most / (2 * item))
+        return ck_fail(error, CK_BAD_VALUE, "interp",
+                       "a table of %lld points takes %lld bytes of shared memory, and a block has at most %lld: %lld "
+                       "points of this type. variant=\"global_memory\" takes any length",
+                       static_cast<long long>(length(call)), static_cast<long long>(product(length(call), 2 * item)),
+                       static_cast<long long>(most), static_cast<long long>(most / (2 * item)));
+    plan->shared_bytes = static_cast<size_t>(2 * item * length(call));
+    return CK_OK;
+}
+
+int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_points(call, plan, error));
+    const auto most = static_cast<int64_t>(CONSTANT_BYTES / ck_dtype_size(call->types.input));
+    if (length(call) > most)
+        return ck_fail(error, CK_BAD_VALUE, "interp",
+                       "a table of %lld points: constant memory holds up to %lld of this type. "
+                       "variant=\"global_memory\" takes any length",
+                       static_cast<long long>(length(call)), static_cast<long long>(most));
+    plan->symbols[0] = {CK_SYMBOL(constant_points), XP};
+    plan->symbols[1] = {CK_SYMBOL(constant_values), FP};
+    return CK_OK;
+}
+
+int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_points(call, plan, error));
+    if (length(call) > TEXTURE_ROW)
+        return ck_fail(error, CK_BAD_VALUE, "interp",
+                       "a table of %lld points: a texture holds up to %d. variant=\"global_memory\" takes any length",
+                       static_cast<long long>(length(call)), TEXTURE_ROW);
+    plan->textures[0] = {1, FP, cudaAddressModeClamp, cudaFilterModeLinear, 0};
+    return CK_OK;
+}
+
+template <typename T> const T *in(const ck_call *call, int view) {
+    return static_cast<const T *>(call->views[view].data);
+}
+template <typename T> T *out(const ck_call *call) {
+    return static_cast<T *>(call->views[RESULT].data);
+}
+
+template <typename Visit> int with_float(const ck_call *call, ck_error *error, Visit visit) {
+    if (call->types.input == CK_FLOAT32) return visit(float{});
+    if (call->types.input == CK_FLOAT64) return visit(double{});
+    return no_kernel_for(call->types.input, "interp", error);
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_float(call, error, [&](auto number) {                                                            \
+            using T = decltype(number);                                                                              \
+            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block),              \
+                             plan->shared_bytes, in<T>(call, X), in<T>(call, XP), in<T>(call, FP),                   \
+                             in<T>(call, LEFT), in<T>(call, RIGHT), out<T>(call), points(call), length(call));       \
+        });                                                                                                          \
+    }
+
+RUN(global_memory)
+RUN(shared)
+
+int run_constant(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_float(call, error, [&](auto number) {
+        using T = decltype(number);
+        return ck_launch(context, error, "constant", constant<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                         in<T>(call, X), in<T>(call, LEFT), in<T>(call, RIGHT), out<T>(call), points(call),
+                         length(call));
+    });
+}
+
+int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     context->textures[0], in<float>(call, X), in<float>(call, XP), in<float>(call, LEFT),
+                     in<float>(call, RIGHT), out<float>(call), points(call), length(call));
+}
+
+// Roundings of the slope, of the way from the cell's beginning, of the product and of the sum.
+double depth_line(const ck_call *) {
+    return 8;
+}
+
+// Of the values' size: a 256th for the weight, a 1024th for tables that are evenly spaced but for that much of a step,
+// and the roundings of the place, which is counted in cells.
+double depth_texture(const ck_call *call) {
+    return (1 << 16) + (1 << 14) + 8.0 * static_cast<double>(length(call)) + 8;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(points(call)), item = static_cast<double>(ck_dtype_size(call->types.input));
+    work->flops = 6 * n;
+    work->bytes = (2 * n + 2 * static_cast<double>(length(call)) + 2) * item;
+}
+
+#define CK_FOLDER "interp/"
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+#define F32_F64   WIDENED(FLOAT32, FLOAT64)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(F32_F64, F64_F64_F64), NONE, CK_DETERMINISTIC, depth_line, "interp/interp.cu",
+                 "NumPy's own interp, on the host", "NumPy computes in float64 whatever it is given", "M, T6"),
+    VARIANT(global_memory, FIRST, AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth_line, KERNELS("global_memory"), "A search by halving, in global memory",
+            "Caches hold what all read; what each reads alone is slow", "M, T6"),
+    VARIANT(shared, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth_line, KERNELS("shared"), "The table in shared memory",
+            "A table that many search belongs near them", "M"),
+    VARIANT(constant, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth_line, KERNELS("constant"), "The table in constant memory",
+            "Constant memory is for what all threads read alike; a search soon is not", "M"),
+    VARIANT(texture, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth_texture, KERNELS("texture"), "The hardware's filter; evenly spaced tables",
+            "Linear interpolation for one read, if 8 bits of weight will do", "T6, M"),
+};
+
+} // namespace
+} // namespace interp
+
+extern "C" {
+extern const ck_operation ck_operation_interp;
+const ck_operation ck_operation_interp = {
+    "interp",
+    "A table read between its points, along straight lines",
+    5,
+    1,
+    interp::variants,
+    ck_length_of(interp::variants),
+    interp::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,141 @@
+// packbits: flags to bits. The launches and the table of the ladder; a kernel is in a file of its own.
+//
+// Begin with global_memory.cuh and follow the table. Views: x, whose elements are flags (any that is not 0 is 1), and
+// the result, a byte for each 8 of them.
+#include "global_memory.cuh"
+#include "register.cuh"
+#include "unrolled.cuh"
+#include "ballot.cuh"
+#include "vectorized.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace packbits {
+namespace {
+
+enum { BIG, LITTLE }; // values of bitorder
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
+    const int64_t bytes = divide_up(length(call), FLAGS_A_BYTE), given = elements_of(call->views[1]);
+    if (given != bytes)
+        return ck_fail(error, CK_BAD_VALUE, "packbits", "%lld flags are %lld bytes, and the result has %lld",
+                       static_cast<long long>(length(call)), static_cast<long long>(bytes),
+                       static_cast<long long>(given));
+    return plan_row(call, plan, error, "packbits", blocks, call->parameters[1]);
+}
+
+int plan_word_a_thread(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_for(call, plan, error, divide_up(divide_up(length(call), FLAGS_A_WORD), call->parameters[1]));
+}
+constexpr auto plan_global_memory = plan_word_a_thread, plan_register = plan_word_a_thread,
+               plan_unrolled = plan_word_a_thread;
+
+int plan_ballot(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t warps = divide_up(length(call), FLAGS_A_WARP);
+    return plan_for(call, plan, error, blocks_for_chip(call, product(warps, WARP), call->parameters[1]));
+}
+
+int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_for(call, plan, error,
+                    blocks_for_chip(call, divide_up(length(call), WIDEST_ACCESS), call->parameters[1]));
+}
+
+// Whether an element is 0 is seen by its bits, so that elements of a size are one type.
+template <typename Visit> int with_flag_type(int dtype, ck_error *error, Visit visit) {
+    switch (ck_dtype_size(dtype)) {
+    case 1: return visit(uint8_t{});
+    case 2: return visit(uint16_t{});
+    case 4: return visit(uint32_t{});
+    case 8: return visit(uint64_t{});
+    }
+    return no_kernel_for(dtype, "packbits", error);
+}
+
+template <typename T>
+int launch(void (*kernel)(const T *, uint8_t *, int64_t, int), const char *name, const ck_call *call,
+           const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     static_cast<const T *>(call->views[0].data), static_cast<uint8_t *>(call->views[1].data),
+                     length(call), call->parameters[0] == BIG ? FLAGS_A_BYTE - 1 : 0);
+}
+
+#define RUN(name, kernel)                                                                                            \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_flag_type(call->types.input, error, [&](auto flag) {                                             \
+            return launch(kernel<decltype(flag)>, #kernel, call, plan, context, error);                              \
+        });                                                                                                          \
+    }
+
+RUN(global_memory, global_memory)
+RUN(register, in_register)
+RUN(unrolled, unrolled)
+RUN(ballot, ballot)
+
+int run_vectorized(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return launch(vectorized, "vectorized", call, plan, context, error);
+}
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const int64_t n = length(call), bytes = static_cast<int64_t>(ck_dtype_size(call->types.input));
+    work->flops = static_cast<double>(n);
+    work->bytes =
+        static_cast<double>(n) * static_cast<double>(bytes) + static_cast<double>(divide_up(n, FLAGS_A_BYTE));
+}
+
+#define CK_FOLDER  "packbits/"
+#define BYTE_TYPES WIDENED(BOOL, UINT8), SAME(UINT8), WIDENED(INT8, UINT8)
+#define FLAG_TYPES                                                                                                   \
+    TYPES(BYTE_TYPES, WIDENED(INT16, UINT8), WIDENED(UINT16, UINT8), WIDENED(INT32, UINT8), WIDENED(UINT32, UINT8),  \
+          WIDENED(INT64, UINT8), WIDENED(UINT64, UINT8))
+#define ORDER         WORDS(bitorder, "of the first flag in its byte: the highest bit or the lowest", "big", "little")
+#define THREADS       RANGE(threads, "threads per block", 256, 1, 1024)
+#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, FLAG_TYPES, NONE, CK_DETERMINISTIC, depth, "packbits/packbits.cu",
+                 "NumPy's own packing, on the host", "Bits are an eighth of bytes to move", "M, registers"),
+    VARIANT(global_memory, FIRST, AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, THREADS), depth,
+            KERNELS("global_memory"), "32 flags a thread, packed in global memory",
+            "Memory that is read and written again for each bit sets the pace", "M, registers, without its race"),
+    VARIANT(register, AFTER(global_memory), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(ORDER, THREADS), depth, KERNELS("in_register"), "Packed in a register, stored once",
+            "Keep in a register what is changed often", "M, registers"),
+    VARIANT(unrolled, AFTER(register), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, THREADS),
+            depth, KERNELS("unrolled"), "The loop over 32 flags written out",
+            "A loop of known length costs nothing, and its loads do not wait for each other",
+            "M, registers, unrolled"),
+    VARIANT(ballot, AFTER(unrolled), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(ORDER, WHOLE_THREADS), depth, KERNELS("ballot"), "The vote of a warp is the word",
+            "A warp's vote packs 32 flags in one instruction", "CUDA's programming guide"),
+    VARIANT(vectorized, AFTER(ballot), AT_LEAST(60), TYPES(BYTE_TYPES), NONE, CK_DETERMINISTIC,
+            PARAMETERS(ORDER, THREADS), depth, KERNELS("vectorized"), "16 flags at once",
+            "Arithmetic on a word is arithmetic on its bytes, side by side", "T6, P11: wide accesses"),
+};
+
+} // namespace
+} // namespace packbits
+
+extern "C" {
+extern const ck_operation ck_operation_packbits;
+const ck_operation ck_operation_packbits = {
+    "packbits",
+    "Flags packed into the bits of bytes",
+    1,
+    1,
+    packbits::variants,
+    ck_length_of(packbits::variants),
+    packbits::work,
+    NULL,
+    NULL,
+};
+}

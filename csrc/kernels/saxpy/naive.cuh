@@ -1,0 +1,35 @@
+// saxpy "naive": where the ladder begins.
+//
+// Idea    A thread an element: a * x[i] + y[i]. Each thread reads the factor too, from the one place where it lies.
+// Claim   words moved: 2 read and 1 written an element, and no word twice; the factor comes from the cache
+// Price   a load of the factor a thread, which all threads of a warp share
+// Edges   the last block has threads beyond the array: `if (i < n)` keeps them out of it
+// Map     i = blockIdx.x * blockDim.x + threadIdx.x
+// Limit   two operations for three words: no chip has arithmetic so slow that it would count. And a thread loads the
+//         factor for one element only: "grid_stride"
+#ifndef CK_SAXPY_NAIVE_CUH
+#define CK_SAXPY_NAIVE_CUH
+
+#include "../element.cuh"
+#include "../grid.cuh"
+
+namespace saxpy {
+
+// In the type that the sum is computed in: float for halves, "and" and "or" for bools, modulo the type's size for
+// integers. A compiler may round product and sum as one (fma): the result is then nearer.
+template <typename T> __device__ __forceinline__ T axpy(number<T> a, T x, T y) {
+    number<T> sum = a * number_cast<number<T>>(x);
+    sum += number_cast<number<T>>(y);
+    return number_cast<T>(sum);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(1024) naive(const T *__restrict__ a, const T *__restrict__ x,
+                                              const T *__restrict__ y, T *__restrict__ result, int64_t n) {
+    const int64_t i = grid_thread();
+    if (i < n) result[i] = axpy(number_cast<number<T>>(*a), x[i], y[i]);
+}
+
+} // namespace saxpy
+
+#endif

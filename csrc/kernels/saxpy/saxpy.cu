@@ -1,0 +1,105 @@
+// saxpy: a * x[i] + y[i]. The launches and the table of the ladder; a kernel is in a file of its own.
+//
+// Begin with naive.cuh and follow the table. Views: a, one element; x, y and the result, of one shape and without gaps.
+#include "naive.cuh"
+#include "grid_stride.cuh"
+#include "vectorized.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace saxpy {
+namespace {
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[1]);
+}
+
+int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
+    if (elements_of(call->views[0]) != 1)
+        return ck_fail(error, CK_BAD_VALUE, "saxpy", "array 0 is the factor, one number, and it has %lld",
+                       static_cast<long long>(elements_of(call->views[0])));
+    for (int i = 2; i < call->view_count; ++i)
+        if (elements_of(call->views[i]) != length(call))
+            return ck_fail(error, CK_BAD_VALUE, "saxpy", "array %d has %lld elements, and array 1 has %lld", i,
+                           static_cast<long long>(elements_of(call->views[i])), static_cast<long long>(length(call)));
+    return plan_row(call, plan, error, "saxpy", blocks, call->parameters[0]);
+}
+
+int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_blocks(call, plan, error, divide_up(length(call), call->parameters[0]));
+}
+
+int plan_grid_stride(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_blocks(call, plan, error, blocks_for_chip(call, length(call), call->parameters[0]));
+}
+
+int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const auto width = static_cast<int64_t>(WIDEST_ACCESS / ck_dtype_size(call->types.input));
+    return plan_blocks(call, plan, error, blocks_for_chip(call, divide_up(length(call), width), call->parameters[0]));
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_any_type(call->types.input, "saxpy", error, [&](auto element) {                                  \
+            using T = decltype(element);                                                                             \
+            return ck_launch(                                                                                        \
+                context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,                        \
+                static_cast<const T *>(call->views[0].data), static_cast<const T *>(call->views[1].data),            \
+                static_cast<const T *>(call->views[2].data), static_cast<T *>(call->views[3].data), length(call));   \
+        });                                                                                                          \
+    }
+
+RUN(naive)
+RUN(grid_stride)
+RUN(vectorized)
+
+// The product's rounding; the sum's is the result's.
+double depth(const ck_call *) {
+    return 1;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    const int input = call->types.input;
+    // A complex product is four real ones and two additions; with the sum's, four additions.
+    work->flops = (input == CK_COMPLEX64 || input == CK_COMPLEX128 ? 8 : 2) * n;
+    work->bytes = (3 * n + 1) * static_cast<double>(ck_dtype_size(input));
+}
+
+#define CK_FOLDER "saxpy/"
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "saxpy/saxpy.cu",
+                 "NumPy's own product and sum, on the host",
+                 "Two passes over memory where one would do: the product goes there and comes back", "P2"),
+    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+            KERNELS("naive"), "A thread an element", "The loop over i becomes threads: a loop's body is a kernel",
+            "P2"),
+    VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS),
+            depth, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
+            "What is the same for every element is loaded once a thread", "CUDA's programming guide"),
+    VARIANT(vectorized, AFTER(grid_stride), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
+            PARAMETERS(THREADS), depth, KERNELS("vectorized"), "16 bytes at once",
+            "Fewer instructions for the same bytes", "T6, P11"),
+};
+
+} // namespace
+} // namespace saxpy
+
+extern "C" {
+extern const ck_operation ck_operation_saxpy;
+const ck_operation ck_operation_saxpy = {
+    "saxpy",
+    "A number times an array, plus an array, element by element",
+    3,
+    1,
+    saxpy::variants,
+    ck_length_of(saxpy::variants),
+    saxpy::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,86 @@
+// sort "radix_lists": where the ladder begins.
+//
+// Idea    A thread a list. The keys are dealt out to the lists in turn; each thread sorts its own, bit after bit: keys
+//         whose bit is 0 go to one work list, the others to a second one, and both come back, zeros first. Then one
+//         thread merges: it writes the smallest of the lists' first keys, again and again.
+// Claim   a key is read and written 4 times a bit, 32 times; the merge reads `lists` keys for each one it writes
+// Price   two work lists as long as the keys
+// Edges   lists of any number and of any length, also of none; a list that has ended is known by its place, not by a
+//         key: 0xffffffff is a key as any other
+// Map     list t holds the keys t, t + lists, t + 2 * lists ...: neighbouring threads read neighbours
+// Limit   one of the two work lists is not needed: "merge_serial"
+#ifndef CK_SORT_RADIX_LISTS_CUH
+#define CK_SORT_RADIX_LISTS_CUH
+
+#include "device_extras.cuh"
+#include "keys.cuh"
+
+namespace sort {
+
+enum { MOST_LISTS = 256, KEY_BITS = 32 };
+
+// The keys of one list, and where it goes on: `at` is the index of a list's key, beyond n when there is none.
+template <typename T>
+__device__ __forceinline__ void load_list(const T *__restrict__ x, uint32_t *keys, int64_t n, int lists, int list) {
+    for (int64_t at = list; at < n; at += lists) keys[at] = to_key(x[at]);
+}
+
+__device__ __forceinline__ void sort_list_by_two(uint32_t *keys, uint32_t *zeros, uint32_t *ones, int64_t n,
+                                                 int lists, int list) {
+    for (int bit = 0; bit < KEY_BITS; ++bit) {
+        const uint32_t mask = 1u << bit;
+        int64_t zero = list, one = list, to = list;
+        for (int64_t at = list; at < n; at += lists) {
+            const uint32_t key = keys[at];
+            if (key & mask) {
+                ones[one] = key;
+                one += lists;
+            } else {
+                zeros[zero] = key;
+                zero += lists;
+            }
+        }
+        for (int64_t at = list; at < zero; at += lists, to += lists) keys[to] = zeros[at];
+        for (int64_t at = list; at < one; at += lists, to += lists) keys[to] = ones[at];
+    }
+}
+
+// All threads of the block call it; thread 0 does it.
+template <typename T>
+__device__ __forceinline__ void merge_by_one_thread(const uint32_t *keys, T *__restrict__ result, int64_t n,
+                                                    int lists) {
+    __shared__ int64_t heads[MOST_LISTS]; // the first key of each list that is not written yet
+    heads[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int64_t i = 0; i < n; ++i) {
+        int owner = -1;
+        uint32_t smallest = LARGEST_KEY;
+        for (int list = 0; list < lists; ++list) {
+            if (heads[list] >= n) continue;
+            const uint32_t key = keys[heads[list]];
+            if (owner >= 0 && key >= smallest) continue;
+            smallest = key;
+            owner = list;
+        }
+        result[i] = from_key<T>(smallest);
+        heads[owner] += lists;
+    }
+}
+
+// SHARED: the keys and the work lists lie in the block's shared memory, else in global memory, at `work`.
+template <typename T, bool SHARED>
+__global__ void __launch_bounds__(MOST_LISTS)
+    radix_lists(const T *__restrict__ x, T *__restrict__ result, int64_t n, uint32_t *work) {
+    DYNAMIC_SHARED(uint32_t, shared);
+    uint32_t *const keys = SHARED ? shared : work, *const zeros = keys + n, *const ones = zeros + n;
+    const int lists = blockDim.x, list = threadIdx.x;
+    load_list(x, keys, n, lists, list);
+    sort_list_by_two(keys, zeros, ones, n, lists, list);
+    __syncthreads();
+    merge_by_one_thread(keys, result, n, lists);
+}
+
+} // namespace sort
+
+#endif

@@ -1,0 +1,124 @@
+// What sample sort launches, and the memory it needs for that: all from the length alone, so that the host waits for
+// no count. A level of division takes five launches, the bins one.
+//
+//     one level     keys -> work, its bins -> result
+//     two           keys -> work -> result, its bins -> result
+//     more          keys -> work -> second -> work ..., its bins -> result
+//
+// (Copies of splitters go to the result at every level: it cannot be what a level reads.)
+#ifndef CK_SORT_SAMPLE_SORT_LAUNCHES_CUH
+#define CK_SORT_SAMPLE_SORT_LAUNCHES_CUH
+
+#include "../launch.cuh"
+#include "sample_sort.cuh"
+#include "sample_sort_sequential.cuh"
+
+namespace sort {
+namespace {
+
+// A bin's mean length: bins vary, and most of them should fit a block.
+enum { MEAN_BIN = 4608, SAMPLES_A_BIN = 128, KEYS_A_SAMPLE = 8, ALIGNED = 256 };
+
+struct sample_shape {
+    int levels = 0, bins = 0;
+    int64_t leaves = 1; // bins at the end
+
+    // wanted: bins a level; 0: as few levels as there can be, and as few bins as those need.
+    sample_shape(int64_t n, int64_t wanted) {
+        if (n <= BLOCK_KEYS) return;
+        const int64_t needed = divide_up(n, MEAN_BIN);
+        const int64_t most = wanted > 0 ? wanted : static_cast<int64_t>(MOST_BINS);
+        for (leaves = 1; leaves < needed; leaves *= most) ++levels;
+        for (bins = wanted > 0 ? static_cast<int>(wanted) : 2; power(bins) < needed; bins *= 2) {}
+        leaves = power(bins);
+    }
+    int64_t power(int64_t base) const {
+        int64_t result = 1;
+        for (int i = 0; i < levels; ++i) result *= base;
+        return result;
+    }
+    int64_t samples(int64_t n, int64_t segments) const {
+        const int64_t few = n / segments / KEYS_A_SAMPLE, least = 2 * static_cast<int64_t>(bins);
+        const int64_t wanted = smaller(SAMPLES_A_BIN * static_cast<int64_t>(bins), few > least ? few : least);
+        return segments == 1 ? wanted : smaller(wanted, BLOCK_KEYS);
+    }
+};
+
+// Hands out a workspace piece by piece; without one it counts the bytes.
+struct workspace_cursor {
+    char *base;
+    int64_t used = 0;
+
+    template <typename T> T *take(int64_t count) {
+        const int64_t at = used, bytes = product(count, sizeof(T));
+        used = bytes > INT64_MAX - ALIGNED - at ? INT64_MAX - ALIGNED : at + divide_up(bytes, ALIGNED) * ALIGNED;
+        return base ? reinterpret_cast<T *>(base + at) : nullptr;
+    }
+};
+
+// With a context it launches, without one it counts the bytes of the workspace.
+template <typename T, typename To, typename Search>
+int enqueue_sample_sort(const ck_context *context, ck_error *error, const T *x, To *result, int64_t n, int64_t wanted,
+                        workspace_cursor *space) {
+    const sample_shape shape(n, wanted);
+    const dim3 sorters(SORT_THREADS), tile_threads(TILE_THREADS);
+    if (shape.levels == 0)
+        return context ? ck_launch(context, error, "sort_bins", sort_bins<const T, To>, dim3(1), sorters, 0, x,
+                                   nullptr, result, segment_list{nullptr, n, 1})
+                       : CK_OK;
+
+    // Where a level's keys go, and the other place, where they were.
+    uint32_t *next = space->take<uint32_t>(n);
+    uint32_t *other = shape.levels > 2 ? space->take<uint32_t>(n) : reinterpret_cast<uint32_t *>(result);
+    const dim3 tiles(static_cast<unsigned>(divide_up(n, TILE_KEYS)));
+    sort_level level = {};
+    level.segments = {nullptr, n, 1};
+    level.bins = shape.bins;
+    const int words = Search::words(level.bins), divisions = level.divisions();
+    const size_t count_bytes = (words + divisions) * sizeof(uint32_t);
+    const size_t scatter_bytes = scatter_shared_bytes(words, divisions);
+
+    const auto divide = [&](auto *from) {
+        using From = std::remove_const_t<std::remove_pointer_t<decltype(from)>>;
+        const int64_t segments = level.segments.count;
+        level.samples = shape.samples(n, segments);
+        level.sample = space->take<uint32_t>(product(segments, level.samples));
+        level.splitters = space->take<uint32_t>(product(segments, level.bins));
+        level.counts = space->take<count_t>(product(segments, divisions));
+        level.starts = space->take<count_t>(product(segments, divisions));
+        const int64_t drawn = product(segments, level.samples);
+        const dim3 selectors(static_cast<unsigned>(divide_up(drawn, SELECT_THREADS)));
+        const dim3 each(static_cast<unsigned>(segments));
+        if (context)
+            CK_TRY(ck_launch(context, error, "select_samples", select_samples<From>, selectors, dim3(SELECT_THREADS),
+                             0, from, level));
+        uint32_t *sorted = nullptr;
+        if (level.samples > BLOCK_KEYS) { // the one segment of the first level: by sample sort itself
+            sorted = space->take<uint32_t>(level.samples);
+            CK_TRY((enqueue_sample_sort<uint32_t, uint32_t, Search>(context, error, level.sample, sorted,
+                                                                    level.samples, 0, space)));
+        }
+        if (!context) return static_cast<int>(CK_OK);
+        CK_TRY(ck_launch(context, error, "sort_samples", sort_samples, each, sorters, 0, level, sorted));
+        CK_TRY(ck_launch(context, error, "count_bins", count_bins<From, Search>, tiles, tile_threads, count_bytes,
+                         from, level));
+        CK_TRY(ck_launch(context, error, "scan_bins", scan_bins, each, tile_threads, 0, level));
+        return ck_launch(context, error, "scatter", scatter<From, To, Search>, tiles, tile_threads, scatter_bytes,
+                         from, next, result, level);
+    };
+
+    for (int l = 0; l < shape.levels; ++l) {
+        CK_TRY(l == 0 ? divide(x) : divide(static_cast<const uint32_t *>(other)));
+        level.segments = {level.starts, n, level.segments.count * level.bins};
+        std::swap(next, other);
+    }
+    if (!context) return CK_OK;
+    return ck_launch(context, error, "sort_bins", sort_bins<uint32_t, To>,
+                     dim3(static_cast<unsigned>(level.segments.count)), sorters, 0, other, next, result,
+                     level.segments);
+}
+
+} // namespace
+} // namespace sort
+
+#endif

@@ -1,0 +1,291 @@
+// sort: the elements of one row in NumPy's order. The launches and the table of the ladder; a kernel is in a file of
+// its own.
+//
+// Begin with radix_lists.cuh and follow the table. Views: the elements and the result, of one length and without gaps.
+// keys.cuh says which keys are sorted.
+#include "radix_lists.cuh"
+#include "merge_serial.cuh"
+#include "merge_atomic_min.cuh"
+#include "merge_reduction.cuh"
+#include "merge_hybrid.cuh"
+#include "many_blocks.cuh"
+#include "sample_sort_sequential.cuh"
+#include "sample_sort.cuh"
+#include "sample_sort_launches.cuh"
+#include "cub.cuh"
+#include "library_sort.h"
+
+#include <utility>
+
+#include "../grid.cuh"
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace sort {
+namespace {
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+template <typename Visit> int with_key_type(int dtype, ck_error *error, Visit visit) {
+    switch (dtype) {
+    case CK_UINT32: return visit(uint32_t{});
+    case CK_INT32: return visit(int32_t{});
+    case CK_FLOAT32: return visit(float{});
+    }
+    return no_kernel_for(dtype, "sort", error);
+}
+
+template <typename T> const T *input(const ck_call *call) {
+    return static_cast<const T *>(call->views[0].data);
+}
+template <typename T> T *output(const ck_call *call) {
+    return static_cast<T *>(call->views[1].data);
+}
+
+// --- one block, a thread a list
+
+enum memory { GLOBAL, SHARED };
+
+// What a merge keeps in shared memory beside the keys, at most.
+enum { MERGE_SHARED_BYTES = 4096 };
+
+// `copies` of the keys: the keys themselves and the work lists.
+int plan_lists(const ck_call *call, ck_plan *plan, ck_error *error, int copies) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    CK_TRY(plan_row(call, plan, error, "sort", 1, call->parameters[0]));
+    const int64_t bytes = product(length(call), copies * static_cast<int64_t>(sizeof(uint32_t)));
+    if (call->parameters[1] == GLOBAL) {
+        plan->workspace_bytes = static_cast<size_t>(bytes);
+        return CK_OK;
+    }
+    const int64_t room = static_cast<int64_t>(call->limits->shared_per_block_optin) - MERGE_SHARED_BYTES;
+    if (bytes > room)
+        return ck_fail(
+            error, CK_BAD_VALUE, "sort",
+            "memory='shared': %lld keys and their work lists take %lld bytes, and a block on this device has "
+            "%lld for them, which is %lld keys. memory='global' takes any length",
+            static_cast<long long>(length(call)), static_cast<long long>(bytes), static_cast<long long>(room),
+            static_cast<long long>(room / copies / 4));
+    plan->shared_bytes = static_cast<size_t>(bytes);
+    return CK_OK;
+}
+
+int plan_radix_lists(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_lists(call, plan, error, 3);
+}
+int plan_merge_serial(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_lists(call, plan, error, 2);
+}
+constexpr auto plan_merge_atomic_min = plan_merge_serial, plan_merge_reduction = plan_merge_serial,
+               plan_merge_hybrid = plan_merge_serial;
+
+#define RUN_LISTS(name)                                                                                              \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_key_type(call->types.input, error, [&](auto element) {                                           \
+            using T = decltype(element);                                                                             \
+            const bool shared = call->parameters[1] == SHARED;                                                       \
+            return ck_launch(context, error, #name, shared ? name<T, true> : name<T, false>, ck_dim3(plan->grid),    \
+                             ck_dim3(plan->block), plan->shared_bytes, input<T>(call), output<T>(call),              \
+                             length(call), static_cast<uint32_t *>(context->workspace));                             \
+        });                                                                                                          \
+    }
+
+RUN_LISTS(radix_lists)
+RUN_LISTS(merge_serial)
+RUN_LISTS(merge_atomic_min)
+RUN_LISTS(merge_reduction)
+RUN_LISTS(merge_hybrid)
+
+// --- many blocks, a piece each
+
+int plan_many_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    const int64_t n = length(call), piece = call->parameters[1], pieces = divide_up(n, piece);
+    CK_TRY(plan_row(call, plan, error, "sort", pieces, call->parameters[0]));
+    plan->shared_bytes = 2 * static_cast<size_t>(piece) * sizeof(uint32_t);
+    const int64_t buffers = smaller(pieces, 3) - 1;
+    if (buffers > 0) plan->workspace_bytes = static_cast<size_t>(product(n, buffers * static_cast<int64_t>(4)));
+    return CK_OK;
+}
+
+template <typename T>
+int enqueue_many_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const int64_t n = length(call), piece = call->parameters[1];
+    const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
+    if (n <= piece)
+        return ck_launch(context, error, "many_blocks", many_blocks<T, T>, grid, block, plan->shared_bytes,
+                         input<T>(call), output<T>(call), n, piece);
+    uint32_t *from = static_cast<uint32_t *>(context->workspace), *to = from + n;
+    CK_TRY(ck_launch(context, error, "many_blocks", many_blocks<T, uint32_t>, grid, block, plan->shared_bytes,
+                     input<T>(call), from, n, piece));
+    const dim3 mergers(static_cast<unsigned>(divide_up(n, MERGE_THREADS * KEYS_A_MERGER))), threads(MERGE_THREADS);
+    int64_t width = piece;
+    for (; 2 * width < n; width *= 2) {
+        CK_TRY(
+            ck_launch(context, error, "merge_runs", merge_runs<uint32_t>, mergers, threads, 0, from, to, n, width));
+        std::swap(from, to);
+    }
+    return ck_launch(context, error, "merge_runs", merge_runs<T>, mergers, threads, 0, from, output<T>(call), n,
+                     width);
+}
+
+int run_many_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return with_key_type(call->types.input, error, [&](auto element) {
+        return enqueue_many_blocks<decltype(element)>(call, plan, context, error);
+    });
+}
+
+// --- sample sort
+
+template <typename Search>
+int enqueue_sample_sort_of(const ck_call *call, const ck_context *context, workspace_cursor *space, ck_error *error) {
+    return with_key_type(call->types.input, error, [&](auto element) {
+        using T = decltype(element);
+        return enqueue_sample_sort<T, T, Search>(context, error, input<T>(call), output<T>(call), length(call),
+                                                 call->parameters[0], space);
+    });
+}
+
+template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    const int64_t n = length(call);
+    const sample_shape shape(n, call->parameters[0]);
+    const int64_t tiles = divide_up(n, TILE_KEYS);
+    CK_TRY(plan_row(call, plan, error, "sort", shape.leaves > tiles ? shape.leaves : tiles, TILE_THREADS));
+    workspace_cursor space = {nullptr};
+    CK_TRY(enqueue_sample_sort_of<Search>(call, nullptr, &space, error));
+    plan->workspace_bytes = static_cast<size_t>(space.used);
+    if (shape.levels == 0) return CK_OK;
+    plan->grid[0] = static_cast<unsigned>(tiles); // reported: the scatter
+    plan->shared_bytes = scatter_shared_bytes(Search::words(shape.bins), 2 * shape.bins);
+    return CK_OK;
+}
+
+template <typename Search>
+int run_samples(const ck_call *call, const ck_plan *, const ck_context *context, ck_error *error) {
+    workspace_cursor space = {static_cast<char *>(context->workspace)};
+    return enqueue_sample_sort_of<Search>(call, context, &space, error);
+}
+
+constexpr auto plan_sample_sort_sequential = plan_samples<sequential_search>,
+               plan_sample_sort = plan_samples<binary_search>;
+constexpr auto run_sample_sort_sequential = run_samples<sequential_search>,
+               run_sample_sort = run_samples<binary_search>;
+
+// --- the toolkit's sort
+
+library_keys library_type(const ck_call *call) {
+    return call->types.input == CK_UINT32  ? LIBRARY_UINT32
+           : call->types.input == CK_INT32 ? LIBRARY_INT32
+                                           : LIBRARY_FLOAT32;
+}
+
+template <typename Code> int library_failed(Code code, ck_error *error) {
+    return code == 0 ? static_cast<int>(CK_OK) : ck_fail_cuda(error, code, "cub::DeviceRadixSort::SortKeys");
+}
+
+// In the workspace: the number of NaNs with a sign, then what the library asks for, which is then room for the floats.
+enum { LIBRARY_ALIGNED = 256 };
+
+int plan_cub(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    const int64_t n = length(call), elements = product(n, sizeof(float));
+    CK_TRY(plan_row(call, plan, error, "sort", blocks_for_chip(call, n, ROTATE_THREADS), ROTATE_THREADS));
+    size_t bytes = 0;
+    CK_TRY(library_failed(library_sort_bytes(library_type(call), n, &bytes), error));
+    if (bytes < static_cast<size_t>(elements)) bytes = static_cast<size_t>(elements);
+    plan->workspace_bytes = LIBRARY_ALIGNED + bytes;
+    return CK_OK;
+}
+
+int run_cub(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const int64_t n = length(call);
+    if (n == 0) return CK_OK;
+    auto *const count = static_cast<int64_t *>(context->workspace);
+    char *const temporary = static_cast<char *>(context->workspace) + LIBRARY_ALIGNED;
+    CK_TRY(library_failed(library_sort(library_type(call), n, call->views[0].data, call->views[1].data, temporary,
+                                       plan->workspace_bytes - LIBRARY_ALIGNED, context->stream),
+                          error));
+    ck_launches_note(context->launches, "cub::DeviceRadixSort::SortKeys", plan->grid, plan->block, 0);
+    if (call->types.input != CK_FLOAT32) return CK_OK;
+    float *const sorted = output<float>(call), *const turned = reinterpret_cast<float *>(temporary);
+    const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
+    CK_TRY(
+        ck_launch(context, error, "count_negative_nans", count_negative_nans, dim3(1), dim3(1), 0, sorted, n, count));
+    CK_TRY(ck_launch(context, error, "rotate", rotate, grid, block, 0, sorted, turned, n, count));
+    return ck_launch(context, error, "rotate_back", rotate_back, grid, block, 0, turned, sorted, n, count);
+}
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    work->flops = 0;
+    work->bytes = 2 * static_cast<double>(length(call)) * static_cast<double>(ck_dtype_size(call->types.input));
+}
+
+// --- the table
+
+#define CK_FOLDER "sort/"
+#define KEY_TYPES TYPES(SAME(UINT32), SAME(INT32), F32_F32_F32)
+#define LISTS(fallback)                                                                                              \
+    PARAMETERS(RANGE(lists, "lists, a thread each", fallback, 1, MOST_LISTS),                                        \
+               WORDS(memory, "where keys and work lists lie", "global", "shared"))
+#define BINS           CHOICE(bins, "bins a level, 0: chosen from the length", 0, 4, 16, 64, 256, 512)
+#define SAMPLE_KERNELS KERNELS("select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins")
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "sort/sort.cu",
+                 "NumPy's own sort, on the host",
+                 "For keys already in the computer's memory, the way to a GPU and back may cost more than the sort",
+                 "M, the reference of its sample sort (qsort)"),
+    VARIANT(radix_lists, FIRST, AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), depth,
+            KERNELS("radix_lists"), "A thread sorts a list, bit after bit; one thread merges",
+            "A radix sort takes the same steps for all keys: no divergence of the loops",
+            "M, sorting with shared memory, tables 6.6 and 6.8"),
+    VARIANT(merge_serial, AFTER(radix_lists), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), depth,
+            KERNELS("merge_serial"), "One work list instead of two",
+            "Half of the memory moved, a fifth of the time; and the best number of lists is that of the merge",
+            "M, tables 6.7 and 6.8"),
+    VARIANT(merge_atomic_min, AFTER(merge_serial), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16), depth,
+            KERNELS("merge_atomic_min"), "The lists' threads offer their first keys by atomicMin",
+            "Several threads may agree on one by an atomic minimum and a barrier", "M, table 6.10"),
+    VARIANT(merge_reduction, AFTER(merge_atomic_min), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16),
+            depth, KERNELS("merge_reduction"), "The smallest first key by a tree",
+            "A tree has log2 n steps and a barrier in each: for few lists that is more than the atomics cost",
+            "M, table 6.11"),
+    VARIANT(merge_hybrid, AFTER(merge_reduction), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(64), depth,
+            KERNELS("merge_hybrid"), "Groups of 8 lists by atomics, then the groups",
+            "Two short steps where one step is long and many steps are many", "M, table 6.12"),
+    VARIANT(many_blocks, AFTER(merge_hybrid), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(RANGE(lists, "lists of a block, a thread each", 64, 1, MOST_LISTS),
+                       CHOICE(piece, "keys a block sorts", 1024, 256, 512, 2048, 4096)),
+            depth, KERNELS("many_blocks", "merge_runs"), "Blocks sort pieces, further launches merge them",
+            "A merge can be cut into equal parts: a binary search finds where a part begins",
+            "M, global memory-based sorting; its tables stop at one block"),
+    VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(BINS), depth, SAMPLE_KERNELS,
+            "Bins by a sample, found one splitter after another; a block a bin",
+            "Divide by value first, and nothing is left to merge", "M, sample sort (sequential search)"),
+    VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(BINS), depth, SAMPLE_KERNELS, "Bins found by a binary search without branches",
+            "The order of a table in memory is part of the search", "M, sample sort (binary search)"),
+    LIBRARY_VARIANT(cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, depth,
+                    KERNELS("count_negative_nans", "rotate", "rotate_back"), "The toolkit's own radix sort",
+                    "For a sort that has to be fast, ask first what there is", "M itself points to the library's"),
+};
+
+} // namespace
+} // namespace sort
+
+extern "C" {
+extern const ck_operation ck_operation_sort;
+const ck_operation ck_operation_sort = {
+    "sort", "The elements in ascending order", 1, 1, sort::variants, ck_length_of(sort::variants), sort::work, NULL,
+    NULL,
+};
+}

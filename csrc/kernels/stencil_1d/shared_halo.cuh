@@ -1,0 +1,46 @@
+// stencil_1d "shared_halo": comes after "global_memory".
+//
+// Change  A block carries its elements, and a halo of `radius` more on each side, into shared memory first.
+// Why     What many threads of a block read lies near them, and is fetched once for all of them.
+// Claim   words that threads read from global memory: (threads + 2*radius) / threads an element (before: 2*radius + 1)
+// Price   threads + 2*radius words of shared memory, one barrier; halos are fetched by two blocks
+// Edges   the tile holds 0 where the array has ended, so that no sum looks at the edge; threads beyond the array help
+//         to load, reach the barrier, and store nothing
+// Map     tile[k] is x[first + k - radius], first = blockIdx.x * blockDim.x; thread t adds tile[t] to tile[t + 2*radius]
+// Limit   2*radius + 1 loads from shared memory for as many additions: "register_window"
+#ifndef CK_STENCIL_1D_SHARED_HALO_CUH
+#define CK_STENCIL_1D_SHARED_HALO_CUH
+
+#include "../element.cuh"
+#include "../grid.cuh"
+#include "device_extras.cuh"
+
+namespace stencil_1d {
+
+// All threads of the block together: `length` elements from x[start] on, 0 where there are none.
+template <typename T>
+__device__ __forceinline__ void load_tile(number<T> *tile, int length, const T *__restrict__ x, int64_t start,
+                                          int64_t n) {
+    for (int k = threadIdx.x; k < length; k += static_cast<int>(blockDim.x)) {
+        const int64_t i = start + k;
+        tile[k] = i >= 0 && i < n ? number_cast<number<T>>(x[i]) : number<T>(0);
+    }
+    __syncthreads(); // a thread adds what others loaded
+}
+
+template <typename T>
+__global__ void __launch_bounds__(1024)
+    shared_halo(const T *__restrict__ x, T *__restrict__ result, int64_t n, int radius) {
+    DYNAMIC_SHARED(number<T>, tile);
+    const int tid = threadIdx.x, threads = blockDim.x;
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * threads;
+    load_tile(tile, threads + 2 * radius, x, first - radius, n);
+    if (first + tid >= n) return;
+    number<T> sum = 0;
+    for (int k = 0; k <= 2 * radius; ++k) sum += tile[tid + k];
+    result[first + tid] = number_cast<T>(sum);
+}
+
+} // namespace stencil_1d
+
+#endif

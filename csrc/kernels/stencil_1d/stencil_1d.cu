@@ -1,0 +1,130 @@
+// stencil_1d: the sum of the 2*radius + 1 elements around each one. The launches and the table of the ladder; a kernel
+// is in a file of its own.
+//
+// Begin with global_memory.cuh and follow the table. Views: x, one axis, and the result, of its length; no gaps.
+// Beyond the array all is 0. Every variant adds from left to right: their results are the same bits.
+#include "global_memory.cuh"
+#include "shared_halo.cuh"
+#include "register_window.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+#include "../types.cuh"
+
+namespace stencil_1d {
+namespace {
+
+enum { MAX_RADIUS = 1024, MAX_THREADS = 1024 };
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+int64_t radius(const ck_call *call) {
+    return call->parameters[0];
+}
+int64_t threads(const ck_call *call) {
+    return call->parameters[1];
+}
+
+int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t results) {
+    CK_TRY(check_same_elements(call, "stencil_1d", error));
+    return plan_row(call, plan, error, "stencil_1d", divide_up(length(call), results), threads(call));
+}
+
+// A tile of a block, of numbers as they are computed with, and its halos. The widest fits every device.
+constexpr size_t WIDEST_NUMBER = sizeof(complex<double>);
+static_assert((MAX_THREADS + 2 * MAX_RADIUS) * WIDEST_NUMBER <= CK_SHARED_WITHOUT_ASKING, "shared_halo");
+static_assert((WINDOW_THREADS * WINDOW<complex<double>> + 2 * MAX_RADIUS) * WIDEST_NUMBER <= CK_SHARED_WITHOUT_ASKING,
+              "register_window");
+
+int plan_tile(const ck_call *call, ck_plan *plan, ck_error *error, int64_t results) {
+    CK_TRY(plan_blocks(call, plan, error, results));
+    return with_any_type(call->types.input, "stencil_1d", error, [&](auto element) {
+        const auto bytes = (results + 2 * radius(call)) * static_cast<int64_t>(sizeof(number<decltype(element)>));
+        plan->shared_bytes = static_cast<size_t>(divide_up(bytes, 16) * 16);
+        return static_cast<int>(CK_OK);
+    });
+}
+
+int plan_global_memory(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_blocks(call, plan, error, threads(call));
+}
+
+int plan_shared_halo(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_tile(call, plan, error, threads(call));
+}
+
+int plan_register_window(const ck_call *call, ck_plan *plan, ck_error *error) {
+    int window = 0;
+    CK_TRY(with_any_type(call->types.input, "stencil_1d", error, [&](auto element) {
+        window = WINDOW<decltype(element)>;
+        return static_cast<int>(CK_OK);
+    }));
+    return plan_tile(call, plan, error, threads(call) * window);
+}
+
+#define RUN(name)                                                                                                    \
+    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
+        return with_any_type(call->types.input, "stencil_1d", error, [&](auto element) {                             \
+            using T = decltype(element);                                                                             \
+            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block),              \
+                             plan->shared_bytes, static_cast<const T *>(call->views[0].data),                        \
+                             static_cast<T *>(call->views[1].data), length(call), static_cast<int>(radius(call)));   \
+        });                                                                                                          \
+    }
+
+RUN(global_memory)
+RUN(shared_halo)
+RUN(register_window)
+
+double depth(const ck_call *call) {
+    return 2 * static_cast<double>(radius(call));
+}
+// A row of the host has no parameters: the widest.
+double depth_on_host(const ck_call *call) {
+    return static_cast<double>(smaller(length(call), 2 * MAX_RADIUS));
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = 2 * static_cast<double>(radius(call)) * n;
+    work->bytes = 2 * n * static_cast<double>(ck_dtype_size(call->types.input));
+}
+
+#define CK_FOLDER "stencil_1d/"
+#define RADIUS    RANGE(radius, "elements to each side", 3, 0, MAX_RADIUS)
+#define THREADS   RANGE(threads, "threads per block", 256, 1, MAX_THREADS)
+#define FEWER     RANGE(threads, "threads per block", 128, 1, WINDOW_THREADS)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth_on_host, "stencil_1d/stencil_1d.cu",
+                 "NumPy's convolution with ones, on the host",
+                 "A stencil is a convolution; one whose weights are all 1 is the simplest", "P2"),
+    VARIANT(global_memory, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(RADIUS, THREADS),
+            depth, KERNELS("global_memory"), "A thread an element, from global memory",
+            "Neighbours read the same words: the cache answers most of them", "P2"),
+    VARIANT(shared_halo, AFTER(global_memory), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
+            PARAMETERS(RADIUS, THREADS), depth, KERNELS("shared_halo"), "A tile and its halo in shared memory",
+            "Fetch once what a block shares, and its neighbours' edges with it", "P2; M on halos"),
+    VARIANT(register_window, AFTER(shared_halo), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
+            PARAMETERS(RADIUS, FEWER), depth, KERNELS("register_window"), "Several results a thread, in registers",
+            "What a thread keeps in registers it need not read again", "beyond the documents' code"),
+};
+
+} // namespace
+} // namespace stencil_1d
+
+extern "C" {
+extern const ck_operation ck_operation_stencil_1d;
+const ck_operation ck_operation_stencil_1d = {
+    "stencil_1d",
+    "The sum of the elements around each one, up to a radius",
+    1,
+    1,
+    stencil_1d::variants,
+    ck_length_of(stencil_1d::variants),
+    stencil_1d::work,
+    NULL,
+    NULL,
+};
+}

@@ -1,0 +1,298 @@
+// Inputs that a row reads through textures: an array and an object each, filled in the call's stream.
+//
+//   call --acquire--> [array, object] --copy in the stream--> run --mark in the stream--> kept for the next call
+//
+// Arrays are no memory of a pool: to free one waits for the device. So they are kept, with their objects, for later
+// calls of the same shape, type and modes: a use waits, on the device, for the mark of the one before. A call takes
+// one that its stream used last; where there is none it makes one, up to ALIKE of a kind, so that streams need not
+// wait for each other. What is kept is bounded by MOST and MOST_BYTES: only a call that makes one beyond that frees
+// the one unused longest, which waits. ck_pool_trim gives all back.
+//
+// Invariants: one call at a time holds a texture; the lock covers the list, no call of CUDA is made under it.
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "memory.h"
+
+enum { ALIKE = 4, MOST = 16 };
+static const size_t MOST_BYTES = (size_t)256 << 20;
+
+struct ck_texture {
+    ck_texture_plan asked;
+    int dtype, axes;
+    struct cudaExtent extent; // 0 rows or planes: fewer axes
+    cudaArray_t array;
+    cudaTextureObject_t object;
+    size_t bytes;
+    ck_mark *last;       // of its last use; NULL: none is under way
+    cudaStream_t stream; // where that was: a handle may come again, which costs a wait at most
+    uint64_t number;     // of its last use
+    int held;
+    ck_texture *next;
+};
+
+struct ck_textures {
+    pthread_mutex_t lock;
+    ck_texture *kept;
+    uint64_t number;
+};
+
+int ck_textures_create(ck_device *device, ck_error *error) {
+    device->textures = calloc(1, sizeof *device->textures);
+    if (device->textures != NULL && pthread_mutex_init(&device->textures->lock, NULL) == 0) return CK_OK;
+    free(device->textures);
+    device->textures = NULL;
+    return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a device's list of textures");
+}
+
+// --- one texture -------------------------------------------------------------------------------------------------
+static int destroy(ck_device *device, ck_texture *texture, ck_error *error) {
+    if (texture->last != NULL) {
+        (void)backend_wait_event(texture->last->event, NULL, NULL);
+        ck_mark_drop(device, texture->last);
+    }
+    if (texture->object != 0) CK_RELEASE(error, cudaDestroyTextureObject(texture->object));
+    if (texture->array != NULL) CK_RELEASE(error, cudaFreeArray(texture->array));
+    free(texture);
+    return error->code;
+}
+
+static void destroy_all(ck_device *device, ck_texture *texture) {
+    ck_error ignored = {0};
+    for (ck_texture *next; texture != NULL; texture = next) {
+        next = texture->next;
+        destroy(device, texture, &ignored);
+    }
+}
+
+static int channels_of(int dtype, struct cudaChannelFormatDesc *channels, ck_error *error) {
+    const int bits = 8 * (int)ck_dtype_size(dtype);
+    enum cudaChannelFormatKind kind = cudaChannelFormatKindNone;
+    switch (dtype) {
+    case CK_FLOAT16:
+    case CK_FLOAT32: kind = cudaChannelFormatKindFloat; break;
+    case CK_INT8:
+    case CK_INT16:
+    case CK_INT32: kind = cudaChannelFormatKindSigned; break;
+    case CK_UINT8:
+    case CK_UINT16:
+    case CK_UINT32: kind = cudaChannelFormatKindUnsigned; break;
+    default:
+        return ck_fail(error, CK_NOT_SUPPORTED, "texture",
+                       "a texture has no elements of %s: floats of 16 and 32 bits and integers up to 32 bits",
+                       ck_dtype_name(dtype));
+    }
+    *channels = cudaCreateChannelDesc(bits, 0, 0, 0, kind);
+    return CK_OK;
+}
+
+static int make_array(ck_device *device, ck_texture *texture, ck_error *error) {
+    struct cudaChannelFormatDesc channels;
+    cudaError_t code;
+    CK_TRY(channels_of(texture->dtype, &channels, error));
+    if (CK_CUDA_CODE(code, cudaMalloc3DArray(&texture->array, &channels, texture->extent, cudaArrayDefault)) ==
+        cudaSuccess)
+        return CK_OK;
+    texture->array = NULL;
+    ck_fail_cuda(error, code, "cudaMalloc3DArray(&array, &channels, extent, cudaArrayDefault)");
+    if (code != cudaErrorMemoryAllocation) return error->code;
+    // What freed blocks occupy in the pool, and textures that nobody uses, may do: they go back, and one more attempt.
+    size_t total;
+    error->bytes = texture->bytes;
+    if (cudaMemGetInfo(&error->bytes_free, &total) != cudaSuccess || error->bytes_free >= error->bytes)
+        return error->code; // (a fault on request)
+    ck_textures_trim(device);
+    if (ck_pool_give_back(device) != cudaSuccess ||
+        cudaMalloc3DArray(&texture->array, &channels, texture->extent, cudaArrayDefault) != cudaSuccess) {
+        (void)cudaGetLastError();
+        texture->array = NULL;
+        return error->code;
+    }
+    (void)cudaGetLastError();
+    memset(error, 0, sizeof *error);
+    return CK_OK;
+}
+
+static int make(ck_device *device, ck_texture *texture, ck_error *error) {
+    struct cudaResourceDesc resource;
+    struct cudaTextureDesc description;
+    CK_TRY(make_array(device, texture, error));
+    memset(&resource, 0, sizeof resource);
+    memset(&description, 0, sizeof description);
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = texture->array;
+    for (int i = 0; i < 3; i++) description.addressMode[i] = texture->asked.address;
+    description.filterMode = texture->asked.filter;
+    description.readMode = cudaReadModeElementType;
+    description.normalizedCoords = texture->asked.normalized;
+    CK_CUDA(error, cudaCreateTextureObject(&texture->object, &resource, &description, NULL));
+    return CK_OK;
+}
+
+// --- the list ----------------------------------------------------------------------------------------------------
+static int same_kind(const ck_texture *a, const ck_texture *b) {
+    return a->dtype == b->dtype && a->axes == b->axes && a->extent.width == b->extent.width &&
+           a->extent.height == b->extent.height && a->extent.depth == b->extent.depth &&
+           a->asked.address == b->asked.address && a->asked.filter == b->asked.filter &&
+           a->asked.normalized == b->asked.normalized;
+}
+
+// One that is there already and may be used now; NULL: make one.
+static ck_texture *take(struct ck_textures *textures, const ck_texture *wanted, cudaStream_t stream) {
+    ck_texture *found = NULL;
+    int alike = 0;
+    pthread_mutex_lock(&textures->lock);
+    for (ck_texture *at = textures->kept; at != NULL; at = at->next) {
+        if (!same_kind(at, wanted)) continue;
+        alike++;
+        if (at->held) continue;
+        if (found == NULL || (found->stream != stream && (at->stream == stream || at->number < found->number)))
+            found = at;
+    }
+    if (found != NULL && found->stream != stream && alike < ALIKE) found = NULL;
+    if (found != NULL) found->held = 1;
+    pthread_mutex_unlock(&textures->lock);
+    return found;
+}
+
+// The one unused longest, out of the list, if there is no room for so many bytes more beside it.
+static ck_texture *take_surplus(struct ck_textures *textures, size_t bytes) {
+    ck_texture **oldest = NULL, *found = NULL;
+    int count = 1;
+    pthread_mutex_lock(&textures->lock);
+    for (ck_texture **at = &textures->kept; *at != NULL; at = &(*at)->next) {
+        count++;
+        bytes += (*at)->bytes;
+        if (!(*at)->held && (oldest == NULL || (*at)->number < (*oldest)->number)) oldest = at;
+    }
+    if (oldest != NULL && (count > MOST || bytes > MOST_BYTES)) {
+        found = *oldest;
+        *oldest = found->next;
+        found->next = NULL;
+    }
+    pthread_mutex_unlock(&textures->lock);
+    return found;
+}
+
+void ck_textures_trim(ck_device *device) {
+    struct ck_textures *textures = device->textures;
+    ck_texture *gone = NULL;
+    pthread_mutex_lock(&textures->lock);
+    for (ck_texture **at = &textures->kept; *at != NULL;) {
+        ck_texture *texture = *at;
+        if (texture->held) {
+            at = &texture->next;
+            continue;
+        }
+        *at = texture->next;
+        texture->next = gone;
+        gone = texture;
+    }
+    pthread_mutex_unlock(&textures->lock);
+    destroy_all(device, gone);
+}
+
+void ck_textures_destroy(ck_device *device) {
+    if (device->textures == NULL) return;
+    destroy_all(device, device->textures->kept);
+    pthread_mutex_destroy(&device->textures->lock);
+    free(device->textures);
+    device->textures = NULL;
+}
+
+static int acquire(ck_device *device, const ck_texture *wanted, cudaStream_t stream, ck_texture **acquired,
+                   ck_error *error) {
+    struct ck_textures *textures = device->textures;
+    *acquired = take(textures, wanted, stream);
+    if (*acquired != NULL) return CK_OK;
+    for (ck_texture *surplus; (surplus = take_surplus(textures, wanted->bytes)) != NULL;)
+        CK_TRY(destroy(device, surplus, error));
+    ck_texture *made = malloc(sizeof *made);
+    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "malloc", "no memory for the record of a texture");
+    *made = *wanted;
+    if (make(device, made, error) != CK_OK) {
+        destroy(device, made, error);
+        return error->code;
+    }
+    made->held = 1;
+    pthread_mutex_lock(&textures->lock);
+    made->next = textures->kept;
+    textures->kept = made;
+    pthread_mutex_unlock(&textures->lock);
+    *acquired = made;
+    return CK_OK;
+}
+
+// --- a call ------------------------------------------------------------------------------------------------------
+static int copy_in(const ck_texture *texture, const ck_view *view, cudaStream_t stream, ck_error *error) {
+    const size_t row = texture->extent.width * ck_dtype_size(texture->dtype);
+    const size_t rows = texture->extent.height > 0 ? texture->extent.height : 1;
+    if (texture->axes < 3) {
+        CK_CUDA(error, cudaMemcpy2DToArrayAsync(texture->array, 0, 0, view->data, row, row, rows,
+                                                cudaMemcpyDeviceToDevice, stream));
+        return CK_OK;
+    }
+    struct cudaMemcpy3DParms copy;
+    memset(&copy, 0, sizeof copy);
+    copy.srcPtr = (struct cudaPitchedPtr){view->data, row, texture->extent.width, rows};
+    copy.dstArray = texture->array;
+    copy.extent = texture->extent;
+    copy.kind = cudaMemcpyDeviceToDevice;
+    CK_CUDA(error, cudaMemcpy3DAsync(&copy, stream));
+    return CK_OK;
+}
+
+static int fill(ck_device *device, const ck_texture_plan *asked, const ck_view *view, cudaStream_t stream,
+                ck_texture **held, ck_error *error) {
+    ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = view->ndim};
+    if (view->ndim < 1 || view->ndim > 3 || ck_view_is_empty(view))
+        return ck_fail(error, CK_BAD_VALUE, "texture",
+                       "operand %d has %d axes%s: a texture has 1 to 3, none of them empty", asked->view, view->ndim,
+                       ck_view_is_empty(view) ? ", one of length 0" : "");
+    wanted.extent.width = (size_t)view->shape[view->ndim - 1];
+    wanted.extent.height = view->ndim > 1 ? (size_t)view->shape[view->ndim - 2] : 0;
+    wanted.extent.depth = view->ndim > 2 ? (size_t)view->shape[0] : 0;
+    wanted.bytes = (size_t)ck_view_bytes(view);
+    CK_TRY(acquire(device, &wanted, stream, held, error));
+    ck_texture *texture = *held;
+    if (texture->last != NULL) {
+        CK_CUDA(error, cudaStreamWaitEvent(stream, texture->last->event, 0));
+        ck_mark_drop(device, texture->last); // the stream comes after it, and has a mark of its own at the end
+        texture->last = NULL;
+    }
+    return copy_in(texture, view, stream, error);
+}
+
+int ck_textures_fill(ck_device *device, const ck_plan *plan, const ck_view *views, ck_context *context,
+                     ck_texture *held[CK_MAX_TEXTURES], ck_error *error) {
+    for (int i = 0; i < CK_MAX_TEXTURES; i++) {
+        const ck_texture_plan *asked = &plan->textures[i];
+        if (!asked->wanted) continue;
+        CK_TRY(fill(device, asked, &views[asked->view], context->stream, &held[i], error));
+        context->textures[i] = held[i]->object;
+    }
+    return CK_OK;
+}
+
+void ck_textures_used(ck_device *device, const ck_context *context, ck_texture *held[CK_MAX_TEXTURES],
+                      ck_error *error) {
+    for (int i = 0; i < CK_MAX_TEXTURES; i++) {
+        ck_texture *texture = held[i];
+        if (texture == NULL) continue;
+        ck_mark *mark = NULL;
+        ck_error failed = {0}; // the first failure of a call is the one that is told
+        if (ck_mark_record(device, context->stream, &mark, &failed) != CK_OK) {
+            (void)backend_settle(); // nothing is under way unnoted
+            if (error->code == CK_OK) *error = failed;
+        }
+        if (texture->last != NULL) ck_mark_drop(device, texture->last);
+        pthread_mutex_lock(&device->textures->lock);
+        texture->last = mark;
+        texture->stream = context->stream;
+        texture->number = ++device->textures->number;
+        texture->held = 0;
+        pthread_mutex_unlock(&device->textures->lock);
+        held[i] = NULL;
+    }
+}

@@ -1,0 +1,185 @@
+"""bincount: NumPy's rules for counting numbers, around the ladder of the atomics."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any, SupportsIndex, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _dispatch
+from .._array import DeviceArray
+from .._backend import backend
+from .._layout import Shape
+from .._table import AUTO
+from .._transfer import Array
+from . import Operation
+from ._call import Rule, compute
+from .extent import extent
+
+NAME = "bincount"
+
+#: As many bins as a block holds in the shared memory that every chip has (MOST_HELD in bincount.cu).
+FEW_BINS = 48 * 1024 // 4
+FOR_FEW, FOR_MANY = ("shared_atomics",), ("warp_aggregated", "global_atomics")
+
+
+def by_numpy(x: Array, minlength: int = 0) -> Array:
+    """NumPy's own. (Older ones refuse uint64; the highest of them become negative, which no bin is for.)"""
+    return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
+
+
+RULE = Rule(NAME, ("x",), by_numpy, preferred=FOR_FEW)
+
+
+@overload
+def bincount(
+    x: DeviceArray,
+    /,
+    weights: None = None,
+    minlength: SupportsIndex = 0,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> DeviceArray: ...
+@overload
+def bincount(
+    x: npt.ArrayLike,
+    /,
+    weights: None = None,
+    minlength: SupportsIndex = 0,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any: ...
+def bincount(
+    x: Any,
+    /,
+    weights: Any = None,
+    minlength: SupportsIndex = 0,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any:
+    """How often each number from 0 to the largest occurs, as ``numpy.bincount``.
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        Integers or bools, none of them negative, of one axis, any strides.
+    weights : None
+        Is not taken: ``numpy.bincount(x, weights)`` adds weights, on the host.
+    minlength : int
+        At least as many bins.
+    variant : str
+        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
+        ``variants("bincount")``, which always runs that kernel.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int
+        The row's parameters: ``threads=`` per block.
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        int64, as many counts as the largest number and one, or ``minlength``. On the device where the input is.
+
+    Raises
+    ------
+    TypeError
+        Neither integers nor bools; weights; a parameter that the row does not have.
+    ValueError
+        A negative number; more axes than one, or none; a negative minlength; an unknown variant.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room for the bins).
+
+    Notes
+    -----
+    P11's counters: plain atomics, atomics in shared memory, and atomics of a warp together.
+
+    **This waits** for an array on the device: how many bins there are is one more than its largest number, which is
+    found on the device and read back before the counting is enqueued.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.bincount([0, 1, 1, 3])
+    array([1, 2, 0, 1])
+    >>> cudakern.bincount([0, 1, 1, 3], minlength=6, variant="warp_aggregated").tolist()
+    [1, 2, 0, 1, 0, 0]
+    """
+    if weights is not None:
+        raise TypeError(f"{NAME}: weights are not taken here: numpy.bincount(x, weights) adds them, on the host")
+    least = _least(minlength)
+    if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
+        x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
+    by_host = not isinstance(x, DeviceArray) and (
+        variant == "numpy" or (variant == AUTO and not _dispatch.answers_at_once(backend()))
+    )
+    rule = replace(RULE, by_numpy=lambda given: by_numpy(given, least))
+    if not by_host:
+        bins = max(_bins(x if isinstance(x, DeviceArray) else _dispatch.host_array(x, "x"), variant, stream), least)
+        rule = replace(
+            rule,
+            shape=lambda _: (bins,),
+            counted=lambda given: (given, (bins,)),
+            preferred=FOR_FEW if bins <= FEW_BINS else FOR_MANY,
+        )
+    return compute(rule, (x,), variant=variant, stream=stream, parameters=parameters)
+
+
+def _least(minlength: Any) -> int:
+    if minlength is None:
+        raise TypeError(f"{NAME}: minlength is None: give 0, which is the default")
+    least = operator.index(minlength)
+    if least < 0:
+        raise ValueError(f"{NAME}: minlength is {least}, and must not be negative")
+    return least
+
+
+def _bins(x: Any, variant: str, stream: Any) -> int:
+    """One more than the largest number; for an array on the device by asking it, which waits."""
+    if x.ndim != 1:
+        raise ValueError(f"{NAME}: x is {x.shape}, and must have one axis: x.reshape(-1) has")
+    if np.dtype(x.dtype).kind not in "biu":
+        if variant != AUTO:
+            return 0  # the row says what it takes
+        raise TypeError(f"{NAME} takes integers or bools, not {x.dtype}; .astype(int) cuts numbers to integers")
+    if x.size == 0:
+        return 0
+    lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
+    if lowest < 0:
+        raise ValueError(f"{NAME}: the lowest number of x is {lowest}, and none may be negative")
+    if highest >= np.iinfo(np.int64).max:
+        raise ValueError(f"{NAME}: the highest number of x is {highest}, beyond the bins that int64 counts")
+    return int(highest) + 1
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Numbers from 0 to 99."""
+    random = np.random.default_rng(seed)
+    return (random.integers(0, 2 if dtype.kind == "b" else 100, shape).astype(dtype),)
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=51,
+    call=bincount,
+    rate="GB/s",
+    default_dtype="int32",
+    default_shape=(1 << 20,),
+    shape_help="the array's",
+    fixed_rank=True,
+    make=make,
+    reference=by_numpy,
+    magnitude=by_numpy,
+    square=lambda n: (n,),
+    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
+    large=(((1 << 22) + 3,), (10_000_019,)),
+)

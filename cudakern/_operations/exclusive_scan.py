@@ -1,0 +1,107 @@
+"""exclusive_scan: NumPy's cumulative sum, one place later."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .._array import DeviceArray
+from .._table import AUTO
+from .._transfer import Array
+from . import Operation, _scan
+from ._call import Rule, compute
+
+NAME = "exclusive_scan"
+
+RULE = Rule(NAME, ("x",), _scan.exclusive, preferred=_scan.PREFERRED, shape=_scan.flat)
+
+
+@overload
+def exclusive_scan(
+    x: DeviceArray,
+    /,
+    out: DeviceArray | None = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> DeviceArray: ...
+@overload
+def exclusive_scan(
+    x: npt.ArrayLike,
+    /,
+    out: Array | None = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any: ...
+def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
+    """The sum of all elements before each one: 0, x[0], x[0] + x[1]...
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        Numbers, any strides. An array of several axes is taken as one row of its elements, as ``numpy.cumsum(x)``
+        takes it; there is no ``axis=``.
+    out : ndarray or DeviceArray, optional
+        Where the result goes: one axis with as many elements as ``x``, of a type that takes the result ("same_kind").
+    variant : str
+        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
+        ``variants("exclusive_scan")``, which always runs that kernel.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int
+        The row's parameters: ``threads=`` per block.
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        Of one axis, and of ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
+        stays float32. On the device where the input is.
+
+    Raises
+    ------
+    TypeError
+        A type or a parameter that the row does not have; ``axis=`` or ``dtype=``.
+    ValueError
+        An unknown variant; an out= of another shape.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+
+    Notes
+    -----
+    M's prefix sum, of its sample sort: by one thread, and by chunks. Then what has been found since. Sums of floats
+    are added in another order than NumPy's, each row in one of its own that is the same in every run.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.exclusive_scan([3, 1, 4, 1, 5])
+    array([0, 3, 4, 8, 9])
+    >>> cudakern.exclusive_scan([3, 1, 4, 1, 5], variant="blocks").tolist()
+    [0, 3, 4, 8, 9]
+    """
+    _scan.refuse_numpys(NAME, parameters)
+    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=31,
+    call=exclusive_scan,
+    rate="GB/s",
+    default_dtype="float32",
+    default_shape=(1 << 20,),
+    shape_help="the array's",
+    fixed_rank=False,
+    make=_scan.make,
+    reference=_scan.exclusive,
+    magnitude=lambda x: _scan.exclusive(np.abs(x)),
+    square=lambda n: (n,),
+    ragged=_scan.RAGGED,
+    large=_scan.LARGE,
+)

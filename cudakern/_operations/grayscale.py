@@ -1,0 +1,160 @@
+"""grayscale: the luminance of a picture's pixels, and the ladder of the first steps around it."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .._array import DeviceArray
+from .._layout import Shape
+from .._table import AUTO
+from .._transfer import Array
+from . import Operation
+from ._call import Rule, compute
+
+NAME = "grayscale"
+
+
+def _shape(image: Shape) -> Shape:
+    if len(image) == 3 and image[2] in (3, 4):
+        return image[:2]
+    hint = ""
+    if len(image) == 2:
+        hint = ": one without channels is gray already"
+    elif len(image) == 3 and image[0] in (3, 4) and image[2] > 4:
+        hint = ": channels come last, as image.transpose(1, 2, 0) has them"
+    elif len(image) == 4:
+        hint = ": one picture at a time"
+    raise ValueError(f"{NAME}: an image is (height, width, 3) or (height, width, 4), not {image}{hint}")
+
+
+def _by_numpy(image: Array) -> Array:
+    red, green, blue = (image[..., channel].astype(np.uint16) for channel in range(3))
+    return ((21 * red + 72 * green + 7 * blue + 50) // 100).astype(np.uint8)
+
+
+RULE = Rule(
+    NAME,
+    ("image",),
+    _by_numpy,
+    preferred=("vectorized",),
+    shape=_shape,
+    only=("uint8",),
+    instead="channels are whole numbers from 0 to 255: where they are 0 to 1, (255 * image).round().astype('uint8')",
+)
+
+
+@overload
+def grayscale(
+    image: DeviceArray,
+    /,
+    out: DeviceArray | None = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> DeviceArray: ...
+@overload
+def grayscale(
+    image: npt.ArrayLike,
+    /,
+    out: Array | None = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any: ...
+def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
+    """A picture in gray: 0.21 red + 0.72 green + 0.07 blue of each pixel.
+
+    The sum is exact, and rounded to the nearest whole number, halves up: every variant, on every machine, gives the
+    same picture.
+
+    Parameters
+    ----------
+    image : array_like or DeviceArray
+        One picture of shape (height, width, 3), red, green and blue, or (height, width, 4), of which the fourth,
+        alpha, is ignored. uint8, of any size and strides: parts of pictures and pictures upside down are read where
+        they lie on the device.
+    out : ndarray or DeviceArray, optional
+        Where the result goes: of its shape, and a type that takes uint8 ("same_kind").
+    variant : str
+        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
+        ``variants("grayscale")``, which always runs that kernel.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int
+        The row's parameters: ``threads=`` per block, or the ``side=`` of square blocks.
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        (height, width) of uint8. On the device where the image is.
+
+    Raises
+    ------
+    TypeError
+        An image of another type than uint8; a parameter that the row does not have.
+    ValueError
+        A shape that is no picture's; an unknown variant; an out= of another shape.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+
+    Notes
+    -----
+    P's seventh section, with the weights of its formula (its program has 0.71 for green, which makes white 252) and
+    rounding (its program cuts off). Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> import numpy as np
+    >>> image = np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]], np.uint8)
+    >>> cudakern.grayscale(image)
+    array([[ 54, 184,  18, 255]], dtype=uint8)
+    >>> cudakern.grayscale(image, variant="blocks_2d").tolist()
+    [[54, 184, 18, 255]]
+    """
+    return compute(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """A picture of that shape, each channel of each pixel by chance."""
+    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
+
+
+def reference(image: Any) -> Any:
+    """By the definition, in hundredths."""
+    wide = np.asarray(image).astype(np.int64)
+    return ((wide[..., :3] @ np.array([21, 72, 7]) + 50) // 100).astype(np.uint8)
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=4,
+    call=grayscale,
+    rate="GB/s",
+    default_dtype="uint8",
+    default_shape=(716, 1080, 3),
+    shape_help="(height, width, 3 or 4)",
+    fixed_rank=True,
+    make=make,
+    reference=reference,
+    magnitude=reference,
+    square=lambda n: (n, n, 3),
+    ragged=(
+        (0, 5, 3),
+        (1, 1, 3),
+        (62, 76, 3),
+        (62, 76, 4),
+        (16, 16, 4),
+        (17, 33, 3),
+        (5, 0, 4),
+        (257, 1, 4),
+        (3, 1009, 3),
+    ),
+    large=((1080, 1920, 3), (2161, 3841, 4)),
+)

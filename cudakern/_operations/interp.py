@@ -1,0 +1,272 @@
+"""interp: NumPy's rules for a table read between its points, around the ladder of where the table lives."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .._array import DeviceArray
+from .._dispatch import host_array
+from .._dtypes import kind_of
+from .._exchange import is_elsewhere
+from .._layout import Shape
+from .._table import AUTO, told
+from .._transfer import Array
+from . import Operation, random_array
+from ._call import Rule, compute
+
+NAME = "interp"
+UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
+
+
+def _shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
+    if len(xp) != 1 or len(fp) != 1:
+        raise ValueError(f"{NAME}: xp is {xp} and fp is {fp}: a table is two arrays of one axis")
+    if xp != fp:
+        raise ValueError(f"{NAME}: xp has {xp[0]} points and fp {fp[0]} values: as many of one as of the other")
+    if xp[0] == 0:
+        raise ValueError(f"{NAME}: the table is empty: xp and fp need a point at least")
+    return x
+
+
+def _common(*given: Any) -> np.dtype[Any]:
+    """The arrays' floating type; float64 for integers, as NumPy has it."""
+    dtype = np.dtype(np.result_type(*given))
+    if dtype.kind == "f":
+        return dtype
+    if dtype.kind not in "biu":
+        raise TypeError(
+            f"{NAME} is for real numbers, not {told(dtype)}"
+            + (": take the real and the imaginary part of fp apart" if dtype.kind == "c" else "")
+        )
+    return np.dtype(np.float64)
+
+
+def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
+    return np.interp(x, xp, fp, float(left), float(right))
+
+
+RULE = Rule(
+    NAME,
+    ("x", "xp", "fp", "left", "right"),
+    _by_numpy,
+    preferred=("global_memory",),
+    shape=_shape,
+    numbers=("left", "right"),
+    common=_common,
+)
+
+
+def _number(value: Any, name: str) -> Any:
+    """left or right as compute takes it: a Python number, or an array on the device."""
+    if isinstance(value, DeviceArray) or is_elsewhere(value):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{NAME}: {name} is one real number, not {value!r:.60}") from None
+
+
+def _end(fp: Any, index: int) -> Any:
+    """A table's first or last value; whatever there is, where it has none: its shape is refused later."""
+    if isinstance(fp, DeviceArray):
+        return fp[index] if fp.ndim == 1 and fp.shape[0] else 0.0
+    if is_elsewhere(fp):
+        return 0.0
+    values = np.asarray(fp)
+    return values[index].item() if values.ndim == 1 and values.size and values.dtype.kind in "biuf" else 0.0
+
+
+def _check_table(xp: Any, variant: str) -> None:
+    """Of a table in host memory: NumPy does not look, and gives nonsense."""
+    if isinstance(xp, DeviceArray) or is_elsewhere(xp):
+        return
+    points = host_array(xp, "xp")
+    if points.ndim != 1 or points.size < 2 or kind_of(points.dtype) not in "biuf":
+        return
+    fits = points[1:] >= points[:-1]
+    if not np.all(fits):
+        i = int(np.argmin(fits))
+        raise ValueError(
+            f"{NAME}: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort the table, "
+            "fp with it (np.argsort)"
+        )
+    if variant == "texture":
+        wide = points.astype(np.float64)
+        step = (wide[-1] - wide[0]) / (wide.size - 1)
+        off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
+        if not np.all(off <= UNEVEN * step) or step == 0:
+            i = int(np.argmax(off))
+            raise ValueError(
+                f"{NAME}: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
+                f"{off[i]:.3g}, where a step is {step:.3g}; variant='global_memory' takes any table that increases"
+            )
+
+
+@overload
+def interp(
+    x: DeviceArray,
+    xp: DeviceArray,
+    fp: DeviceArray,
+    left: float | DeviceArray | None = None,
+    right: float | DeviceArray | None = None,
+    *,
+    out: DeviceArray | None = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> DeviceArray: ...
+@overload
+def interp(
+    x: npt.ArrayLike,
+    xp: npt.ArrayLike,
+    fp: npt.ArrayLike,
+    left: float | None = None,
+    right: float | None = None,
+    *,
+    out: Array | None = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any: ...
+def interp(
+    x: Any,
+    xp: Any,
+    fp: Any,
+    left: Any = None,
+    right: Any = None,
+    *,
+    out: Any = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any:
+    """Values of a table between its points, along straight lines: ``numpy.interp``.
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        Where, any shape and strides.
+    xp, fp : array_like or DeviceArray
+        The table: places that increase (two may be equal: a step), and the values there. Host tables are looked
+        through; a table on the device is not, since that would wait: one that does not increase gives values of some
+        cell or other.
+    left, right : float, optional
+        The values before and behind the table; its first and its last value if not given.
+    out : ndarray or DeviceArray, optional
+        Where the result goes: of x's shape, and a type that takes it ("same_kind").
+    variant : str
+        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
+        ``variants("interp")``: where the table lives. ``texture`` takes evenly spaced tables (on the device: takes them
+        for that, from the first point to the last) and is exact to about a 256th of the step between two values;
+        ``shared`` takes tables that fit a block's shared memory, ``constant`` up to 32 KB of points.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int
+        The row's parameters: ``threads=`` per block.
+
+    Returns
+    -------
+    ndarray, NumPy scalar or DeviceArray
+        Of x's shape. ``auto`` gives float64 for host arrays, as NumPy does whatever it is given; a named variant
+        (float64 for integers) and arrays on the device have the arrays' own type.
+
+    Raises
+    ------
+    TypeError
+        A type or a parameter that the row does not have; two types with a named variant; arrays in two places.
+    ValueError
+        Tables that are empty, of two lengths, do not increase, are too long for where they should live, or are not
+        evenly spaced where the row needs that; an unknown variant; an out= of another shape.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+
+    Notes
+    -----
+    M's and T6's table look-up. NumPy's ``period=`` is not taken: ``x % period``, and a table that is extended by a
+    point on each side, do the same.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.interp([0.5, 1.5, 9], [0, 1, 2], [10, 20, 0])
+    array([15., 10.,  0.])
+    >>> cudakern.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [10.0, 20.0, 0.0], right=-1, variant="shared").tolist()
+    [15.0, 10.0, -1.0]
+    """
+    if "period" in parameters:
+        raise TypeError(
+            f"{NAME}: period= is not taken; x % period, and a table with a point more on each side, do the same"
+        )
+    ends = (
+        _end(fp, 0) if left is None else _number(left, "left"),
+        _end(fp, -1) if right is None else _number(right, "right"),
+    )
+    tables = [x, xp, fp]
+    if variant == AUTO and not any(isinstance(t, DeviceArray) or is_elsewhere(t) for t in tables):
+        tables = [_as_double(t, name) for t, name in zip(tables, ("x", "xp", "fp"), strict=True)]
+    if not any(isinstance(t, DeviceArray) for t in tables):
+        _shape(np.shape(tables[0]), np.shape(tables[1]), np.shape(tables[2]), (), ())
+        _check_table(xp, variant)
+    return compute(RULE, (*tables, *ends), variant=variant, stream=stream, parameters=parameters, out=out)
+
+
+def _as_double(x: Any, name: str) -> Array:
+    array = host_array(x, name)
+    _common(array.dtype)
+    return array.astype(np.float64, copy=False)
+
+
+# --- the input, and the reference -------------------------------------------------------------------------------------
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Points inside and on both sides outside of an evenly spaced table; left and right."""
+    random = np.random.default_rng(seed)
+    points, length = shape
+    x = random_array(random, (points,), np.dtype(np.float64)) * 1.2 - 0.1
+    table = np.linspace(0, 1, length) if length > 1 else np.array([0.5])
+    values = random_array(random, (length,), np.dtype(np.float64)) * 2 - 1
+    return tuple(np.asarray(v, dtype) for v in (x, table, values, -3.0, 4.0))
+
+
+def _cells(x: Array, xp: Array) -> Array:
+    return np.clip(np.searchsorted(xp, np.nan_to_num(x), side="right") - 1, 0, max(xp.size - 2, 0))
+
+
+def reference(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
+    """numpy.interp in the inputs' own type: NumPy's is in float64 alone."""
+    x, xp, fp = (np.asarray(v, np.result_type(v, np.float64)) for v in (x, xp, fp))
+    i = _cells(x, xp)
+    j = np.minimum(i + 1, xp.size - 1)
+    with np.errstate(all="ignore"):
+        inside = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(xp[j] == xp[i], 1, xp[j] - xp[i]))
+    inside = np.where(x == xp[i], fp[i], np.where(x == xp[-1], fp[-1], inside))
+    return np.asarray(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
+
+
+def magnitude(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
+    """The values near a point: of its cell and one on each side."""
+    i, size = _cells(x, xp), np.abs(fp)
+    near = [size[np.clip(i + k, 0, size.size - 1)] for k in (-1, 0, 1, 2)]
+    return np.asarray(2 * np.max(near, axis=0))
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=40,
+    call=interp,
+    rate="GB/s",
+    default_dtype="float32",
+    default_shape=(1 << 20, 1000),
+    shape_help="points, length of the table",
+    fixed_rank=True,
+    make=make,
+    reference=reference,
+    magnitude=magnitude,
+    square=lambda n: (n, 1000),
+    ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
+    large=(((1 << 22) + 3, 4096), (10_000_019, 1000)),
+    any_value=(0,),
+)

@@ -1,0 +1,178 @@
+"""packbits: NumPy's rules for flags packed into bytes, around the ladder of the registers."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import replace
+from typing import Any, SupportsIndex, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _dispatch
+from .._array import DeviceArray
+from .._layout import Shape
+from .._table import AUTO
+from .._transfer import Array
+from . import Operation
+from ._call import Rule, compute
+
+NAME = "packbits"
+BIT_ORDERS = ("big", "little")
+
+
+def _packed(x: Shape, bitorder: str = "big") -> Shape:
+    return (-(-math.prod(x) // 8),)
+
+
+RULE = Rule(NAME, ("a",), np.packbits, preferred=("vectorized", "ballot"), shape=_packed)
+
+
+@overload
+def packbits(
+    a: DeviceArray,
+    /,
+    axis: SupportsIndex | None = None,
+    bitorder: str = "big",
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> DeviceArray: ...
+@overload
+def packbits(
+    a: npt.ArrayLike,
+    /,
+    axis: SupportsIndex | None = None,
+    bitorder: str = "big",
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any: ...
+def packbits(
+    a: Any,
+    /,
+    axis: SupportsIndex | None = None,
+    bitorder: str = "big",
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any:
+    """Flags packed into the bits of bytes, eight in a byte, as ``numpy.packbits``.
+
+    Parameters
+    ----------
+    a : array_like or DeviceArray
+        Bools or integers, any strides: whatever is not 0 is a 1.
+    axis : int, optional
+        The axis to pack along. None takes all elements as one row. Kernels pack one row; along one axis of several,
+        "auto" packs host arrays by NumPy.
+    bitorder : {"big", "little"}
+        Whether the first of eight flags is the highest bit of its byte or the lowest.
+    variant : str
+        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
+        ``variants("packbits")``, which always runs that kernel.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int
+        The row's parameters: ``threads=`` per block.
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        uint8; missing bits of the last byte are 0. On the device where the input is.
+
+    Raises
+    ------
+    TypeError
+        Neither bools nor integers; a parameter that the row does not have.
+    ValueError
+        Another bit order; an axis of several for a kernel; an unknown variant.
+    numpy.exceptions.AxisError
+        An axis that the array does not have.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+
+    Notes
+    -----
+    M's experiment with registers: 32 flags packed in global memory, in a register, and with the loop written out.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.packbits([1, 0, 1, 1, 0, 0, 0, 0, 1])
+    array([176, 128], dtype=uint8)
+    >>> cudakern.packbits([True, False, True], bitorder="little", variant="ballot").tolist()
+    [5]
+    """
+    if not isinstance(bitorder, str):
+        raise TypeError(f"{NAME}: bitorder is a str, 'big' or 'little', not {type(bitorder).__name__}")
+    if bitorder not in BIT_ORDERS:
+        raise ValueError(f"{NAME}: bitorder is {bitorder!r}, and must be 'big' or 'little'")
+    rule, own = RULE, {"bitorder": bitorder}
+    if axis is not None:
+        x = a if isinstance(a, DeviceArray) else _dispatch.host_array(a, "a")
+        place = _normal(axis, max(x.ndim, 1))
+        if x.ndim > 1:
+            _check_numpy_packs(x, variant, place)
+            rule = replace(RULE, preferred=(), by_numpy=_along(place), shape=_shape_along(place))
+    return compute(rule, (a,), variant=variant, stream=stream, parameters=parameters, own=own)
+
+
+def _normal(axis: SupportsIndex, ndim: int) -> int:
+    place = operator.index(axis)
+    if not -ndim <= place < ndim:
+        raise np.exceptions.AxisError(place, ndim)
+    return place % ndim
+
+
+def _check_numpy_packs(x: Any, variant: str, axis: int) -> None:
+    if isinstance(x, DeviceArray) or variant not in (AUTO, "numpy"):
+        mend = "take a.get()" if isinstance(x, DeviceArray) else f"variant={AUTO!r} packs it by NumPy"
+        raise ValueError(
+            f"{NAME}: kernels pack one row of flags, not along axis {axis} of an array of shape {x.shape}: {mend}, or "
+            "axis=None, which takes all elements as one row"
+        )
+
+
+def _along(axis: int) -> Any:
+    return lambda x, bitorder: np.packbits(x, axis, bitorder)
+
+
+def _shape_along(axis: int) -> Any:
+    return lambda x, bitorder="big": (*x[:axis], -(-x[axis] // 8), *x[axis + 1 :])
+
+
+def reference(a: Array, bitorder: Any = "big") -> Array:
+    """NumPy's own."""
+    return np.packbits(a, bitorder=bitorder)
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Half of them 0, integers else from 1 to 9."""
+    random = np.random.default_rng(seed)
+    values = random.integers(1, 2 if dtype.kind == "b" else 10, shape)
+    return (np.where(random.random(shape) < 0.5, values, 0).astype(dtype),)
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=50,
+    call=packbits,
+    rate="GB/s",
+    default_dtype="bool",
+    default_shape=(1 << 20,),
+    shape_help="the array's",
+    fixed_rank=False,
+    make=make,
+    reference=reference,
+    magnitude=reference,
+    square=lambda n: (n,),
+    ragged=((0,), (1,), (7,), (33,), (257,), (1009,), (13, 77), (65537,)),
+    large=(((1 << 22) + 3,), (10_000_019,)),
+    own=("bitorder",),
+)

@@ -1,0 +1,148 @@
+"""sort: numpy.sort's rules around the ladder of the sorting chapter."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _dispatch
+from .._array import DeviceArray
+from .._dtypes import kind_of
+from .._layout import Shape
+from .._table import AUTO
+from .._transfer import Array
+from . import Operation, random_array
+from ._call import Rule, compute
+
+NAME = "sort"
+
+#: numpy.sort's keywords that are not taken.
+NOT_TAKEN = ("kind", "order", "stable")
+
+RULE = Rule(NAME, ("a",), np.sort, preferred=("cub", "sample_sort"))
+
+
+@overload
+def sort(
+    a: DeviceArray, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any
+) -> DeviceArray: ...
+@overload
+def sort(
+    a: npt.ArrayLike, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any
+) -> Any: ...
+def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Any:
+    """The elements in ascending order, in a new array.
+
+    Parameters
+    ----------
+    a : array_like or DeviceArray
+        Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` sorts all that
+        ``numpy.sort`` does, other types and arrays of several rows by NumPy.
+    axis : int or None
+        The axis to sort along; None: all elements as one row. The kernels sort one row: an array of one axis, or of
+        several with one row along the axis.
+    variant : str
+        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
+        ``variants("sort")``, which always runs that kernel.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int or str
+        The row's parameters: ``lists=`` and ``memory="shared"`` of the rows that sort lists, ``bins=`` of sample sort.
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        Of a's type and shape (axis=None: one row). On the device where a is.
+
+    Raises
+    ------
+    TypeError
+        A type or a parameter that the row does not have; numpy.sort's ``kind=``, ``order=`` and ``stable=``.
+    ValueError
+        An axis that a does not have (numpy's AxisError); several rows for a kernel; too long for ``memory="shared"``.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+
+    Notes
+    -----
+    NaNs come last, as in NumPy. -0.0 and 0.0 are equal, and NumPy and "cub" leave them as they came; our kernels put
+    every -0.0 before every 0.0. Equal elements cannot be told apart otherwise, so a stable sort would give the same.
+    ``auto`` is "cub", the CUDA toolkit's own, on a GPU, and "sample_sort" for arrays on the emulator's device. The
+    sorting chapter of M.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.sort([3, 1, 2])
+    array([1, 2, 3])
+    >>> import numpy as np
+    >>> cudakern.sort(np.array([2, -1, 0xFFFF], np.int32), variant="merge_hybrid", lists=2).tolist()
+    [-1, 2, 65535]
+    """
+    _dispatch.refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
+    on_device = isinstance(a, DeviceArray)
+    x = a if on_device else _dispatch.host_array(a, "a")
+    if axis is None:
+        x, axis = x.reshape(-1), -1
+    along = _axis(axis, x.ndim)
+    if x.ndim > 1 and x.size != x.shape[along]:
+        if not on_device and _by_numpy(variant, parameters):
+            _dispatch.check_stream(stream)
+            return _dispatch.on_host(NAME, (x,), lambda: np.sort(x, axis), RULE.counted)
+        raise ValueError(
+            f"{NAME}: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
+            "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
+        )
+    shape = x.shape
+    row = x if x.ndim == 1 else x.reshape(-1)
+    result = compute(RULE, (row,), variant=variant, stream=stream, parameters=parameters)
+    return result if x.ndim == 1 else result.reshape(shape)
+
+
+def _axis(axis: Any, ndim: int) -> int:
+    """The axis counted from 0; NumPy's errors for what is none."""
+    index = operator.index(axis)
+    if not -ndim <= index < ndim:
+        raise np.exceptions.AxisError(index, ndim)
+    return index % ndim
+
+
+def _by_numpy(variant: str, parameters: dict[str, Any]) -> bool:
+    """True if a call for several rows on the host goes to NumPy; the errors of names and parameters as for one row."""
+    row, _ = _dispatch.check_variant(NAME, variant, parameters)
+    return row is None or row.on_host
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Random keys over the whole range of 32-bit integers; floats of both signs."""
+    random = np.random.default_rng(seed)
+    if dtype.name in ("int32", "uint32"):
+        limits = np.iinfo(dtype)
+        return (random.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True),)
+    if dtype.kind in "iu" and dtype.itemsize == 8:
+        return (random.integers(0, 1 << 20, shape, dtype=dtype),)
+    if kind_of(dtype) == "f":
+        return (random.standard_normal(shape).astype(dtype),)
+    return (random_array(random, shape, dtype),)
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=30,
+    call=sort,
+    rate="GB/s",
+    default_dtype="uint32",
+    default_shape=(1 << 20,),
+    shape_help="the array's",
+    fixed_rank=True,
+    make=make,
+    reference=np.sort,
+    magnitude=lambda x: np.abs(np.sort(x)),
+    square=lambda n: (n,),
+    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
+    large=(((1 << 22) + 3,), (10_000_019,)),
+)

@@ -1,0 +1,165 @@
+"""stencil_1d: the sum of the elements around each one, and the ladder of the first steps around it."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .._array import DeviceArray
+from .._dtypes import kind_of
+from .._layout import Shape
+from .._table import AUTO, find
+from .._transfer import Array
+from . import Operation, random_array
+from ._call import Rule, compute
+
+NAME = "stencil_1d"
+RADIUS = 3
+
+
+def _shape(x: Shape, *, radius: int) -> Shape:
+    if len(x) != 1:
+        raise ValueError(f"{NAME}: x has one axis, and its shape is {x}: take .ravel(), or a row at a time")
+    return x
+
+
+def _by_numpy(x: Array, *, radius: int) -> Array:
+    if x.size == 0:
+        return x.copy()
+    if x.dtype.kind == "c":  # by parts: a complex 1 times an infinity has a NaN in it
+        result = np.empty_like(x)
+        result.real, result.imag = _by_numpy(x.real, radius=radius), _by_numpy(x.imag, radius=radius)
+        return result
+    return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
+
+
+RULE = Rule(NAME, ("x",), _by_numpy, preferred=("register_window",), shape=_shape)
+
+
+@overload
+def stencil_1d(
+    x: DeviceArray,
+    /,
+    radius: int = RADIUS,
+    out: DeviceArray | None = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> DeviceArray: ...
+@overload
+def stencil_1d(
+    x: npt.ArrayLike,
+    /,
+    radius: int = RADIUS,
+    out: Array | None = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any: ...
+def stencil_1d(
+    x: Any,
+    /,
+    radius: int = RADIUS,
+    out: Any = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any:
+    """The sum of the 2 * radius + 1 elements around each one: x[i - radius] + ... + x[i + radius].
+
+    Outside the array all elements count as 0.
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        Numbers or bools (whose sum is "or"), one axis, of any length and stride.
+    radius : int
+        How many elements on each side belong to a sum: 0 to 1024. It may be longer than the array.
+    out : ndarray or DeviceArray, optional
+        Where the result goes: of its shape, and a type that takes it ("same_kind").
+    variant : str
+        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
+        ``variants("stencil_1d")``, which always runs that kernel.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int
+        The row's other parameters: ``threads=`` per block.
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        Of x's length and type; integers wrap. On the device where x is. All kernels add from left to right and give
+        the same bits.
+
+    Raises
+    ------
+    TypeError
+        A type or a parameter that the row does not have; a radius that is no integer.
+    ValueError
+        An x that has not one axis; a radius out of range; an unknown variant; an out= of another shape.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+
+    Notes
+    -----
+    P's second section, with radius 3; M on halos. It is ``numpy.convolve(x, numpy.ones(2 * radius + 1), "same")`` for
+    an x that is not shorter than that.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.stencil_1d([1, 1, 1, 1, 1, 1], radius=2)
+    array([3, 4, 5, 5, 4, 3])
+    >>> cudakern.stencil_1d([1, 2, 3, 4], radius=1, variant="shared_halo").tolist()
+    [3, 6, 9, 7]
+    """
+    try:  # here, since NumPy's row has no parameters
+        (rule,) = (p for p in find(NAME, "shared_halo").parameters if p.name == "radius")
+        radius = rule.check(radius)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{NAME}: {error}") from None
+    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"radius": radius}, out=out)
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """An array of that length."""
+    return (random_array(np.random.default_rng(seed), shape, dtype),)
+
+
+def reference(x: Any, radius: int = RADIUS) -> Any:
+    """The definition, element by element: in double, or the input's type if that is wider; integers in their own."""
+    wide = x.astype(np.result_type(x.dtype, np.float64)) if kind_of(x.dtype) in "fc" else np.asarray(x)
+    result, n = np.zeros_like(wide), wide.size
+    for shift in range(-min(radius, n), min(radius, n) + 1):
+        result[max(-shift, 0) : n - max(shift, 0)] += wide[max(shift, 0) : n + min(shift, 0)]
+    return result
+
+
+def magnitude(x: Any, radius: int = RADIUS) -> Any:
+    """The sum of magnitudes."""
+    return reference(np.abs(x), radius)
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=3,
+    call=stencil_1d,
+    rate="GB/s",
+    default_dtype="float32",
+    default_shape=(1 << 20,),
+    shape_help="the array's length",
+    fixed_rank=True,
+    make=make,
+    reference=reference,
+    magnitude=magnitude,
+    square=lambda n: (n,),
+    ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
+    large=(((1 << 22) + 3,), (10_000_019,)),
+    own=("radius",),
+)

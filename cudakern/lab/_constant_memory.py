@@ -1,0 +1,146 @@
+"""constant_memory: the same numbers in the code, in constant memory by name and as an array, and in global memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._operations.constant_memory import LITERALS, ROUNDS
+from .._operations.constant_memory import constant_memory as mixed_with
+from .._profile import measure
+from .._table import variants
+from .._transfer import Array
+from ._experiment import Column, Experiment, bars
+
+NAME = "constant_memory"
+N_EMULATED, N_GPU = 1 << 12, 1 << 24
+LONG = 32  #: a table in which each lane of a warp finds a number of its own
+
+DOCUMENTS = (
+    "M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); against global "
+    "memory constants are 40 times as fast on a 9800 GT, 3 times on a GTX 260, 1.8 times on the cached GTX 470"
+)
+ON_EMULATOR = (
+    "The emulator has no constant cache and no broadcast: all four are in the CPU's memory or code, and the times are "
+    "the CPU's. What shows here is that the four give one result, and that a new table holds from the next launch on."
+)
+TABLE = (
+    Column("storage", "variant"),
+    Column("numbers", "length"),
+    Column("index", "index"),
+    Column("kernel", "kernel_ns", _display.duration),
+    Column("ps a number", "ps"),
+    Column("times\nliteral", "times"),
+    Column("can change", "changes"),
+)
+
+
+def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
+    """Numbers in the code, in ``__constant__`` memory (by name, as an array) and in global memory, read by all threads.
+
+    Each element is mixed with 64 numbers of a small table. With a *uniform* index all lanes of a warp ask for the same
+    number at a time; with a *divergent* one each begins with another.
+
+    Parameters
+    ----------
+    n : int, optional
+        Elements. Without it: a size for this side.
+    repeat : int, optional
+        How often to measure, as in ``profile``.
+
+    Returns
+    -------
+    Experiment
+        A row a storage, table and index: kernel time, time a number, and how many times the literals' time.
+
+    Raises
+    ------
+    ValueError
+        ``n`` or ``repeat`` below 1.
+    RuntimeError
+        A storage gave another result than NumPy, or did not follow a table that changed.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    M's experiment. Its kernels fold into a constant when they are compiled, as M finds in the PTX; this arithmetic does
+    not. The literals' time is with four numbers, known to the compiler.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> result = lab.constant_memory(100, repeat=1)
+    >>> sorted({row["variant"] for row in result.rows})
+    ['array', 'global', 'literal', 'scalar']
+    """
+    here = backend()
+    if n is None:
+        n = N_EMULATED if here.emulated else N_GPU
+    if n < 1:
+        raise ValueError(f"{NAME}: n={n}: it takes 1 element or more")
+    random = np.random.default_rng(0)
+    x, long = random.integers(0, 2**32, n, dtype=np.uint32), random.integers(0, 2**32, LONG, dtype=np.uint32)
+    storages = [row.name for row in variants(NAME) if not row.on_host and not row.why_not(here)]
+    rows = []
+    for table, index in ((LITERALS, "uniform"), (LITERALS, "divergent"), (long, "uniform"), (long, "divergent")):
+        expected = mixed_with(x, table, index=index, variant="numpy")
+        for storage in storages:
+            if table is LITERALS or storage in ("array", "global"):
+                rows.append(_measured(x, table, index, storage, expected, repeat))
+    literal = rows[0]["kernel_ns"]
+    for row in rows:
+        row["times"] = None if here.emulated else row["kernel_ns"] / max(literal, 1)
+    _check_update(x[: min(n, 1000)], storages)
+    return Experiment(
+        name=NAME,
+        title=f"{n:,} elements mixed with {ROUNDS} numbers each",
+        backend=here,
+        columns=TABLE,
+        rows=tuple(rows),
+        finding=_finding(rows, here.emulated),
+        documents=DOCUMENTS,
+        here=ON_EMULATOR if here.emulated else "",
+        draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+    )
+
+
+def _measured(x: Array, table: Array, index: str, storage: str, expected: Array, repeat: int | None) -> dict[str, Any]:
+    measured, result = measure(mixed_with, (x, table), {"variant": storage, "index": index}, repeat, None)
+    if not np.array_equal(result, expected):
+        raise RuntimeError(f"{NAME}: {storage} with a table of {table.size}, {index}, differs from NumPy")
+    return {
+        "variant": storage,
+        "length": int(table.size),
+        "index": index,
+        "label": f"{storage}, {table.size}, {index}",
+        "kernel_ns": measured.kernel_ns,
+        "kernel_us": measured.kernel_ns / 1e3,
+        "ps": measured.kernel_ns * 1e3 / (x.size * ROUNDS),
+        "changes": {"literal": "no: compile again", "global": "at any time"}.get(storage, "between launches"),
+        "clock": measured.clock,
+    }
+
+
+def _check_update(x: Array, storages: list[str]) -> None:
+    """Tables that change from call to call, which all but the literals follow."""
+    for table in (LITERALS, LITERALS[::-1].copy(), ~LITERALS):
+        expected = mixed_with(x, table, variant="numpy")
+        for storage in storages:
+            if storage != "literal" and not np.array_equal(mixed_with(x, table, variant=storage), expected):
+                raise RuntimeError(f"{NAME}: {storage} did not follow a table that changed")
+
+
+def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
+    if emulated:
+        return "Four storages, one result; three of them follow a table that changes between launches."
+    times = {(row["variant"], row["length"], row["index"]): _display.figure(row["times"]) for row in rows}
+    return (
+        f"Against numbers in the code, constants by name take {times['scalar', 4, 'uniform']} times as long, an array "
+        f"of constants {times['array', LONG, 'uniform']} times and global memory {times['global', LONG, 'uniform']} "
+        f"times with a uniform index; with 32 addresses in a warp constants take {times['array', LONG, 'divergent']} "
+        f"times, global memory {times['global', LONG, 'divergent']} times."
+    )

@@ -1,0 +1,130 @@
+"""registers: 32 flags packed into a word, in global memory, in a register, with the loop written out, by a vote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._creation import asarray
+from .._operations.packbits import packbits
+from .._profile import measure
+from .._resources import kernel_resources
+from ._experiment import Column, Experiment, bars
+
+FORMS = ("global_memory", "register", "unrolled", "ballot")
+FLAGS_EMULATED, FLAGS_GPU = 1 << 18, 1 << 26
+
+DOCUMENTS = (
+    "M: the register form is 1.7 times as fast as the one in global memory, on the average of four chips, and the loop "
+    "written out up to 3.4 times as fast again (GTX470). Its first figure, 7.7, is not to be used: there all threads "
+    "read and write one word, a race whose result means nothing; and its loop ends at `i < 31`, which loses a flag"
+)
+ON_EMULATOR = (
+    "On the emulator a register and a word of device memory are both a CPU's: what shows is that all forms have "
+    "NumPy's result, in whatever order the threads run."
+)
+UNKNOWN = "What the GPU's compiler made of the kernels is not known here: {}."
+TABLE = (
+    Column("packed", "variant"),
+    Column("registers\na thread", "registers"),
+    Column("kernel", "kernel_ns", _display.duration),
+    Column("GB/s", "gb_per_s"),
+    Column("times as fast as\nglobal_memory", "speedup"),
+    Column("as the form\nbefore", "step"),
+)
+
+
+def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
+    """Flags packed into words: accumulated in global memory, in a register, in a register without a loop, by a vote.
+
+    The forms are rows of ``packbits``; each thread has a word of its own. The document's first form, in which all
+    threads share one word, is a race, and is not among them.
+
+    Parameters
+    ----------
+    n : int, optional
+        Flags. Without it: a number for this side.
+    repeat : int, optional
+        How often to measure, as in ``profile``.
+
+    Returns
+    -------
+    Experiment
+        A row a form: registers (``kernel_resources``; None where that is not known), kernel time, rate, and speed-ups
+        (None where times are emulated).
+
+    Raises
+    ------
+    ValueError
+        ``n`` or ``repeat`` below 1.
+    RuntimeError
+        A form's result is not NumPy's.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    M's comparison of registers with global memory, in its corrected form. A compiler may keep in a register what the
+    source accumulates in memory, if nobody else can see it; ``global_memory`` forbids that (``volatile``).
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> [row["variant"] for row in lab.registers(1000, repeat=1).rows]
+    ['global_memory', 'register', 'unrolled', 'ballot']
+    """
+    here = backend()
+    if n is None:
+        n = FLAGS_EMULATED if here.emulated else FLAGS_GPU
+    if n < 1:
+        raise ValueError(f"registers: n={n}: it takes 1 flag or more")
+    flags = np.random.default_rng(0).random(n) < 0.5
+    expected = np.packbits(flags, bitorder="little")
+    there = asarray(flags)  # copied once
+    rows: list[dict[str, Any]] = []
+    unknown = ""
+    for form in FORMS:
+        keywords = {"variant": form, "bitorder": "little"}
+        measured, result = measure(packbits, (there,), keywords, repeat, None)
+        if not np.array_equal(result.get(), expected):
+            raise RuntimeError(f"registers: the result of {form} is not NumPy's")
+        made = kernel_resources("packbits", form, flags.dtype)[0]
+        unknown = unknown or made.why
+        times = [row["kernel_ns"] / max(measured.kernel_ns, 1) for row in rows]
+        rows.append(
+            {
+                "variant": form,
+                "registers": made.registers,
+                "kernel_ns": measured.kernel_ns,
+                "kernel_us": measured.kernel_ns / 1e3,
+                "gb_per_s": measured.gb_per_s,
+                "speedup": None if here.emulated else times[0] if times else 1.0,
+                "step": None if here.emulated or not times else times[-1],
+                "clock": measured.clock,
+            }
+        )
+    return Experiment(
+        name="registers",
+        title=f"{n:,} flags packed into bits",
+        backend=here,
+        columns=TABLE,
+        rows=tuple(rows),
+        finding=_finding(rows, here.emulated),
+        documents=DOCUMENTS,
+        here=" ".join(filter(None, [ON_EMULATOR if here.emulated else "", unknown and UNKNOWN.format(unknown)])),
+        draw=bars("variant", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+    )
+
+
+def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
+    if emulated:
+        return "Where a word is accumulated does not change it, as long as no two threads share one."
+    step = {row["variant"]: row["step"] for row in rows}
+    return (
+        f"Accumulating in a register is {_display.figure(step['register'])} times as fast as in global memory, the "
+        f"loop written out {_display.figure(step['unrolled'])} times as fast as that, a vote "
+        f"{_display.figure(step['ballot'])} times as fast again."
+    )

@@ -1,0 +1,145 @@
+"""spilling: an array of a thread, in registers where the compiler knows each index, else in local memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._creation import asarray
+from .._operations import random_array
+from .._operations.moving_sum import moving_sum
+from .._profile import measure
+from .._resources import kernel_resources
+from .._table import variants
+from ._experiment import Column, Experiment, bars
+
+ROWS = 256
+COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 18
+
+DOCUMENTS = (
+    "P9: a register is 1 cycle away and device memory about 500 (P100), so what does not fit into registers slows a "
+    "kernel down badly; M: an array declared in a kernel may be put into slow global memory"
+)
+ON_EMULATOR = (
+    "The emulator has neither registers nor local memory: every form's array is on the stack of its emulated thread, "
+    "and the times say what a C++ compiler made of the loops. What shows here is that all forms have the same result."
+)
+UNKNOWN = "What the GPU's compiler made of the kernels is not known here: {}."
+TABLE = (
+    Column("array", "variant"),
+    Column("window", "window"),
+    Column("registers\na thread", "registers"),
+    Column("local memory\na thread, B", "local_bytes"),
+    Column("kernel", "kernel_ns", _display.duration),
+    Column("GB/s", "gb_per_s"),
+    Column("times\ncompile_time_index", "times"),
+)
+
+
+def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
+    """A thread's array indexed at run time, at compile time, spilled, and in shared memory: one sum, four places.
+
+    Each thread walks down a column and keeps its newest values in an array (``moving_sum``). Registers have no
+    addresses: only if the compiler knows every index can the array lie in them.
+
+    Parameters
+    ----------
+    n : int, optional
+        Columns, each with 256 rows; a thread has one column of a piece of the rows. Without it: a size for this side.
+    window : int, optional
+        The array's length: 8, 16 or 32. Without it: all three.
+    repeat : int, optional
+        How often to measure, as in ``profile``.
+
+    Returns
+    -------
+    Experiment
+        A row a form and window: registers and local memory as the compiler made them (``kernel_resources``; None where
+        that is not known), kernel time, rate, and how many times the time of the form with constant indices.
+
+    Raises
+    ------
+    ValueError
+        ``n`` or ``repeat`` below 1; a window that there is no kernel for.
+    RuntimeError
+        Two forms had different results.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    P9 on local memory and spilling, M on arrays in kernels. Neither gives a program.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> result = lab.spilling(64, window=8, repeat=1)
+    >>> [row["variant"] for row in result.rows]
+    ['runtime_index', 'compile_time_index', 'spilled', 'shared_array']
+    """
+    here = backend()
+    if n is None:
+        n = COLUMNS_EMULATED if here.emulated else COLUMNS_GPU
+    if n < 1:
+        raise ValueError(f"spilling: n={n}: it takes 1 column or more")
+    forms = [row for row in variants("moving_sum") if not row.on_host and not row.why_not(here)]
+    parameter = next(p for p in forms[0].parameters if p.name == "window")
+    windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
+    x = asarray(random_array(np.random.default_rng(0), (ROWS, n), np.dtype(np.float32)))  # copied once
+    rows: list[dict[str, Any]] = []
+    unknown = ""
+    for size in windows:
+        first = None
+        for form in forms:
+            measured, made_there = measure(moving_sum, (x,), {"variant": form.name, "window": size}, repeat, None)
+            result = made_there.get()
+            first = result if first is None else first
+            made = kernel_resources(form.operation, form.name, x.dtype, window=size)[0]
+            unknown = unknown or made.why
+            rows.append(
+                {
+                    "variant": form.name,
+                    "window": size,
+                    "label": f"{form.name}, {size}",
+                    "registers": made.registers,
+                    "local_bytes": made.local_bytes,
+                    "spill_stores": made.spill_stores,
+                    "spill_loads": made.spill_loads,
+                    "kernel_ns": measured.kernel_ns,
+                    "kernel_us": measured.kernel_ns / 1e3,
+                    "gb_per_s": measured.gb_per_s,
+                    "clock": measured.clock,
+                }
+            )
+            if not (np.array_equal(result, first) or np.allclose(result, first, rtol=1e-5)):
+                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ with a window of {size}")
+        constant = next(
+            row["kernel_ns"] for row in rows if (row["variant"], row["window"]) == ("compile_time_index", size)
+        )
+        for row in rows[-len(forms) :]:
+            row["times"] = None if here.emulated else row["kernel_ns"] / max(constant, 1)
+    return Experiment(
+        name="spilling",
+        title=f"moving_sum of {ROWS} x {n:,} float32",
+        backend=here,
+        columns=TABLE,
+        rows=tuple(rows),
+        finding=_finding(rows, windows[-1], here.emulated),
+        documents=DOCUMENTS,
+        here=" ".join(filter(None, [ON_EMULATOR if here.emulated else "", unknown and UNKNOWN.format(unknown)])),
+        draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+    )
+
+
+def _finding(rows: list[dict[str, Any]], window: int, emulated: bool) -> str:
+    if emulated:
+        return "Four places for one array have one result; only the compiler knows which of them are registers."
+    times = {row["variant"]: row["times"] for row in rows if row["window"] == window}
+    return (
+        f"An array of {window} floats that is indexed at run time takes {_display.figure(times['runtime_index'])} "
+        f"times as long as one in registers, a spilled one {_display.figure(times['spilled'])} times, one in shared "
+        f"memory {_display.figure(times['shared_array'])} times."
+    )

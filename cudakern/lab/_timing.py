@@ -1,0 +1,165 @@
+"""timing: one kernel by the chip's clocks, by events in the stream, and by the host's clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._creation import asarray
+from .._operations.sum_of_squares import sum_of_squares
+from .._profile import check_counts, measure
+from .._streams import Event, synchronize
+from .._table import find, variants
+from ._experiment import Column, Experiment, bars
+
+#: The documents' input on a GPU; on the emulator a size that ends at once.
+ON_GPU, ON_EMULATOR = 1 << 20, 1 << 16
+REPEAT = 5
+
+DOCUMENTS = (
+    "P5: a kernel of 0.09 ms inside 0.37 s on the host's clock; T3 and L: cycles of the chip, read by the kernel "
+    "itself (640 million for one thread, 150 thousand for 32 blocks)"
+)
+HERE = (
+    "The emulator's chip is this CPU: its cycles are its nanoseconds times the emulated clock rate. What each clock "
+    "includes, and so the order of the times, is as on a chip; the figures say nothing about one."
+)
+TABLE = (
+    Column("clock", "clock"),
+    Column("what it is around", "around"),
+    Column("time", "ns", _display.duration),
+    Column("cycles", "cycles", lambda cycles: f"{cycles:,.0f}"),
+    Column("times the\nblocks' own", "times"),
+)
+
+
+def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
+    """One kernel, timed in three ways: the chip's clocks, events in the stream, the host's clock.
+
+    Parameters
+    ----------
+    n : int, optional
+        Numbers to square and add. Without it: the documents' million, fewer on an emulator.
+    variant : str
+        A row of ``sum_of_squares`` that reads the clock.
+    repeat : int, optional
+        How often to measure; the figures are medians. Without it: 5.
+
+    Returns
+    -------
+    Experiment
+        A row a way of timing: the clock, what it is around, nanoseconds, and cycles where cycles were counted.
+
+    Raises
+    ------
+    ValueError
+        ``n`` or ``repeat`` below 1; a row that does not read the clock, or is not there.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    P5 (events against the host's clock), T3 and L (``clock()`` in the kernel). ``clock64`` counts a multiprocessor's
+    cycles, so one block's count is exact, and a difference between two blocks' counts means nothing: over blocks the
+    common nanosecond timer is taken. A launch returns before the kernel is done, so the host's clock must wait.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> [row["clock"] for row in lab.timing(1000, repeat=1).rows]
+    ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
+    """
+    here = backend()
+    n = (ON_EMULATOR if here.emulated else ON_GPU) if n is None else n
+    check_counts(repeat, None)
+    count = REPEAT if repeat is None else repeat
+    row = find("sum_of_squares", variant)
+    if n < 1:
+        raise ValueError(f"timing: n={n}: it takes 1 number or more")
+    if not row.reads_clock:
+        having = ", ".join(each.name for each in variants("sum_of_squares") if each.reads_clock)
+        raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; {having} do")
+    x = np.random.default_rng(0).integers(0, 10, n, dtype=np.int32)
+    whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, count, 1)
+    rows = _rows(x, variant, count, whole)
+    return Experiment(
+        name="timing",
+        title=f"sum_of_squares, {variant}: {n:,} int32, timed in three ways",
+        backend=here,
+        columns=TABLE,
+        rows=rows,
+        finding=_finding({str(each["key"]): float(each["ns"]) for each in rows}),
+        documents=DOCUMENTS,
+        here=HERE if here.emulated else "",
+        draw=bars("label", "us", "us (emulated)" if here.emulated else "us"),
+    )
+
+
+def _rows(x: Any, variant: str, count: int, whole: Any) -> tuple[dict[str, Any], ...]:
+    device = backend().properties
+    khz = device["clock_khz"]
+    cycles = _display.median(whole.cycles)
+    launched, waited, between = _by_host(x, variant, count)
+    copied = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
+    numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, count, 1)
+    ways: list[tuple[str, str, str, float, float | None]] = [
+        ("block", "chip", "one block, clock64 (the median of blocks)", cycles / max(khz, 1) * 1e6, cycles),
+        ("blocks", "chip", "all blocks, first start to last end, %globaltimer", float(whole.blocks_ns or 0), None),
+        ("kernel", "events", "the kernel, as profile() times it", whole.kernel_ns, None),
+        ("events", "events", "the call with arrays on the device", between, None),
+        ("copies", "events", "copy in, kernel, copy out", copied, None),
+        ("launch", "host", "the call with arrays on the device, not waiting", launched, None),
+        ("wait", "host", "the same, and waiting for the device", waited, None),
+        ("whole", "host", "the call with NumPy arrays: memory, copies, kernel", whole.whole_ns, None),
+        ("numpy", "host", "NumPy's sum, without a device", numpy.kernel_ns, None),
+    ]
+    base = max(ways[1][3], 1)
+    return tuple(
+        {
+            "key": key,
+            "clock": clock,
+            "around": around,
+            "label": f"{clock}: {around}",
+            "ns": ns,
+            "us": ns / 1e3,
+            "cycles": counted,
+            "times": None if key == "numpy" else ns / base,
+        }
+        for key, clock, around, ns, counted in ways
+    )
+
+
+def _by_host(x: Any, variant: str, count: int) -> tuple[float, float, float]:
+    """Medians of (host, not waiting; host, waiting; events), for an array that lies on the device.
+
+    The host's clock is what is looked at here, so it is read here.
+    """
+    on_device = asarray(x)
+    samples: list[tuple[float, float, float]] = []
+    for _ in range(count + 1):  # the first makes memory and modules ready
+        before, after = Event(), Event()
+        synchronize()
+        start = time.perf_counter_ns()
+        before.record()
+        result = sum_of_squares(on_device, variant=variant)
+        after.record()
+        launched = time.perf_counter_ns() - start
+        synchronize()
+        samples.append((launched, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
+        del result
+    middle: Callable[[int], float] = lambda i: _display.median([sample[i] for sample in samples[1:]])  # noqa: E731
+    return middle(0), middle(1), middle(2)
+
+
+def _finding(ns: dict[str, float]) -> str:
+    told = _display.duration
+    return (
+        f"The blocks run for {told(ns['blocks'])}, events say {told(ns['kernel'])} for the kernel, and the caller of "
+        f"the whole waits {told(ns['whole'])}, {ns['whole'] / max(ns['blocks'], 1):,.1f} times as long; a call that "
+        f"does not wait returns after {told(ns['launch'])}, which times nothing but the launch."
+    )

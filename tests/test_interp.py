@@ -1,0 +1,162 @@
+"""interp: numpy.interp's rules, and what each place of the table takes. (Types, sizes, layouts: test_operations.py.)"""
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import BACKENDS, label, main_type, native, rows
+
+RUNS = list(rows("interp"))
+KERNELS = [run for run in RUNS if not run[1].on_host]
+every_run = pytest.mark.parametrize("name, row", RUNS, ids=label)
+every_kernel = pytest.mark.parametrize("name, row", KERNELS, ids=label)
+UNEVEN = [run for run in RUNS if run[1].name != "texture"]
+
+
+def interp(name, *arguments, **keywords):
+    with cudakern.use_backend(name):
+        return cudakern.interp(*arguments, **keywords)
+
+
+def close(row, result, expected, values):
+    """Within the row's bound, relative to the largest value."""
+    dtype = result.dtype if result.dtype.name in row.types else main_type(row)
+    bound = 2 * row.error_bound(np.shape(result), np.shape(values), np.shape(values), (), (), dtype=dtype)
+    scale = np.max(np.abs(np.asarray(values, float)))
+    return np.array_equal(np.isnan(result), np.isnan(expected)) and np.all(
+        np.abs(result - expected)[~np.isnan(expected)] <= bound * scale
+    )
+
+
+@every_run
+def test_ends_and_corners(name, row):
+    x = np.array([-np.inf, -1, 0, 0.25, 1, 1.5, 3, 3.5, np.inf, np.nan], np.float32)
+    xp, fp = np.arange(4, dtype=np.float32), np.array([4, 8, -2, 16], np.float32)
+    for ends in ({}, {"left": -9}, {"right": 7.5}, {"left": 1, "right": np.nan}):
+        expected = np.interp(x, xp, fp, **ends)
+        assert close(row, interp(name, x, xp, fp, variant=row.name, **ends), expected, fp)
+    for point in (x[3], 0.25, x[2:2]):
+        result = interp(name, point, xp, fp, variant=row.name if isinstance(point, np.ndarray) else "auto")
+        assert np.shape(result) == np.shape(point)
+        assert close(row, np.asarray(result), np.interp(point, xp, fp), fp)
+
+
+@pytest.mark.parametrize("name, row", UNEVEN, ids=label)
+def test_any_increasing_table(name, row):
+    draw = np.random.default_rng(1)
+    for dtype in row.types:
+        for length in (2, 3, 17, 300, 2000):
+            xp = np.sort(draw.exponential(1, length).cumsum()).astype(dtype)
+            xp[length // 2] = xp[length // 2 - 1]  # a step
+            fp = draw.standard_normal(length).astype(dtype)
+            x = (
+                np.concatenate([xp, draw.uniform(xp[0] - 1, xp[-1] + 1, 500)])
+                .astype(dtype)[: length // 2 * 2 + 400]
+                .reshape(2, -1)
+            )
+            result = interp(name, x, xp, fp, variant=row.name)
+            assert close(row, result, np.interp(x, xp, fp), fp)
+            assert np.array_equal(interp(name, xp, xp, fp, variant=row.name), np.interp(xp, xp, fp))
+
+
+@every_run
+def test_a_table_of_one_point(name, row):
+    x = np.array([-1, 2, 5, 2.0001], np.float32)
+    result = interp(name, x, np.float32([2]), np.float32([6]), 1, 3, variant=row.name)
+    assert result.tolist() == [1, 6, 3, 3]
+
+
+@pytest.mark.parametrize("name, row", UNEVEN, ids=label)
+def test_infinities_in_the_table(name, row):
+    xp = np.array([-np.inf, 0, 1, 2, np.inf])
+    fp = np.array([1.0, 1, np.inf, np.inf, 3])
+    x = np.array([-np.inf, -5, 0, 0.5, 1, 1.5, 2, 1e300, np.inf])
+    expected = np.interp(x, xp, fp)
+    assert np.array_equal(interp(name, x, xp, fp, variant=row.name), expected, equal_nan=True)
+
+
+@every_kernel
+def test_on_the_device_without_left_and_right(name, row):
+    """The table's ends are read there: nobody waits for them."""
+    with cudakern.use_backend(name):
+        x = cudakern.asarray(np.linspace(-1, 5, 50, dtype=np.float32).reshape(5, 10))
+        xp, fp = (cudakern.asarray(np.array(v, np.float32)) for v in ([0, 1, 2, 3], [5, -2, 8, 1]))
+        stream = cudakern.Stream()
+        result = cudakern.interp(x, xp, fp, variant=row.name, stream=stream)
+        assert close(row, result.get(), np.interp(x.get(), xp.get(), fp.get()), fp.get())
+        other = cudakern.interp(x, xp, fp, -7, fp[2], variant=row.name)
+        assert close(row, other.get(), np.interp(x.get(), xp.get(), fp.get(), -7, 8), fp.get())
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_types(name):
+    with cudakern.use_backend(name):
+        single = np.float32([0.5, 1.5])
+        assert cudakern.interp(single, [0, 1, 2], [1, 2, 3]).dtype == np.float64  # as NumPy's
+        assert cudakern.interp(single, single, single, variant="global_memory").dtype == np.float32
+        assert cudakern.interp([1], [0, 2], [0, 4], variant="global_memory").tolist() == [2.0]
+        assert isinstance(cudakern.interp(1, [0, 2], [0, 4]), np.float64)
+        device = cudakern.asarray(single)
+        assert cudakern.interp(device, device, device).dtype == np.float32
+        whole = cudakern.asarray(np.array([0, 1, 2]))
+        with pytest.raises(TypeError, match="takes float32, float64, not int64"):
+            cudakern.interp(whole, whole, whole)
+        mixed = cudakern.interp(device.astype("float64"), device, device)
+        assert mixed.dtype == np.float64
+
+
+def test_what_is_refused(backend):
+    x, table = np.float32([0.5]), np.arange(4, dtype=np.float32)
+    for wrong, words in (
+        ((x, table, table[:3]), "4 points and fp 3 values"),
+        ((x, table[:0], table[:0]), "empty"),
+        ((x, table.reshape(2, 2), table), "one axis"),
+        ((x, table[::-1], table), r"xp\[0\] is 3.0, xp\[1\] is 2.0"),
+        ((x, np.float32([0, np.nan, 2, 3]), table), "must increase"),
+    ):
+        for variant in ("auto", "global_memory"):
+            with pytest.raises(ValueError, match=words):
+                cudakern.interp(*wrong, variant=variant)
+    with pytest.raises(ValueError, match="evenly spaced"):
+        cudakern.interp(x, np.float32([0, 1, 3]), table[:3], variant="texture")
+    with pytest.raises(TypeError, match="period="):
+        cudakern.interp(x, table, table, period=4)
+    with pytest.raises(TypeError, match="imaginary"):
+        cudakern.interp(x, table, table * 1j)
+    with pytest.raises(TypeError, match="left is one real number"):
+        cudakern.interp(x, table, table, "a")
+    with pytest.raises(TypeError, match="one type"):
+        cudakern.interp(x, table.astype(float), table, variant="global_memory")
+    with pytest.raises(TypeError, match="takes float32, not float64"):
+        cudakern.interp([0.5], [0, 1], [0, 1], variant="texture")
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("variant, longest", [("shared", None), ("constant", 8192), ("texture", 131072)])
+def test_the_longest_table(name, variant, longest):
+    with cudakern.use_backend(name):
+        if longest is None:
+            longest = native(name).device_properties(0)["shared_per_block_optin"] // 8
+        table = np.arange(longest + 1, dtype=np.float32)
+        x = np.float32([0, 0.5, longest - 1.5, longest - 1])
+        result = cudakern.interp(x, table[:-1], table[:-1], variant=variant)
+        assert np.allclose(result, x, rtol=2**-8)
+        with pytest.raises(ValueError, match="takes any length"):
+            cudakern.interp(x, table, table, variant=variant)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("variant", ["constant", "texture"])
+def test_tables_of_calls_on_many_streams_are_kept_apart(name, variant):
+    """What is one for all calls of a device (a variable, a kept texture) is filled anew for each, in order."""
+    with cudakern.use_backend(name):
+        streams = [cudakern.Stream() for _ in range(6)]
+        points = np.arange(40, dtype=np.float32)
+        x, xp = cudakern.asarray(points), cudakern.asarray(points)
+        tables = [cudakern.asarray(points * k) for k in range(30)]
+        cudakern.synchronize()
+        results = [
+            cudakern.interp(x, xp, table, variant=variant, stream=streams[k % 6]) for k, table in enumerate(tables)
+        ]
+        for k, result in enumerate(results):
+            assert np.array_equal(result.get(), points * k)
