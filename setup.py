@@ -371,6 +371,8 @@ def build_module(build: Build, folder: Path, core: Path, pool: ThreadPoolExecuto
     host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, *module]
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
     kernels = relative("csrc/kernels/*/*.cu") + relative("csrc/kernels/*.cu")
+    for path in build.includes:  # what only this backend has: the toolkit's libraries
+        kernels += relative(f"{path}/*.cu")
     jobs = [(source, [*build.kernel_compiler, *includes, *module]) for source in kernels]
     jobs += [(source, python) for source in relative("csrc/python/*.c")]
     jobs += [(source, host) for source in relative("csrc/runtime/*.c")]

@@ -297,6 +297,96 @@ EXERCISES = {
         "0.21 + 0.71 + 0.07 = 0.99.",
         "252.45, cut off. Nothing in the picture can be white. (Rounding would not help; the right weights do.)",
     ),
+    # --- 05_memory_system ------------------------------------------------------------------------------------------
+    "threads without a pixel": Exercise(
+        408,
+        "5 x 4 blocks of 256 threads, and 76 x 62 pixels.",
+        "5120 - 4712. Four columns of 64 threads and two rows of 80, less the corner that both count.",
+    ),
+    "rows of a warp": Exercise(
+        2,
+        "x runs first: how many threads has a row of the block?",
+        "16 threads a row, 32 a warp. Each request of such a warp goes to two rows of the picture.",
+    ),
+    "wavefronts of stride 8": Exercise(
+        8,
+        "The words are 0, 8, 16, 24, 32, ...: in which banks do they lie?",
+        "Only banks 0, 8, 16 and 24 are asked, each for 8 different words: the greatest common divisor of 8 and 32.",
+    ),
+    "wavefronts of stride 7": Exercise(
+        1,
+        "0, 7, 14, 21, 28, 35: does any bank come twice before lane 32?",
+        "7 and 32 have no common divisor, so the 32 lanes meet 32 banks. So it is with every odd stride.",
+    ),
+    "wavefronts of a broadcast": Exercise(
+        1, "Do the lanes want different words?", "One word of one bank, given to all lanes at once: a broadcast."
+    ),
+    "wavefronts of a padded 31": Exercise(
+        32,
+        "A column of a tile whose rows are 32 words apart: in which banks do its words lie?",
+        "All in one. 31 words were an odd distance and free of conflicts; the padding made the worst of all strides.",
+    ),
+    "sectors from an offset": Exercise(
+        5,
+        "Bytes 4 to 131: where do the boundaries of 32 bytes lie?",
+        "Three whole sectors and parts of two. Five moved for four wanted; the neighbour's warp wants the rest, and may "
+        "find it in the cache.",
+    ),
+    "sectors of every second": Exercise(
+        8, "32 floats are spread over how many bytes?", "256 bytes, 8 sectors, and half of what they hold is wanted."
+    ),
+    "stride of single sectors": Exercise(
+        8, "A sector has 32 bytes, a float 4.", "8 * 4 = 32 bytes from lane to lane. Further apart cannot be worse."
+    ),
+    "sectors without a lane": Exercise(
+        4,
+        "Lane 3's float is in a sector with seven others.",
+        "The sectors are the same 4: who takes no part changes nothing, as the tutorial says.",
+    ),
+    "sectors of x": Exercise(
+        12,
+        "32 * 12 bytes are a run of 384 bytes. Is there a sector in it without an x?",
+        "No: an x comes every 12 bytes, so all 12 sectors are touched, for 128 bytes that are wanted.",
+    ),
+    "sectors of structs": Exercise(
+        12, "They touch the same ones.", "384 bytes in all, each of them wanted; but asked for three times."
+    ),
+    "wavefronts of a staged read": Exercise(
+        1, "What is special about 3?", "It is odd: 32 lanes, three words apart, meet 32 banks."
+    ),
+    "layout for a warp": Exercise(
+        "arrays",
+        "In which layout do neighbouring lanes read neighbouring words?",
+        "4 sectors for a field instead of 16. (Structs that are moved whole, 16 bytes a lane, waste nothing either.)",
+    ),
+    "divided warps": Exercise(
+        0.125,
+        "Which warps have lanes on both sides of thread 2?",
+        "Only the first of a block's 8. The condition is no worse than that; `lane > 2` would divide them all.",
+    ),
+    "warps at the edge": Exercise(
+        1,
+        "1000 = 31 * 32 + 8.",
+        "Only the last. 31 warps agree, and the larger the array, the smaller the share: 25% at 100, 3% at 1000.",
+    ),
+    "bytes under way": Exercise(
+        2.88e6,
+        "Bandwidth times latency.",
+        "4.8e12 * 600e-9 = 2.88 million bytes. Whatever is less leaves the memory waiting.",
+        0.01,
+    ),
+    "loads a thread": Exercise(
+        3,
+        "The bytes of the question before, over all threads and 4 bytes a load.",
+        "2.88e6 / (132 * 2048 * 4) = 2.7: even a full chip needs several loads a thread, or wider ones.",
+    ),
+    "table of 16 K": Exercise(
+        "shared",
+        "Which of them is fast for random places and gives one word to all lanes at once?",
+        "Shared memory broadcasts a word, and does not mind where it lies; 16 K of it leave room for several blocks today. "
+        "Constant memory broadcasts too, but its small cache likes accesses near to each other; registers cannot be indexed. "
+        "On later chips, the book adds, cached global memory may do as well.",
+    ),
     # --- 06_occupancy_and_timing -----------------------------------------------------------------------------------
     "peak of the slide's chip": Exercise(
         16.66,

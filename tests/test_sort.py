@@ -165,7 +165,7 @@ def test_samples_sorted_by_sample_sort_itself(name, row):
         check(x, run(name, x, variant=row.name, bins=256), kind)
 
 
-@every_run
+@pytest.mark.parametrize("name, row", [run for run in RUNS if run[1].name != "cub"], ids=label)
 def test_minus_zeros_come_first(name, row):
     x = np.array([0.0, -0.0, 1, 0.0, -0.0, -1], np.float32)
     signs = np.signbit(run(name, x, variant=row.name))
@@ -204,6 +204,12 @@ def test_too_long_for_shared_memory(name, row):
         run(name, x, variant=row.name, memory="shared")
     with pytest.raises(ValueError, match="'shared'"):
         run(name, x[:10], variant=row.name, memory="texture")
+
+
+def test_the_toolkits_sort_is_the_gpus():
+    assert cudakern.variants("sort")["cub"].backends == ("cuda",)
+    with pytest.raises(NotImplementedError, match="'cub' cannot run here: it is for cuda, and this is emulator"):
+        run("emulator", np.zeros(3, np.float32), variant="cub")
 
 
 @pytest.mark.parametrize("name", BACKENDS)

@@ -7,7 +7,8 @@
 //             "T5, step 5"),                          // where it comes from
 //
 // and finds its functions by name: plan_tiled, run_tiled. Its source is CK_FOLDER "tiled.cuh"; a table defines
-// CK_FOLDER first. VARIANT is for kernels, HOST_VARIANT for what the host computes without one (NumPy's own way).
+// CK_FOLDER first. VARIANT is for kernels, LIBRARY_VARIANT for the toolkit's libraries, HOST_VARIANT for what the host
+// computes without a kernel (NumPy's own way).
 #ifndef CK_TABLE_H
 #define CK_TABLE_H
 
@@ -59,6 +60,12 @@
 #define VARIANT(name, after, capability, types, order, traits, parameters, depth, kernels, summary, lesson, origin)  \
     {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
      CK_ON_CUDA | CK_ON_EMULATOR, kernels, CK_FOLDER #name ".cuh", plan_##name, run_##name}
+
+// What a library of the CUDA toolkit computes, which only nvcc can build: below the seam, in csrc/gpu.
+#define LIBRARY_VARIANT(name, after, capability, types, order, traits, parameters, depth, kernels, summary, lesson,  \
+                        origin)                                                                                      \
+    {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
+     CK_ON_CUDA, kernels, CK_FOLDER #name ".cuh", plan_##name, run_##name}
 
 #define HOST_VARIANT(name, types, order, traits, depth, source, summary, lesson, origin)                             \
     {#name, FIRST, summary, lesson, origin, types, NO_PARAMETERS, CK_SUM_##order, depth, traits, AT_LEAST(0),        \

@@ -22,7 +22,7 @@ NAME = "sort"
 #: numpy.sort's keywords that are not taken.
 NOT_TAKEN = ("kind", "order", "stable")
 
-RULE = Rule(NAME, ("a",), np.sort, preferred=("sample_sort",))
+RULE = Rule(NAME, ("a",), np.sort, preferred=("cub", "sample_sort"))
 
 
 @overload
@@ -69,9 +69,10 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
 
     Notes
     -----
-    NaNs come last, as in NumPy. -0.0 and 0.0 are equal, and NumPy leaves them as they came; our kernels put every -0.0
-    before every 0.0. Equal elements cannot be told apart otherwise, so a stable sort would give the same. The sorting
-    chapter of M.
+    NaNs come last, as in NumPy. -0.0 and 0.0 are equal, and NumPy and "cub" leave them as they came; our kernels put
+    every -0.0 before every 0.0. Equal elements cannot be told apart otherwise, so a stable sort would give the same.
+    ``auto`` is "cub", the CUDA toolkit's own, on a GPU, and "sample_sort" for arrays on the emulator's device. The
+    sorting chapter of M.
 
     Examples
     --------

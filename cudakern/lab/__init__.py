@@ -7,9 +7,11 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 from ._bank_conflicts import bank_conflicts
 from ._coalescing import coalescing
 from ._constant_memory import constant_memory
+from ._divergence import divergence
 from ._experiment import Column, Experiment
 from ._hello import hello
 from ._intrinsics import intrinsics
+from ._latency import latency
 from ._layouts import layouts
 from ._printed import Printed, printed
 from ._registers import registers
@@ -27,8 +29,10 @@ __all__ = [
     "bank_conflicts",
     "coalescing",
     "constant_memory",
+    "divergence",
     "hello",
     "intrinsics",
+    "latency",
     "layouts",
     "printed",
     "registers",

@@ -12,6 +12,8 @@
 #include "sample_sort_sequential.cuh"
 #include "sample_sort.cuh"
 #include "sample_sort_launches.cuh"
+#include "cub.cuh"
+#include "library_sort.h"
 
 #include <utility>
 
@@ -173,6 +175,50 @@ constexpr auto plan_sample_sort_sequential = plan_samples<sequential_search>,
 constexpr auto run_sample_sort_sequential = run_samples<sequential_search>,
                run_sample_sort = run_samples<binary_search>;
 
+// --- the toolkit's sort
+
+library_keys library_type(const ck_call *call) {
+    return call->types.input == CK_UINT32  ? LIBRARY_UINT32
+           : call->types.input == CK_INT32 ? LIBRARY_INT32
+                                           : LIBRARY_FLOAT32;
+}
+
+template <typename Code> int library_failed(Code code, ck_error *error) {
+    return code == 0 ? static_cast<int>(CK_OK) : ck_fail_cuda(error, code, "cub::DeviceRadixSort::SortKeys");
+}
+
+// In the workspace: the number of NaNs with a sign, then what the library asks for, which is then room for the floats.
+enum { LIBRARY_ALIGNED = 256 };
+
+int plan_cub(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    const int64_t n = length(call), elements = product(n, sizeof(float));
+    CK_TRY(plan_row(call, plan, error, "sort", blocks_for_chip(call, n, ROTATE_THREADS), ROTATE_THREADS));
+    size_t bytes = 0;
+    CK_TRY(library_failed(library_sort_bytes(library_type(call), n, &bytes), error));
+    if (bytes < static_cast<size_t>(elements)) bytes = static_cast<size_t>(elements);
+    plan->workspace_bytes = LIBRARY_ALIGNED + bytes;
+    return CK_OK;
+}
+
+int run_cub(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    const int64_t n = length(call);
+    if (n == 0) return CK_OK;
+    auto *const count = static_cast<int64_t *>(context->workspace);
+    char *const temporary = static_cast<char *>(context->workspace) + LIBRARY_ALIGNED;
+    CK_TRY(library_failed(library_sort(library_type(call), n, call->views[0].data, call->views[1].data, temporary,
+                                       plan->workspace_bytes - LIBRARY_ALIGNED, context->stream),
+                          error));
+    ck_launches_note(context->launches, "cub::DeviceRadixSort::SortKeys", plan->grid, plan->block, 0);
+    if (call->types.input != CK_FLOAT32) return CK_OK;
+    float *const sorted = output<float>(call), *const turned = reinterpret_cast<float *>(temporary);
+    const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
+    CK_TRY(
+        ck_launch(context, error, "count_negative_nans", count_negative_nans, dim3(1), dim3(1), 0, sorted, n, count));
+    CK_TRY(ck_launch(context, error, "rotate", rotate, grid, block, 0, sorted, turned, n, count));
+    return ck_launch(context, error, "rotate_back", rotate_back, grid, block, 0, turned, sorted, n, count);
+}
+
 double depth(const ck_call *) {
     return 0;
 }
@@ -228,6 +274,9 @@ const ck_variant variants[] = {
     VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(BINS), depth, SAMPLE_KERNELS, "Bins found by a binary search without branches",
             "The order of a table in memory is part of the search", "M, sample sort (binary search)"),
+    LIBRARY_VARIANT(cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, depth,
+                    KERNELS("count_negative_nans", "rotate", "rotate_back"), "The toolkit's own radix sort",
+                    "For a sort that has to be fast, ask first what there is", "M itself points to the library's"),
 };
 
 } // namespace
