@@ -194,6 +194,8 @@ def test_bank_conflicts_refuses(arguments):
 
 def test_words_for_times_and_rates():
     assert _words.longer(32, 2) == "16 times as long as"
+    assert _words.longer(2468, 2) == "1,234 times as long as"
+    assert _words.longer(2.5, 2) == "1.25 times as long as"
     assert _words.longer(2.1, 2) == "about as long as"
     assert _words.longer(1, 2) == "50% of the time of"
     assert _words.faster(6, 2) == "3 times as fast as"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _display
 from .._backend import backend
@@ -14,6 +14,9 @@ from .._profile import measure
 from ._experiment import Column, Experiment, lines
 from ._sizes import size
 from ._words import longer
+
+if TYPE_CHECKING:
+    from .._plots import Picture
 
 DOCUMENTS = (
     "M: a load only starts, and a warp waits where the value is used, so that loads belong at a kernel's start; some "
@@ -106,9 +109,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         here=""
         if timed
         else "On the emulator a load's value is there at once: there is no latency, and its times are left out.",
-        draw=lines("threads", "kernel_ns", "threads a multiprocessor", "kernel, ns", by="form")
-        if timed
-        else lines("threads", "under_way", "threads a multiprocessor", "bytes under way, at most", by="form"),
+        draw=_draw,
     )
 
 
@@ -131,3 +132,11 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
         )
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _draw(result: Experiment, picture: Picture) -> None:
+    timed = result.rows[0]["kernel_ns"] is not None
+    key, name = ("kernel_ns", "kernel, ns") if timed else ("under_way", "bytes under way a multiprocessor, at most")
+    lines("threads", key, "threads a multiprocessor", name, by="form")(result, picture)
+    picture.axes[0].set_xscale("log", base=2)
+    picture.axes[0].set_yscale("log", base=10 if timed else 2)
