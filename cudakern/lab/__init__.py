@@ -16,6 +16,7 @@ from ._printed import Printed, printed
 from ._registers import registers
 from ._rules import sectors, wavefronts
 from ._spilling import spilling
+from ._textures import textures
 from ._thread_map import ThreadMap, thread_map
 from ._timing import timing
 
@@ -35,6 +36,7 @@ __all__ = [
     "registers",
     "sectors",
     "spilling",
+    "textures",
     "thread_map",
     "timing",
     "wavefronts",
