@@ -10,6 +10,7 @@ from ._constant_memory import constant_memory
 from ._divergence import divergence
 from ._experiment import Column, Experiment
 from ._hello import hello
+from ._intrinsics import intrinsics
 from ._latency import latency
 from ._layouts import layouts
 from ._printed import Printed, printed
@@ -30,6 +31,7 @@ __all__ = [
     "constant_memory",
     "divergence",
     "hello",
+    "intrinsics",
     "latency",
     "layouts",
     "printed",

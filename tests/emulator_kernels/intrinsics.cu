@@ -2,12 +2,14 @@
 #include "kernels.h"
 
 // --- float -> float
+// clang-format off
 #define UNARY(X)                                                                                                     \
     X(__expf)                                                                                                        \
     X(__exp10f) X(__logf) X(__log2f) X(__log10f) X(__sinf) X(__cosf) X(__tanf) X(__saturatef) X(__frcp_rn)           \
         X(__frcp_rz) X(__frcp_ru) X(__frcp_rd) X(__fsqrt_rn) X(__fsqrt_rz) X(__fsqrt_ru) X(__fsqrt_rd)               \
             X(__frsqrt_rn) X(rsqrtf) X(sinpif) X(cospif) X(rcbrtf) X(normcdff) X(expf) X(exp2f) X(exp10f) X(logf)    \
                 X(log2f) X(log10f) X(sinf) X(cosf) X(tanf) X(sqrtf) X(cbrtf)
+// clang-format on
 #define NUMBER(name) N_##name,
 enum { UNARY(NUMBER) };
 #define CASE(name)                                                                                                   \
@@ -23,11 +25,13 @@ ENTRY run_unary(const Shape *shape, int which, const float *x, float *out, int n
 }
 
 // --- (float, float) -> float
+// clang-format off
 #define BINARY(X)                                                                                                    \
     X(__fdividef)                                                                                                    \
     X(__powf) X(__fadd_rn) X(__fadd_rz) X(__fadd_ru) X(__fadd_rd) X(__fsub_rn) X(__fsub_rz) X(__fsub_ru)             \
         X(__fsub_rd) X(__fmul_rn) X(__fmul_rz) X(__fmul_ru) X(__fmul_rd) X(__fdiv_rn) X(__fdiv_rz) X(__fdiv_ru)      \
             X(__fdiv_rd) X(fdividef) X(rhypotf) X(powf)
+// clang-format on
 enum { BINARY(NUMBER) };
 #define CASE(name)                                                                                                   \
     case N_##name: out[i] = name(x[i], y[i]); break;
