@@ -480,4 +480,59 @@ EXERCISES = {
         "It returns as soon as the kernel is in the stream's queue. The host's clock must be read after waiting, or the events "
         "be asked.",
     ),
+    # --- 07_where_values_live ----------------------------------------------------------------------------------------
+    "trips to memory": Exercise(
+        64,
+        "Each flag is ored into what is there.",
+        "32 reads and 32 writes, each waiting for the one before. A register form makes one write: the book counts 31 of 32 saved.",
+    ),
+    "lost flag": Exercise(
+        2147483647,
+        "Which bits are set if i goes from 0 to 30?",
+        "2**31 - 1: the highest bit, and with it the last flag, is missing. With flags that are rarely set it may go unseen for long.",
+    ),
+    "one word for all": Exercise(
+        "b",
+        "Two threads read the word, each sets its bit, each writes. What is in the word?",
+        "A data race: one of the bits is lost, now and then. No figure that such a program gives can be used, its times neither. "
+        "With a word for each thread the book's 7.7 becomes 1.7.",
+    ),
+    "local accesses": Exercise(
+        33,
+        "One value is put in. How many are added?",
+        "A store and 32 loads, for one value from global memory and one to it. The caches bear most of that, and have "
+        "nothing left for others.",
+    ),
+    "registers of two blocks": Exercise(
+        32,
+        "How many threads are 2 blocks of 1024?",
+        "65,536 / 2048. The window alone is 32 values, and the thread needs registers for addresses and sums, too: the rest is spilled.",
+    ),
+    "turns of the constant cache": Exercise(
+        32,
+        "It gives one word at a time, to whoever asked for it.",
+        "32 turns instead of one. For indices that differ between lanes, shared memory is made: it has 32 banks.",
+    ),
+    "between two points": Exercise(
+        0.4,
+        "5 lies halfway between 4 and 6.",
+        "0.2 + (5 - 4) / (6 - 4) * (0.6 - 0.2). (Between 2 and 4, as the book has it, a 5 would lie outside its cell.)",
+        0.001,
+    ),
+    "error of the filter": Exercise(
+        1 / 512,
+        "The weights are multiples of 1/256. How far from one can a number be?",
+        "Half of 1/256 of the step: 0.002. A table with more points has smaller steps, and so smaller errors.",
+        0.03,
+    ),
+    "atomics of equal elements": Exercise(
+        32768,
+        "One for the lanes that agree: here all 32.",
+        "1,048,576 / 32. `global_atomics` sends a million to one word, which can only take them one after the other.",
+    ),
+    "largest exponent": Exercise(
+        128,
+        "A float's exponent has 8 bits; the largest number is about 3.4e38.",
+        "2**128 is infinity already. The range is 2^126 to 2^128: there `__fdividef` gives 0.",
+    ),
 }
