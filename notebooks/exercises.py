@@ -205,7 +205,7 @@ EXERCISES = {
         "How many threads stand in the two blocks before it?",
         "blockIdx.x * blockDim.x + threadIdx.x = 2 * 64 + 5. Every element from 0 to 255 has exactly one such pair.",
     ),
-    "threads without a pixel": Exercise(
+    "threads too many": Exercise(
         408,
         "5 x 4 blocks are 80 x 64 threads.",
         "80 * 64 - 76 * 62 = 5120 - 4712. An `if` on both coordinates keeps them away: x alone would let a thread beyond the "
