@@ -13,6 +13,7 @@ from ._layouts import layouts
 from ._printed import Printed, printed
 from ._registers import registers
 from ._rules import sectors, wavefronts
+from ._sample_sort import sample_sort_stages
 from ._spilling import spilling
 from ._thread_map import ThreadMap, thread_map
 from ._timing import timing
@@ -29,6 +30,7 @@ __all__ = [
     "layouts",
     "printed",
     "registers",
+    "sample_sort_stages",
     "sectors",
     "spilling",
     "thread_map",
