@@ -10,6 +10,7 @@ from ._hello import hello
 from ._host_memory import host_memory
 from ._intrinsics import intrinsics
 from ._mapped import mapped
+from ._overlap import overlap
 from ._printed import Printed, printed
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "host_memory",
     "intrinsics",
     "mapped",
+    "overlap",
     "printed",
 ]
