@@ -362,9 +362,6 @@ def kernels_of(op, variant, sweep=()):
     return _resources.inspect(what, row, np.dtype(row.types[0]), {}, sweep)
 
 
-WITHOUT_ASKING = 48 * 1024  # as CUDA, and so ck_launch, have it
-
-
 @each_backend
 @pytest.mark.parametrize(
     "op, variant", [("sum_of_squares", "vectorized"), ("matmul", "tiled"), ("vector_add", "naive")]
@@ -378,9 +375,8 @@ def test_against_cudas_function_over_a_sweep(backend, op, variant):
         seen = set()
         for (threads, shared), blocks in zip(SWEEP, kernel["swept"], strict=True):
             mine = ck.occupancy(threads=threads, registers=registers, shared_bytes=shared + kernel["static_shared"])
-            # Dynamic shared memory up to 48 KB is not asked for: then all of a block's is at most that.
-            unasked = shared <= WITHOUT_ASKING < shared + kernel["static_shared"]
-            expected = 0 if threads > kernel["max_threads"] or unasked else mine.active_blocks
+            allowed = threads <= kernel["max_threads"] and shared <= kernel["max_dynamic_shared"]
+            expected = mine.active_blocks if allowed else 0
             assert blocks == expected, (threads, shared, kernel)
             seen.add(blocks)
         assert len(seen) > 8

@@ -28,7 +28,11 @@ static int list(job *job, ck_inspection *inspection) {
     CK_CUDA(job->error, (cudaError_t)backend_hold(job->own->stream));
     const int status = run_for_the_list(job, inspection);
     CK_RELEASE(job->error, (cudaError_t)backend_drop(job->own->stream));
-    return status != CK_OK ? status : job->error->code;
+    if (status != CK_OK && job->error->code == CK_OK) // a row's function may return a failure without words
+        ck_fail(job->error, status, job->request->variant->name, "the launch failed with status %d", status);
+    if (job->error->code != CK_OK) return job->error->code;
+    for (int i = 0; i < inspection->count; i++) CK_TRY(ck_inspect_kernel(inspection, i, job->error));
+    return CK_OK;
 }
 
 int ck_inspect(ck_runtime *runtime, const ck_request *request, ck_inspection *inspection, ck_error *error) {
