@@ -64,7 +64,8 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     -------
     Experiment
         A row a condition: how many warps it divides, the paths that a warp walks on average, and the kernel's time
-        against the branch that divides no warp; then ``if (i < n)`` of a vector addition, whose last warp is divided or not.
+        against the branch that divides no warp; then ``if (i < n)`` of a vector addition, whose last warp is divided
+        or not.
 
     Raises
     ------
