@@ -34,6 +34,14 @@ MASK_LOST = "its mask would be lost"
 recorder: ContextVar[list[dict[str, Any]] | None] = ContextVar("cudakern_recorder", default=None)
 
 
+class LaunchTimes(list[dict[str, Any]]):
+    """What a listener puts in ``recorder`` that wants each launch's time too: reports then have "launches"."""
+
+
+def _asked(reports: list[dict[str, Any]] | None) -> int:
+    return 0 if reports is None else 2 if isinstance(reports, LaunchTimes) else 1
+
+
 #: Where kernel_resources() listens: a call of host arrays leaves here what it would launch, and launches nothing. The
 #: pairs are (threads a block, dynamic shared memory) for which active blocks are asked.
 inspector: ContextVar[tuple[list[dict[str, Any]], tuple[tuple[int, int], ...]] | None] = ContextVar(
@@ -180,7 +188,7 @@ def execute(row: Variant, values: tuple[int, ...], inputs: tuple[Array, ...], ou
         found += ({"row": row, **kernel} for kernel in here.native.kernels(*what, here.device, sweep))
         return
     reports = recorder.get()
-    report = here.native.execute(*what, here.device, reports is not None, 0)
+    report = here.native.execute(*what, here.device, _asked(reports), 0)
     if reports is not None and report is not None:
         _note(reports, report, row, values, here, tuple(x.shape for x in inputs), name_in_numpy(inputs[0].dtype))
 
@@ -198,7 +206,7 @@ def execute_on_device(
     reports = recorder.get()
     here = Backend(module.backend_name(), device, "the arrays are there", module)
     _check_place(row, here)
-    report = module.execute(row.operation, row.name, values, inputs, outputs, device, reports is not None, stream)
+    report = module.execute(row.operation, row.name, values, inputs, outputs, device, _asked(reports), stream)
     if reports is not None and report is not None:
         _note(reports, report, row, values, here, tuple(x.shape for x in inputs), inputs[0].dtype)
 

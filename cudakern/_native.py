@@ -46,11 +46,11 @@ class Native(Protocol):
         inputs: tuple[Any, ...],
         outputs: tuple[Any, ...],
         device: int,
-        measure: bool,
+        measure: int,
         stream: Stream,
         /,
     ) -> dict[str, Any] | None:
-        """Runs one variant; with ``measure`` it returns times and sizes.
+        """Runs one variant; with ``measure`` it returns times and sizes, with 2 the time of each launch too.
 
         All arrays are host buffers (then it returns when the results are there, and ``stream`` is not looked at), or
         all are Views of one device (then it returns when all is enqueued in ``stream``, unless measured). What host

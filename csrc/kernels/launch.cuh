@@ -52,7 +52,8 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
     if (code == cudaSuccess) code = cudaLaunchKernelEx(&config, kernel, std::forward<Actual>(arguments)...);
     if (code != cudaSuccess) return ck_launch_failed(error, code, name, grid, block, shared_bytes);
     ck_launches_note(context->launches, name, blocks, threads, shared_bytes);
-    return CK_OK;
+    return context->timeline == NULL ? static_cast<int>(CK_OK)
+                                     : ck_timeline_note(context->timeline, name, context->stream, error);
 }
 
 template <typename... Expected, typename... Actual>

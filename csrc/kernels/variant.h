@@ -161,6 +161,10 @@ typedef struct ck_launches ck_launches;
 void ck_launches_note(ck_launches *launches, const char *name, const unsigned grid[3], const unsigned block[3],
                       size_t shared_bytes); // name: of static storage. launches may be NULL
 
+// When each launch of a call was done (timeline.c).
+typedef struct ck_timeline ck_timeline;
+int ck_timeline_note(ck_timeline *timeline, const char *name, cudaStream_t stream, ck_error *error);
+
 // What the driver says of a kernel that a run would have launched, and of that launch. 0 registers: it does not know
 // what the kernel needs (one that it knows has some), and then static_shared and local_bytes say nothing either.
 enum { CK_MAX_INSPECTED = 16, CK_MAX_SWEEP = 256 };
@@ -192,6 +196,7 @@ typedef struct ck_context {
     void *partials;   // plan.partials elements of the accumulator's type
     ck_clock *clocks; // plan.clock_blocks records
     ck_launches *launches;
+    ck_timeline *timeline;     // NULL: nobody asks for each launch's time
     ck_inspection *inspection; // NULL: kernels are launched. Else they are noted there, and none is
     cudaTextureObject_t textures[CK_MAX_TEXTURES]; // of plan.textures
 } ck_context;

@@ -16,6 +16,15 @@ static PyObject *make_clocks(const ck_measure *measure) {
     return clocks;
 }
 
+static PyObject *make_launches(const ck_measure *measure) {
+    PyObject *result = PyTuple_New(measure->launch_count);
+    for (int i = 0; result != NULL && i < measure->launch_count; i++) {
+        PyObject *launch = Py_BuildValue("(sL)", measure->launches[i].name, (long long)measure->launches[i].ns);
+        if (launch == NULL || PyTuple_SetItem(result, i, launch) < 0) Py_CLEAR(result);
+    }
+    return result;
+}
+
 static PyObject *make_report(const ck_measure *measure) {
     const ck_plan *plan = &measure->plan;
     PyObject *report = Py_BuildValue(
@@ -28,6 +37,7 @@ static PyObject *make_report(const ck_measure *measure) {
         (Py_ssize_t)plan->workspace_bytes, "grid", plan->grid[0], plan->grid[1], plan->grid[2], "block",
         plan->block[0], plan->block[1], plan->block[2]);
     if (report != NULL && set_item(report, "clocks", make_clocks(measure)) < 0) Py_CLEAR(report);
+    if (report != NULL && set_item(report, "launches", make_launches(measure)) < 0) Py_CLEAR(report);
     return report;
 }
 
@@ -94,6 +104,7 @@ static PyObject *run_request(module_state *state, ck_request *request, int measu
     if (measured) memset(&measure, 0, sizeof measure);
     outside_begin(&outside, state);
     request->waiter = outside.waiter;
+    measure.by_launch = measured == 2;
     request->measure = measured ? &measure : NULL;
     const int status = ck_execute(state->runtime, request, error);
     if (outside_end(&outside, status, error) == 0) {
@@ -155,7 +166,8 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
     error.bytes = error.bytes_free = 0;
     error.call[0] = error.message[0] = '\0';
     const int read = read_call(state, arguments, &given, &error);
-    const int measured = read < 0 ? -1 : PyObject_IsTrue(arguments[6]);
+    int measured = read < 0 ? -1 : PyObject_IsTrue(arguments[6]);
+    if (measured > 0 && PyLong_Check(arguments[6]) && PyLong_AsLong(arguments[6]) == 2) measured = 2;
     if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)
         result = run_request(state, &given.request, measured, &error);
     buffers_release(&given.operands.buffers);
@@ -321,9 +333,11 @@ static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 
 PyMethodDef call_methods[] = {
     {"execute", FAST(execute),
-     PyDoc_STR("execute(operation, variant, parameters, inputs, outputs, device, measure, stream, /)\n--\n\n"
-               "Runs a variant: on arrays of the host, then it returns when the results are there, or on Views, then "
-               "it returns when all is enqueued in stream. With measure true it returns times and sizes.")},
+     PyDoc_STR(
+         "execute(operation, variant, parameters, inputs, outputs, device, measure, stream, /)\n--\n\n"
+         "Runs a variant: on arrays of the host, then it returns when the results are there, or on Views, then "
+         "it returns when all is enqueued in stream. With measure true it returns times and sizes, with 2 also the "
+         "time of each launch.")},
     {"kernels", FAST(kernels),
      PyDoc_STR("kernels(operation, variant, parameters, inputs, outputs, device, sweep, /)\n--\n\n"
                "The kernels that execute would launch, and what the driver knows of each; nothing runs.")},

@@ -79,6 +79,8 @@ static int report(job *job) {
                 ck_operand_bytes(&job->operands[i]);
         if (job->to_finish) measure->bytes_to_host = (int64_t)job->partials.bytes;
     }
+    if (job->context.timeline != NULL)
+        CK_TRY(ck_timeline_read(job->context.timeline, measure->launches, &measure->launch_count, job->error));
     if (request->operation->work != NULL) request->operation->work(&job->call, &measure->work);
     return CK_OK;
 }
@@ -104,6 +106,7 @@ static void give_back(job *job) {
     ck_pool_free(job->device, &job->workspace, stream, error);
     ck_pool_free(job->device, &job->partials, stream, error);
     ck_pool_free(job->device, &job->clocks, stream, error);
+    ck_timeline_destroy(job->context.timeline);
     if (job->own != NULL) ck_stream_release(job->runtime, job->device, job->own, error->code == CK_OK);
     free(job->host_partials);
 }

@@ -128,6 +128,8 @@ static int run(job *job) {
     ck_symbol_use *uses[CK_MAX_SYMBOLS];
     int status = ck_symbols_fill(job->runtime, &job->plan, job->views, &job->context, uses, job->error);
     if (status == CK_OK) status = job_mark(job, COPIED_IN);
+    if (status == CK_OK && request->measure != NULL && request->measure->by_launch)
+        status = ck_timeline_create(&job->context.timeline, job->context.stream, job->error);
     if (status == CK_OK)
         status = worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch");
     const int noted = ck_symbols_used(job->runtime, &job->plan, job->device, &job->context, uses, job->error);

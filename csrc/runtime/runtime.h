@@ -352,12 +352,24 @@ void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream
 int64_t ck_operand_bytes(const ck_operand *operand); // that a copy between host and device moves
 
 // --- execute.c ---------------------------------------------------------------------------------------------------
+enum { CK_MAX_TIMELINE = 64 };
+typedef struct ck_launch_time {
+    const char *name;
+    int64_t ns;
+} ck_launch_time;
+int ck_timeline_create(ck_timeline **timeline, cudaStream_t stream, ck_error *error); // also where it fails: destroy
+int ck_timeline_read(const ck_timeline *timeline, ck_launch_time *times, int *count, ck_error *error); // all is done
+void ck_timeline_destroy(ck_timeline *timeline);                                                       // NULL is fine
+
 typedef struct ck_measure {
     int64_t kernel_ns, to_device_ns, to_host_ns, whole_ns, finish_ns;
     int64_t bytes_to_device, bytes_to_host;
     ck_work work;
     ck_plan plan;
     ck_clock *clocks; // plan.clock_blocks records; ck_measure_clear frees them
+    int by_launch;    // asked for: 1, each launch's time too
+    int launch_count;
+    ck_launch_time launches[CK_MAX_TIMELINE];
 } ck_measure;
 void ck_measure_clear(ck_measure *measure);
 

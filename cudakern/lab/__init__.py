@@ -16,6 +16,7 @@ from ._layouts import layouts
 from ._printed import Printed, printed
 from ._registers import registers
 from ._rules import sectors, wavefronts
+from ._sample_sort import sample_sort_stages
 from ._spilling import spilling
 from ._textures import textures
 from ._thread_map import ThreadMap, thread_map
@@ -36,6 +37,7 @@ __all__ = [
     "layouts",
     "printed",
     "registers",
+    "sample_sort_stages",
     "sectors",
     "spilling",
     "textures",

@@ -210,6 +210,8 @@ int run_cub(const ck_call *call, const ck_plan *plan, const ck_context *context,
                                        plan->workspace_bytes - LIBRARY_ALIGNED, context->stream),
                           error));
     ck_launches_note(context->launches, "cub::DeviceRadixSort::SortKeys", plan->grid, plan->block, 0);
+    if (context->timeline != NULL)
+        CK_TRY(ck_timeline_note(context->timeline, "cub::DeviceRadixSort::SortKeys", context->stream, error));
     if (call->types.input != CK_FLOAT32) return CK_OK;
     float *const sorted = output<float>(call), *const turned = reinterpret_cast<float *>(temporary);
     const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);

@@ -1,0 +1,51 @@
+// When each launch of a measured call was done, where that is asked for: an event after every launch.
+//
+//     start | launch 0 | launch 1 | ...        launch i took the time from event i to event i + 1
+//
+// The events keep launches apart that would follow each other more closely: the sum is more than the call's time.
+#include <stdlib.h>
+
+#include "runtime.h"
+
+struct ck_timeline {
+    int count, events;
+    cudaEvent_t event[CK_MAX_TIMELINE + 1];
+    const char *name[CK_MAX_TIMELINE];
+};
+
+static int mark(ck_timeline *timeline, cudaStream_t stream, ck_error *error) {
+    CK_CUDA(error, cudaEventCreate(&timeline->event[timeline->events]));
+    timeline->events++;
+    CK_CUDA(error, cudaEventRecord(timeline->event[timeline->events - 1], stream));
+    return CK_OK;
+}
+
+int ck_timeline_create(ck_timeline **timeline, cudaStream_t stream, ck_error *error) {
+    *timeline = calloc(1, sizeof **timeline);
+    if (*timeline == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a call's times");
+    return mark(*timeline, stream, error);
+}
+
+int ck_timeline_note(ck_timeline *timeline, const char *name, cudaStream_t stream, ck_error *error) {
+    if (timeline->count >= CK_MAX_TIMELINE) return CK_OK; // (the first ones say enough)
+    timeline->name[timeline->count] = name;
+    CK_TRY(mark(timeline, stream, error));
+    timeline->count++;
+    return CK_OK;
+}
+
+int ck_timeline_read(const ck_timeline *timeline, ck_launch_time *times, int *count, ck_error *error) {
+    for (int i = 0; i < timeline->count; i++) {
+        float milliseconds = 0;
+        CK_CUDA(error, cudaEventElapsedTime(&milliseconds, timeline->event[i], timeline->event[i + 1]));
+        times[i] = (ck_launch_time){timeline->name[i], (int64_t)((double)milliseconds * 1e6 + 0.5)};
+        *count = i + 1;
+    }
+    return CK_OK;
+}
+
+void ck_timeline_destroy(ck_timeline *timeline) {
+    if (timeline == NULL) return;
+    for (int i = 0; i < timeline->events; i++) (void)cudaEventDestroy(timeline->event[i]);
+    free(timeline);
+}

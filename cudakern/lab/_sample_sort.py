@@ -1,0 +1,168 @@
+"""sample_sort_stages: the time of each stage of sample sort, and the whole beside NumPy's sort."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _dispatch, _display
+from .._backend import backend
+from .._creation import asarray
+from .._errors import unknown
+from .._operations.sort import sort
+from .._profile import check_counts, measure
+from .._transfer import Array
+from ._experiment import Column, Experiment, bars
+from ._sizes import size
+
+#: The documents' number of keys on a GPU; on the emulator one that ends in seconds.
+ON_GPU, ON_EMULATOR = 1 << 20, 1 << 17
+REPEAT = 5
+DATA = ("random", "nearly sorted")
+
+#: The kernels, in the order of the stages, and what each does.
+STAGES = {
+    "select_samples": "draw the samples",
+    "sort_samples": "sort the samples, take the splitters",
+    "count_bins": "count the keys of each bin",
+    "scan_bins": "where each bin begins",
+    "scatter": "every key to its bin",
+    "sort_bins": "sort each bin",
+}
+
+DOCUMENTS = (
+    "M: 1 M keys and 16 K samples on a GTX 460, nearly sorted: select 0.03 ms, sort the samples 126 ms, count 17 ms, "
+    "prefix sum 0.6 ms, scatter 17 ms, sort the bins 64 ms, all 225 ms (101 ms with the samples sorted on the CPU), "
+    "qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time"
+)
+HERE = (
+    "The emulator's times are those of this CPU doing what the GPU's threads would: which stages there are and how "
+    "often each runs is as on a chip, their times are not."
+)
+TABLE = (
+    Column("stage", "stage"),
+    Column("what it does", "does"),
+    Column("launches", "launches"),
+    Column("time", "ns", _display.duration),
+    Column("share", "share", lambda share: f"{share:.0%}"),
+)
+
+
+def sample_sort_stages(
+    n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None
+) -> Experiment:
+    """Sample sort, stage by stage, beside NumPy's sort on the CPU.
+
+    Parameters
+    ----------
+    n : int, optional
+        Keys (uint32). Without it: the documents' million, fewer on an emulator.
+    data : str
+        "random", or "nearly sorted": sorted, but for one key in fifty.
+    bins : int
+        Bins a level, as ``sort(variant="sample_sort", bins=)`` takes them; 0: chosen from the length.
+    repeat : int, optional
+        How often to measure; the figures are medians. Without it: 5.
+
+    Returns
+    -------
+    Experiment
+        A row a stage, then all of them without the events that keep them apart, and ``numpy.sort``: launches,
+        nanoseconds, and the share of the stages' sum. Samples that are sorted by sample sort itself count as "sort the
+        samples".
+
+    Raises
+    ------
+    ValueError
+        ``n`` or ``repeat`` below 1; ``data`` or ``bins`` that is none of those.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> stages = lab.sample_sort_stages(20_000, repeat=1)
+    >>> stages["stage"][:3]
+    ['select_samples', 'sort_samples', 'count_bins']
+    """
+    if data not in DATA:
+        raise ValueError(f"sample_sort_stages: {unknown('data', data, DATA)}")
+    check_counts(repeat, None)
+    count = size("sample_sort_stages", n, ON_GPU, ON_EMULATOR)
+    times = REPEAT if repeat is None else repeat
+    keys = _keys(count, data)
+    x = asarray(keys)
+    taken: dict[str, Any] = {"variant": "sample_sort", "bins": bins}
+    sort(x, **taken)
+    samples = [_stages(x, taken) for _ in range(times)]
+    stages: list[dict[str, Any]] = [
+        {
+            "stage": name,
+            "does": does,
+            "launches": samples[0][name][0],
+            "ns": _display.median([sample[name][1] for sample in samples]),
+        }
+        for name, does in STAGES.items()
+        if samples[0][name][0]
+    ]
+    total = sum(row["ns"] for row in stages)
+    for row in stages:
+        row["share"] = row["ns"] / max(total, 1)
+    together = measure(sort, (x,), taken, times, 0)[0].kernel_ns
+    on_cpu = measure(sort, (keys,), {"variant": "numpy"}, times, 1)[0].kernel_ns
+    longest = max(stages, key=lambda row: row["ns"])
+    here = backend()
+    return Experiment(
+        name="sample_sort_stages",
+        title=f"Sample sort of {count:,} {data} keys, stage by stage",
+        backend=here,
+        columns=TABLE,
+        rows=(
+            *stages,
+            {
+                "stage": "all",
+                "does": "one call, no events between",
+                "launches": sum(row["launches"] for row in stages),
+                "ns": together,
+                "share": None,
+            },
+            {
+                "stage": "numpy.sort",
+                "does": "on the CPU, keys in its memory",
+                "launches": None,
+                "ns": on_cpu,
+                "share": None,
+            },
+        ),
+        finding=f"The longest stage is {longest['stage']}, with {longest['share']:.0%} of the stages' time.",
+        documents=DOCUMENTS,
+        here=HERE if here.emulated else "",
+        draw=bars("stage", "ns", "nanoseconds"),
+    )
+
+
+def _keys(n: int, data: str) -> Array:
+    draw = np.random.default_rng(6)
+    keys = draw.integers(0, 1 << 32, n, dtype=np.uint32)
+    if data == DATA[1]:
+        keys.sort()
+        keys[draw.integers(0, n, n // 50)] = draw.integers(0, 1 << 32, n // 50, dtype=np.uint32)
+    return keys
+
+
+def _stages(x: Any, taken: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """(launches, nanoseconds) of each stage of one call. Between the two kernels of the samples lies the sort of the
+    samples by sample sort itself, where there are many."""
+    reports = _dispatch.LaunchTimes()
+    token = _dispatch.recorder.set(reports)
+    try:
+        sort(x, **taken)
+    finally:
+        _dispatch.recorder.reset(token)
+    launches = reports[-1]["launches"]
+    found = dict.fromkeys(STAGES, (0, 0))
+    drawn = 0  # samples whose splitters are not taken yet
+    for name, ns in launches:
+        stage = "sort_samples" if drawn else name
+        drawn += (name == "select_samples") - (name == "sort_samples")
+        found[stage] = (found[stage][0] + 1, found[stage][1] + ns)
+    return found

@@ -1,0 +1,84 @@
+"""lab.sample_sort_stages: the stages that there are, how often each runs, and errors."""
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import BACKENDS, rows
+from cudakern import _dispatch, lab
+
+STAGES = ["select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins"]
+
+
+def stages(name, *args, **keywords):
+    with cudakern.use_backend(name):
+        return lab.sample_sort_stages(*args, repeat=1, **keywords)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize(
+    "n, bins, launches",
+    [
+        (9000, 0, [1, 1, 1, 1, 1, 1]),
+        (80_000, 4, [3, 3, 3, 3, 3, 1]),  # three levels
+        (140_000, 256, [1, 7, 1, 1, 1, 1]),  # the samples by sample sort itself
+    ],
+)
+def test_every_stage_is_there(name, n, bins, launches):
+    for data in ("random", "nearly sorted"):
+        found = stages(name, n, data=data, bins=bins)
+        assert found["stage"] == [*STAGES, "all", "numpy.sort"]
+        assert found["launches"][:6] == launches
+        assert found["launches"][6] == sum(launches)
+        assert all(ns > 0 for ns in found["ns"])
+        assert sum(found["share"][:6]) == pytest.approx(1)
+        shown = " ".join(repr(found).split())
+        assert f"{n:,} {data} keys" in shown
+        assert found.documents in shown
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_keys_that_are_one_bin(name):
+    assert stages(name, 100)["stage"] == ["sort_bins", "all", "numpy.sort"]
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="unknown data 'sorted'.*nearly sorted"):
+        lab.sample_sort_stages(100, data="sorted")
+    with pytest.raises(ValueError, match="bins"):
+        lab.sample_sort_stages(100, bins=3)
+    for wrong in ({"n": 0}, {"n": 100, "repeat": 0}):
+        with pytest.raises(ValueError, match="0"):
+            lab.sample_sort_stages(**wrong)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_the_time_of_each_launch(name):
+    """What the stages are told from: a call reports each launch where that is asked for, of host and device arrays."""
+    x = np.random.default_rng(1).integers(0, 1 << 32, 5000, dtype=np.uint32)
+    row = next(row for side, row in rows("sort", host=False) if side == name and row.name == "many_blocks")
+    reports = _dispatch.LaunchTimes()
+    token = _dispatch.recorder.set(reports)
+    try:
+        with cudakern.use_backend(name):
+            for a in (x, cudakern.asarray(x)):
+                cudakern.sort(a, variant=row.name)
+    finally:
+        _dispatch.recorder.reset(token)
+    assert len(reports) == 2
+    for report in reports:
+        names, times = zip(*report["launches"], strict=True)
+        assert names == ("many_blocks", "merge_runs", "merge_runs", "merge_runs")
+        assert min(times) > 0
+        assert sum(times) <= report["kernel_ns"] * 1.01 + 1000
+
+
+def test_launches_are_not_timed_unasked():
+    reports = []
+    token = _dispatch.recorder.set(reports)
+    try:
+        with cudakern.use_backend("emulator"):
+            cudakern.sort(np.ones(50, np.uint32), variant="sample_sort")
+    finally:
+        _dispatch.recorder.reset(token)
+    assert reports[0]["launches"] == ()
