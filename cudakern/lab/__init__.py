@@ -10,9 +10,11 @@ from ._constant_memory import constant_memory
 from ._divergence import divergence
 from ._experiment import Column, Experiment
 from ._hello import hello
+from ._host_memory import host_memory
 from ._intrinsics import intrinsics
 from ._latency import latency
 from ._layouts import layouts
+from ._mapped import mapped
 from ._printed import Printed, printed
 from ._registers import registers
 from ._rules import sectors, wavefronts
@@ -32,9 +34,11 @@ __all__ = [
     "constant_memory",
     "divergence",
     "hello",
+    "host_memory",
     "intrinsics",
     "latency",
     "layouts",
+    "mapped",
     "printed",
     "registers",
     "sample_sort_stages",
