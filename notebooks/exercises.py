@@ -480,7 +480,7 @@ EXERCISES = {
         "It returns as soon as the kernel is in the stream's queue. The host's clock must be read after waiting, or the events "
         "be asked.",
     ),
-    # --- 07_where_values_live ----------------------------------------------------------------------------------------
+    # --- 08_where_values_live ----------------------------------------------------------------------------------------
     "trips to memory": Exercise(
         64,
         "Each flag is ored into what is there.",
