@@ -37,6 +37,8 @@ from ._operations.exclusive_scan import exclusive_scan
 from ._operations.grayscale import grayscale
 from ._operations.inclusive_scan import inclusive_scan
 from ._operations.interp import interp
+from ._operations.lookup_2d import lookup_2d
+from ._operations.lookup_3d import lookup_3d
 from ._operations.matmul import matmul
 from ._operations.packbits import packbits
 from ._operations.saxpy import saxpy
@@ -93,6 +95,8 @@ __all__ = [
     "interp",
     "kernel_resources",
     "ladder",
+    "lookup_2d",
+    "lookup_3d",
     "matmul",
     "max_potential_block_size",
     "occupancy",

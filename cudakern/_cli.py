@@ -1,5 +1,5 @@
-"""The command line: ``cudakern info | query | occupancy | resources | ladder | variants | source | verify``, each with
-``--json``.
+"""The command line: ``cudakern info | query | occupancy | resources | ladder | lab | variants | source | verify``, each
+with ``--json``.
 
 A wrong name ends in one line with the nearest right one and exit status 2; a ladder or check that failed in 1.
 """
@@ -129,6 +129,11 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made.add_argument("op", help=known)
     made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it; default: all")
     made.add_argument("--dtype", help="type of the input, e.g. float64")
+
+    made = command("lab", _lab, "Run an experiment of cudakern.lab; without a name, list them.")
+    made.add_argument("name", nargs="?", help="as the list has it")
+    made.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="e.g. n=1000, or block=16,16 shape=62,76")
+    made.add_argument("--plot", metavar="FILE", help="save its picture")
 
     made = command("variants", _variants, "The variants of an operation; without a name of all.")
     made.add_argument("op", nargs="?", help=known)
@@ -280,6 +285,28 @@ def _check_picture(path: str) -> None:
     formats = Picture().canvas.get_supported_filetypes()
     if extension and extension not in formats:
         raise ValueError(f"--plot {path}: no format {extension!r}; there are {', '.join(sorted(formats))}")
+
+
+def _lab(options: argparse.Namespace) -> int:
+    from .lab import _by_name  # (what nobody asks for is not loaded)
+
+    if options.name is None:
+        rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
+        if options.json:
+            _json([dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows])
+        else:
+            _display.Table("", ["experiment", "what it shows", "arguments"], rows).print()
+        return 0
+    if options.plot:
+        _check_picture(options.plot)
+    result = _by_name.run(options.name, options.arguments)
+    if options.json:
+        _json(result.to_dict())
+    else:
+        result.table().print()
+    if options.plot:
+        result.plot(options.plot)
+    return 0
 
 
 def _variants(options: argparse.Namespace) -> int:

@@ -161,8 +161,8 @@ class Occupancy:
         rows = [
             [
                 limit.name + (" <" if limit.name in self.limited_by else ""),
-                "not known" if limit.per_block is None else f"{limit.per_block:,} {limit.unit}",
-                f"{limit.available:,} {limit.unit}",
+                _counted(limit.per_block, limit.unit),
+                _counted(limit.available, limit.unit),
                 "no limit" if limit.blocks is None else f"{limit.blocks:,}",
                 limit.note,
             ]
@@ -175,7 +175,7 @@ class Occupancy:
             f"{self.shared_bytes:,} B of shared memory, compute capability {told(self.capability)}"
         )
         left = (
-            f"{self.active_blocks} blocks, {self.active_warps} of {self.chip.warps} warps: "
+            f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
             f"occupancy {self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}."
         )
         note = f"{left} {self.note}".strip()
@@ -223,6 +223,11 @@ class PotentialBlockSize(NamedTuple):
 
     grid: int
     threads: int
+
+
+def _counted(number: int | None, unit: str) -> str:
+    """1 block, 32 blocks."""
+    return "not known" if number is None else f"{number:,} {unit.removesuffix('s') if number == 1 else unit}"
 
 
 # --- the calculation -------------------------------------------------------------------------------------------------

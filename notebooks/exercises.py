@@ -205,7 +205,7 @@ EXERCISES = {
         "How many threads stand in the two blocks before it?",
         "blockIdx.x * blockDim.x + threadIdx.x = 2 * 64 + 5. Every element from 0 to 255 has exactly one such pair.",
     ),
-    "threads without a pixel": Exercise(
+    "threads too many": Exercise(
         408,
         "5 x 4 blocks are 80 x 64 threads.",
         "80 * 64 - 76 * 62 = 5120 - 4712. An `if` on both coordinates keeps them away: x alone would let a thread beyond the "
@@ -296,5 +296,243 @@ EXERCISES = {
         252,
         "0.21 + 0.71 + 0.07 = 0.99.",
         "252.45, cut off. Nothing in the picture can be white. (Rounding would not help; the right weights do.)",
+    ),
+    # --- 05_memory_system ------------------------------------------------------------------------------------------
+    "threads without a pixel": Exercise(
+        408,
+        "5 x 4 blocks of 256 threads, and 76 x 62 pixels.",
+        "5120 - 4712. Four columns of 64 threads and two rows of 80, less the corner that both count.",
+    ),
+    "rows of a warp": Exercise(
+        2,
+        "x runs first: how many threads has a row of the block?",
+        "16 threads a row, 32 a warp. Each request of such a warp goes to two rows of the picture.",
+    ),
+    "wavefronts of stride 8": Exercise(
+        8,
+        "The words are 0, 8, 16, 24, 32, ...: in which banks do they lie?",
+        "Only banks 0, 8, 16 and 24 are asked, each for 8 different words: the greatest common divisor of 8 and 32.",
+    ),
+    "wavefronts of stride 7": Exercise(
+        1,
+        "0, 7, 14, 21, 28, 35: does any bank come twice before lane 32?",
+        "7 and 32 have no common divisor, so the 32 lanes meet 32 banks. So it is with every odd stride.",
+    ),
+    "wavefronts of a broadcast": Exercise(
+        1, "Do the lanes want different words?", "One word of one bank, given to all lanes at once: a broadcast."
+    ),
+    "wavefronts of a padded 31": Exercise(
+        32,
+        "A column of a tile whose rows are 32 words apart: in which banks do its words lie?",
+        "All in one. 31 words were an odd distance and free of conflicts; the padding made the worst of all strides.",
+    ),
+    "sectors from an offset": Exercise(
+        5,
+        "Bytes 4 to 131: where do the boundaries of 32 bytes lie?",
+        "Three whole sectors and parts of two. Five moved for four wanted; the neighbour's warp wants the rest, and may "
+        "find it in the cache.",
+    ),
+    "sectors of every second": Exercise(
+        8, "32 floats are spread over how many bytes?", "256 bytes, 8 sectors, and half of what they hold is wanted."
+    ),
+    "stride of single sectors": Exercise(
+        8, "A sector has 32 bytes, a float 4.", "8 * 4 = 32 bytes from lane to lane. Further apart cannot be worse."
+    ),
+    "sectors without a lane": Exercise(
+        4,
+        "Lane 3's float is in a sector with seven others.",
+        "The sectors are the same 4: who takes no part changes nothing, as the tutorial says.",
+    ),
+    "sectors of x": Exercise(
+        12,
+        "32 * 12 bytes are a run of 384 bytes. Is there a sector in it without an x?",
+        "No: an x comes every 12 bytes, so all 12 sectors are touched, for 128 bytes that are wanted.",
+    ),
+    "sectors of structs": Exercise(
+        12, "They touch the same ones.", "384 bytes in all, each of them wanted; but asked for three times."
+    ),
+    "wavefronts of a staged read": Exercise(
+        1, "What is special about 3?", "It is odd: 32 lanes, three words apart, meet 32 banks."
+    ),
+    "layout for a warp": Exercise(
+        "arrays",
+        "In which layout do neighbouring lanes read neighbouring words?",
+        "4 sectors for a field instead of 16. (Structs that are moved whole, 16 bytes a lane, waste nothing either.)",
+    ),
+    "divided warps": Exercise(
+        0.125,
+        "Which warps have lanes on both sides of thread 2?",
+        "Only the first of a block's 8. The condition is no worse than that; `lane > 2` would divide them all.",
+    ),
+    "warps at the edge": Exercise(
+        1,
+        "1000 = 31 * 32 + 8.",
+        "Only the last. 31 warps agree, and the larger the array, the smaller the share: 25% at 100, 3% at 1000.",
+    ),
+    "bytes under way": Exercise(
+        2.88e6,
+        "Bandwidth times latency.",
+        "4.8e12 * 600e-9 = 2.88 million bytes. Whatever is less leaves the memory waiting.",
+        0.01,
+    ),
+    "loads a thread": Exercise(
+        3,
+        "The bytes of the question before, over all threads and 4 bytes a load.",
+        "2.88e6 / (132 * 2048 * 4) = 2.7: even a full chip needs several loads a thread, or wider ones.",
+    ),
+    "table of 16 K": Exercise(
+        "shared",
+        "Which of them is fast for random places and gives one word to all lanes at once?",
+        "Shared memory broadcasts a word, and does not mind where it lies; 16 K of it leave room for several blocks today. "
+        "Constant memory broadcasts too, but its small cache likes accesses near to each other; registers cannot be indexed. "
+        "On later chips, the book adds, cached global memory may do as well.",
+    ),
+    # --- 06_occupancy_and_timing -----------------------------------------------------------------------------------
+    "peak of the slide's chip": Exercise(
+        16.66,
+        "Cores of the whole chip, times the clock, times two: a multiply-add is two operations.",
+        "80 * 64 cores * 1.627 GHz * 2 = 16.66e12 a second, for whoever keeps every core busy in every cycle.",
+        0.005,
+    ),
+    "bandwidth of the slide's chip": Exercise(
+        870,
+        "The bus moves data twice in each clock of the memory, and 4096 bits at once.",
+        "2 * 850 MHz * 4096 / 8 bytes = 870 GB/s: about 19 operations for each byte before the cores are the limit.",
+        0.005,
+    ),
+    "registers for every warp": Exercise(
+        32,
+        "256 KB of registers, 4 bytes each, for 2048 threads.",
+        "65,536 / 2048 = 32. One more, and whole blocks no longer fit: registers go to warps in pieces of 256, so 33 "
+        "of them take the room of 40.",
+    ),
+    "half the warps": Exercise(
+        0.5,
+        "Twice the registers of the question before.",
+        "1024 threads use up all 65,536 registers. The multiprocessor has places for 2048.",
+    ),
+    "shared bytes a thread": Exercise(
+        32,
+        "64 KB for 2048 threads.",
+        "65,536 / 2048. A block of 256 threads may have 8 KB; with 16 KB only half of the warps find a place.",
+    ),
+    "smallest full block": Exercise(
+        64,
+        "At most 32 blocks are resident, and 64 warps are wanted.",
+        "Two warps a block. Blocks of 32 threads leave half of the warps' places empty, whatever else they use.",
+    ),
+    "blocks of the page": Exercise(
+        4,
+        "Each warp takes 40 * 32 registers. How many fit in 65,536, four partitions, and how many blocks of 10 are that?",
+        "1280 a warp: 12 in each partition of 16,384, 48 in all. 10 warps a block: 4 blocks, 40 warps, and 8 places that no "
+        "whole block fits into.",
+    ),
+    "warps that are lost": Exercise(
+        8,
+        "Registers leave room for 48 warps, and 4 blocks of 10 take 40.",
+        "A limit for warps becomes a limit for whole blocks. Blocks of 8, 12 or 16 warps would fill all 48.",
+    ),
+    "a 32 x 32 tile on 8.6": Exercise(
+        0.667,
+        "32 warps a block, 48 places, whole blocks only.",
+        "One block of 32 warps fits and a second one does not: 32 / 48. Smaller blocks can fill all 48.",
+        0.01,
+    ),
+    "long rows": Exercise(
+        1,
+        "4 bytes an element, and a P100's multiprocessor has 65,536 bytes.",
+        "40,000 bytes a block: one fits and a second does not. 8 warps of 64 are left to hide the memory's latency.",
+    ),
+    "spilled": Exercise(
+        "c",
+        "The compiler calls it local memory. Is it local to the chip?",
+        "It is the thread's own by address only: device memory, behind the caches. Each spilled value costs a store and a "
+        "load there.",
+    ),
+    "full occupancy": Exercise(
+        "b",
+        "What are the other warps for, while one waits?",
+        "Occupancy is a means: enough warps to have something to run while others wait. A kernel whose threads have several "
+        "independent loads under way needs fewer, and more registers a thread may be worth more than more warps.",
+    ),
+    "cycles as time": Exercise(
+        0.1,
+        "150,000 cycles at 1.5 GHz, in milliseconds.",
+        "150e3 / 1.5e9 = 0.1 ms, for 4 MB: 40 GB/s, as the tutorial has it.",
+        0.01,
+    ),
+    "overflow": Exercise(
+        1.08,
+        "The largest int is 2**31 - 1, and the clock runs at 1.98 GHz.",
+        "2**31 / 1.98e9 = 1.08 s. The tutorial prints the difference of two clocks as an int; on a chip of today one thread's "
+        "run would come out negative. Hence clock64.",
+        0.01,
+    ),
+    "a clock for all blocks": Exercise(
+        "b",
+        "Do two multiprocessors count from the same start?",
+        "clock64 counts each multiprocessor's own cycles. The last end minus the first start is only a time if both are read "
+        "from one clock.",
+    ),
+    "too early": Exercise(
+        "a",
+        "When does a launch return?",
+        "It returns as soon as the kernel is in the stream's queue. The host's clock must be read after waiting, or the events "
+        "be asked.",
+    ),
+    # --- 08_where_values_live ----------------------------------------------------------------------------------------
+    "trips to memory": Exercise(
+        64,
+        "Each flag is ored into what is there.",
+        "32 reads and 32 writes, each waiting for the one before. A register form makes one write: the book counts 31 of 32 saved.",
+    ),
+    "lost flag": Exercise(
+        2147483647,
+        "Which bits are set if i goes from 0 to 30?",
+        "2**31 - 1: the highest bit, and with it the last flag, is missing. With flags that are rarely set it may go unseen for long.",
+    ),
+    "one word for all": Exercise(
+        "b",
+        "Two threads read the word, each sets its bit, each writes. What is in the word?",
+        "A data race: one of the bits is lost, now and then. No figure that such a program gives can be used, its times neither. "
+        "With a word for each thread the book's 7.7 becomes 1.7.",
+    ),
+    "local accesses": Exercise(
+        33,
+        "One value is put in. How many are added?",
+        "A store and 32 loads, for one value from global memory and one to it. The caches bear most of that, and have "
+        "nothing left for others.",
+    ),
+    "registers of two blocks": Exercise(
+        32,
+        "How many threads are 2 blocks of 1024?",
+        "65,536 / 2048. The window alone is 32 values, and the thread needs registers for addresses and sums, too: the rest is spilled.",
+    ),
+    "turns of the constant cache": Exercise(
+        32,
+        "It gives one word at a time, to whoever asked for it.",
+        "32 turns instead of one. For indices that differ between lanes, shared memory is made: it has 32 banks.",
+    ),
+    "between two points": Exercise(
+        0.4,
+        "5 lies halfway between 4 and 6.",
+        "0.2 + (5 - 4) / (6 - 4) * (0.6 - 0.2). (Between 2 and 4, as the book has it, a 5 would lie outside its cell.)",
+        0.001,
+    ),
+    "error of the filter": Exercise(
+        1 / 512,
+        "The weights are multiples of 1/256. How far from one can a number be?",
+        "Half of 1/256 of the step: 0.002. A table with more points has smaller steps, and so smaller errors.",
+        0.03,
+    ),
+    "atomics of equal elements": Exercise(
+        32768,
+        "One for the lanes that agree: here all 32.",
+        "1,048,576 / 32. `global_atomics` sends a million to one word, which can only take them one after the other.",
+    ),
+    "largest exponent": Exercise(
+        128,
+        "A float's exponent has 8 bits; the largest number is about 3.4e38.",
+        "2**128 is infinity already. The range is 2^126 to 2^128: there `__fdividef` gives 0.",
     ),
 }

@@ -46,6 +46,40 @@ def test_info(backend):
 
 
 @each_backend
+def test_lab(backend, tmp_path):
+    """Every experiment is listed; one runs with arguments in words, also as JSON and as a picture."""
+    words = cli("lab", "--backend", backend)
+    listed = cli_json("lab", "--backend", backend)
+    assert {row["name"] for row in listed} >= {"thread_map", "bank_conflicts", "coalescing", "latency"}
+    assert all(row["name"] in words and row["summary"] for row in listed)
+    assert not {"sectors", "wavefronts", "Experiment", "ThreadMap"} & {row["name"] for row in listed}
+    picture = tmp_path / "map.png"
+    arguments = ("lab", "thread_map", "grid=None", "block=16,16", "shape=62,76", "--backend", backend)
+    assert "408 of them are idle" in cli(*arguments, "--plot", picture)
+    assert picture.stat().st_size > 1000
+    assert [row["idle"] for row in cli_json(*arguments)["rows"]] == [0, 64, 32, 88]
+    assert len(cli_json("lab", "bank_conflicts", "strides=2,", "repeat=1", "--backend", backend)["rows"]) == 4
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["bank_conflict"], "nearest is 'bank_conflicts'"),
+        (["sectors"], "unknown experiment 'sectors'"),
+        (["layouts", "m=3"], "unexpected keyword argument 'm'; it takes n=None repeat=None"),
+        (["layouts", "3"], "write NAME=VALUE"),
+        (["thread_map"], "missing a required argument: 'grid'"),
+        (["layouts", "n=0"], "n=0: it must be 1 or more"),
+        (["layouts", "--plot", "/no/folder/x.png"], "no folder /no/folder"),
+    ],
+)
+def test_lab_refuses_in_a_line(arguments, words):
+    said = cli("lab", *arguments, status=2)
+    assert words in said
+    assert said.count("\n") == 1
+
+
+@each_backend
 def test_ladder(backend):
     words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
     assert all(row.name in words for row in cudakern.variants("matmul"))

@@ -14,6 +14,7 @@ import pytest
 
 import cuda_api
 import cudakern
+import cudakern.lab
 
 PACKAGE = Path(cudakern.__file__).resolve().parent
 MODULES = [
@@ -26,7 +27,7 @@ MODULES = [
 ]
 FUNCTIONS = [
     function
-    for place in (cudakern, cudakern.emulator)
+    for place in (cudakern, cudakern.emulator, cudakern.lab)
     for function in map(place.__dict__.get, place.__all__)
     if inspect.isfunction(function)
 ]
@@ -61,7 +62,7 @@ def test_docstrings_have_their_sections(function):
     assert told[""].splitlines()[0].endswith((".", ":"))
     told_of = re.findall(r"^(\S.*?)(?: :.*)?$", told.get("Parameters", ""), re.M)
     assert sorted(re.findall(r"\w+", " ".join(told_of))) == sorted(parameters(function))
-    assert ("Returns" in told) == (inspect.signature(function).return_annotation != "None")
+    assert ("Returns" in told or "Yields" in told) == (inspect.signature(function).return_annotation != "None")
     assert "Raises" in told or not parameters(function)
     assert ">>>" in told["Examples"]
 

@@ -60,6 +60,13 @@ def test_any_increasing_table(name, row):
 
 
 @every_run
+def test_a_table_of_the_documents(name, row):
+    """M puts X = 5 between 2 and 4, and gets 30: it lies between 4 and 6."""
+    xp, fp = np.float32([0, 2, 4, 6, 8]), np.float32([10, 20, 40, 50, 20])
+    assert interp(name, np.float32([5, 3]), xp, fp, variant=row.name).tolist() == [45, 30]
+
+
+@every_run
 def test_a_table_of_one_point(name, row):
     x = np.array([-1, 2, 5, 2.0001], np.float32)
     result = interp(name, x, np.float32([2]), np.float32([6]), 1, 3, variant=row.name)

@@ -1,15 +1,19 @@
 """Experiments on threads and memory: what they compute, what their sentences say, and their rules of the hardware."""
 
+import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 
 import cudakern
 from cudakern import lab
+from cudakern._backend import Backend
 from cudakern._operations import registry
-from cudakern.lab import _bank_conflicts, _coalescing, _layouts, _words
+from cudakern._profile import measure
+from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts, _words
 
 pytest.importorskip("matplotlib")
 
@@ -194,6 +198,8 @@ def test_bank_conflicts_refuses(arguments):
 
 def test_words_for_times_and_rates():
     assert _words.longer(32, 2) == "16 times as long as"
+    assert _words.longer(2468, 2) == "1,234 times as long as"
+    assert _words.longer(2.5, 2) == "1.25 times as long as"
     assert _words.longer(2.1, 2) == "about as long as"
     assert _words.longer(1, 2) == "50% of the time of"
     assert _words.faster(6, 2) == "3 times as fast as"
@@ -233,7 +239,7 @@ def test_coalescing_says_what_was_measured(backend):
 
 
 def test_sizes_below_one_are_refused():
-    for experiment in (lab.coalescing, lab.layouts):
+    for experiment in (lab.coalescing, lab.divergence, lab.latency, lab.layouts):
         with pytest.raises(ValueError, match=r"n=0: it must be 1 or more"):
             experiment(n=0)
 
@@ -352,3 +358,115 @@ def test_fields_refuse():
             add_fields(x, x, rounds=rounds, variant="array_of_structs")
         with pytest.raises(ValueError, match="rounds"):
             add_fields(x, x, rounds=rounds, variant="numpy")
+
+
+# --- divergence ------------------------------------------------------------------------------------------------------
+def test_divergence_counts_the_divided_warps(backend, tmp_path):
+    result = lab.divergence(n=1000, repeat=1)
+    rows = {(row["condition"], row["n"]): row for row in result.rows}
+    assert [row["condition"] for row in result.rows[:6]] == [*_divergence.CONDITIONS.values()]
+    divided = {row["condition"]: row["divided"] for row in result.rows[:6]}
+    assert [*divided.values()] == [0, 0, 4, 32, 32, 0]  # of 32 warps in 4 blocks
+    assert [(rows["i < n", n]["warps"], rows["i < n", n]["divided"]) for n in (100, 1000, 1024, 1023)] == [
+        *((4, 1), (32, 1), (32, 0), (32, 1)),
+    ]
+    assert rows["i < n", 100]["share"] == 25
+    assert "25% of the warps of 100 additions, 3.1% of the warps of 1,000 additions" in result.finding
+    assert all((row["kernel_ns"] is None) == (row["clock"] != "gpu") for row in result.rows)
+    shows_itself(result, tmp_path)
+
+
+def test_divergence_says_what_was_measured(backend):
+    rows = [{**row, "kernel_ns": 100.0} for row in lab.divergence(n=1000, repeat=1).rows]
+    assert _divergence._finding(rows).count("about as long as") == 3
+    next(row for row in rows if row["condition"] == "lane > 2")["kernel_ns"] = 200.0
+    rows[-1]["kernel_ns"] = 150.0
+    assert "`lane > 2` takes 2 times as long as `threadIdx.x / warpSize >= 2`" in _divergence._finding(rows)
+    assert "with 1,023 the addition takes 1.5 times as long as the one of 1,024" in _divergence._finding(rows)
+
+
+def test_the_branches_choose_as_they_say(backend):
+    """Two paths, told apart by their results."""
+    branches = registry()["divergence"].call
+    x = np.arange(1, 1025, dtype=np.int32)
+    first, second = (branches(x, branch=name, variant="branches") for name in ("first", "second"))
+    thread = np.arange(1024) % 256
+    for name, wanted in {
+        "thread": thread > 2,
+        "lane": thread % 32 > 2,
+        "odd_lane": thread % 2 == 1,
+        "warp": thread >= 64,
+    }.items():
+        result = branches(x, branch=name, variant="branches")
+        assert np.array_equal(result, np.where(wanted, second, first)), name
+    assert (first != second).all()
+    with pytest.raises(ValueError, match="lane"):
+        branches(x, branch="lanes", variant="branches")
+    with pytest.raises(ValueError, match="lane"):
+        branches(x, branch="lanes", variant="numpy")
+
+
+# --- latency ---------------------------------------------------------------------------------------------------------
+def test_latency_has_every_form(backend, tmp_path):
+    result = lab.latency(n=3000, repeat=1)
+    assert len(result) == 20
+    assert [row["under_way"] for row in result.rows[-5:]] == [8192, 8192, 16384, 32768, 65536]
+    assert all((row["kernel_ns"] is None) == (row["clock"] != "gpu") for row in result.rows)
+    assert "32 threads" in result.finding
+    assert "2,048 threads" in result.finding
+    shows_itself(result, tmp_path)
+
+
+def test_latency_says_what_was_measured():
+    times = {32: (900.0, 600.0, 90.0), 2048: (100.0, 101.0, 99.0)}
+    rows = [
+        {"threads": threads, "form": form, "kernel_ns": ns}
+        for threads, several in times.items()
+        for form, ns in zip(("late", "early", "early, 8 elements"), several, strict=True)
+    ]
+    said = _latency._finding(rows)
+    assert "with 32 threads a multiprocessor early loads take 66.7% of the time of late ones" in said.lower()
+    assert "eight elements a thread 10% of the time of them" in said
+    assert "with 2,048 threads a multiprocessor early loads take about as long as late ones" in said
+
+
+def test_chains_are_computed_one_by_one(backend):
+    """The reference is a formula; this is the chain itself."""
+    x = np.arange(50, dtype=np.int32)[::-1].copy()
+    expected = []
+    for i, value in enumerate(x.tolist()):
+        chain = i
+        for _ in range(64):
+            chain = (chain * 1664525 + 1013904223) % 2**32
+        expected.append((value + chain) % 2**32)
+    for row in cudakern.variants("latency"):
+        result = registry()["latency"].call(x, variant=row.name)
+        assert result.view(np.uint32).tolist() == expected
+
+
+# --- as on a GPU -----------------------------------------------------------------------------------------------------
+class _Chip(Backend):
+    """The backend that answers, as one whose times count."""
+
+    emulated = False
+
+
+@pytest.mark.parametrize("module", [_bank_conflicts, _coalescing, _divergence, _latency, _layouts])
+def test_with_times_that_count(module, monkeypatch, tmp_path):
+    """What an experiment does with a GPU's clock, where there is none: times in every row, sentence and picture."""
+
+    def measured(*arguments):
+        profile, result = measure(*arguments)
+        return dataclasses.replace(profile, clock="host" if profile.variant.on_host else "gpu"), result
+
+    here = cudakern.backend()
+    monkeypatch.setattr(module, "measure", measured)
+    monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
+    name = module.__name__.rpartition("._")[2]
+    result = getattr(lab, name)(n=3000, repeat=1)
+    key = {"bank_conflicts": "cycles", "coalescing": "gb_per_s", "layouts": "round_ns"}.get(name, "kernel_ns")
+    assert all(row[key] > 0 for row in result.rows)
+    assert result.here == ""
+    assert "rule" not in result.finding or name == "bank_conflicts"
+    assert re.search(r"times as|about as|% of the", result.finding)
+    shows_itself(result, tmp_path)

@@ -125,12 +125,14 @@ typedef struct ck_symbol {
 } ck_symbol;
 
 // An input that run() reads through a texture, context.textures[i]: the runtime copies it into an array and makes the
-// object. The input's layout must be contiguous; it has one to three axes, and none of them is empty.
+// object. The input's layout must be contiguous; it has one to three axes and perhaps one more of channels, none empty.
 typedef struct ck_texture_plan {
     int wanted, view;                    // 1, and which input
     enum cudaTextureAddressMode address; // in all axes; wrap and mirror need normalised coordinates
     enum cudaTextureFilterMode filter;   // linear: floats only
     int normalized;                      // 1: coordinates from 0 to 1
+    int channels;                        // 2 or 4: the length of the last axis, an element's parts; 0: no such axis
+    enum cudaTextureReadMode read;       // cudaReadModeNormalizedFloat: integers as shares of their largest
 } ck_texture_plan;
 
 // What a variant asks for, from shapes and types alone.
@@ -169,6 +171,7 @@ int ck_timeline_note(ck_timeline *timeline, const char *name, cudaStream_t strea
 // what the kernel needs (one that it knows has some), and then static_shared and local_bytes say nothing either.
 enum { CK_MAX_INSPECTED = 16, CK_MAX_SWEEP = 256 };
 typedef struct ck_kernel {
+    const void *function;
     const char *name, *symbol; // as launches are named, and as the linker names it
     unsigned grid[3], block[3];
     size_t dynamic_shared;
@@ -185,7 +188,7 @@ typedef struct ck_kernel {
 typedef struct ck_inspection {
     int64_t threads[CK_MAX_SWEEP], shared[CK_MAX_SWEEP];
     int sweep;
-    int count; // may be more than there is room for
+    int count; // what is launched beyond CK_MAX_INSPECTED is not noted
     ck_kernel kernels[CK_MAX_INSPECTED];
 } ck_inspection;
 
@@ -201,9 +204,10 @@ typedef struct ck_context {
     cudaTextureObject_t textures[CK_MAX_TEXTURES]; // of plan.textures
 } ck_context;
 
-// Notes a kernel and its launch (inspect.cu).
-int ck_inspect_launch(ck_inspection *inspection, const char *name, const void *kernel, const unsigned grid[3],
-                      const unsigned block[3], size_t shared_bytes, int cooperative, ck_error *error);
+// inspect.cu: notes a kernel and its launch; asks the driver about a noted one.
+void ck_inspect_launch(ck_inspection *inspection, const char *name, const void *function, const unsigned grid[3],
+                       const unsigned block[3], size_t shared_bytes, int cooperative);
+int ck_inspect_kernel(ck_inspection *inspection, int which, ck_error *error);
 
 typedef struct ck_work {
     double flops, bytes;

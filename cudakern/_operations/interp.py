@@ -194,7 +194,7 @@ def interp(
     >>> import cudakern
     >>> cudakern.interp([0.5, 1.5, 9], [0, 1, 2], [10, 20, 0])
     array([15., 10.,  0.])
-    >>> cudakern.interp([0.5, 1.5, 9], [0, 1, 2], [10, 20, 0], right=-1, variant="global_memory").tolist()
+    >>> cudakern.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [10.0, 20.0, 0.0], right=-1, variant="shared").tolist()
     [15.0, 10.0, -1.0]
     """
     if "period" in parameters:

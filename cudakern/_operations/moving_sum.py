@@ -98,7 +98,7 @@ OPERATION = Operation(
     fixed_rank=True,
     make=make,
     reference=_by_numpy,
-    magnitude=lambda x: _by_numpy(np.abs(x)),
+    magnitude=lambda x, window=WINDOW: _by_numpy(np.abs(x), window),
     square=lambda n: (n, n),
     ragged=((0, 3), (3, 0), (1, 1), (31, 5), (33, 7), (65, 33), (513, 9), (1009, 65)),
     large=((20_011, 1001), (257, 65_537)),

@@ -7,14 +7,21 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 from ._bank_conflicts import bank_conflicts
 from ._coalescing import coalescing
 from ._constant_memory import constant_memory
+from ._divergence import divergence
 from ._experiment import Column, Experiment
 from ._hello import hello
+from ._host_memory import host_memory
+from ._intrinsics import intrinsics
+from ._latency import latency
 from ._layouts import layouts
+from ._mapped import mapped
+from ._overlap import overlap
 from ._printed import Printed, printed
 from ._registers import registers
 from ._rules import sectors, wavefronts
 from ._sample_sort import sample_sort_stages
 from ._spilling import spilling
+from ._textures import textures
 from ._thread_map import ThreadMap, thread_map
 from ._timing import timing
 
@@ -26,13 +33,20 @@ __all__ = [
     "bank_conflicts",
     "coalescing",
     "constant_memory",
+    "divergence",
     "hello",
+    "host_memory",
+    "intrinsics",
+    "latency",
     "layouts",
+    "mapped",
+    "overlap",
     "printed",
     "registers",
     "sample_sort_stages",
     "sectors",
     "spilling",
+    "textures",
     "thread_map",
     "timing",
     "wavefronts",

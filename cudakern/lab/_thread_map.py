@@ -192,6 +192,8 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.set_xlabel("x", fontsize=8)
         axes.set_ylabel("y" if result.block.ndim > 1 else "", fontsize=8)
         axes.tick_params(labelsize=6)
+        if result.block.ndim == 1:
+            axes.set_yticks([])
     words = "numbers: of the thread in its block" if shown[0].size <= NUMBERED else "numbers: of the block"
     left_out = f"; {_display.figure(len(layers))} layers, the first {LAYERS}" if len(layers) > LAYERS else ""
     picture.supxlabel(f"a colour a block; {words}{left_out}", fontsize=8)

@@ -7,8 +7,9 @@
 //                    (1 - a) * T[i] + a * T[i + 1], in each axis; the sum is rounded once here
 //   outside          clamp: the nearest element; wrap, mirror: the element there; border: the border's value
 //
-// How a chip rounds the sum is not documented: where every product and sum is exact (small integers), results are the
-// same bits on both sides; elsewhere they may differ in the last places.
+// How a chip rounds a coordinate to 8 bits, and the sum, is not documented: where coordinates are whole 256ths and every
+// product and sum is exact (small integers), results are the same bits on both sides; elsewhere by one weight at most,
+// and in the last places.
 #include <math.h>
 #include <string.h>
 

@@ -75,7 +75,7 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
         return ck_fail(error, CK_BAD_VALUE, "interp",
                        "a table of %lld points: a texture holds up to %d. variant=\"global_memory\" takes any length",
                        static_cast<long long>(length(call)), TEXTURE_ROW);
-    plan->textures[0] = {1, FP, cudaAddressModeClamp, cudaFilterModeLinear, 0};
+    plan->textures[0] = {1, FP, cudaAddressModeClamp, cudaFilterModeLinear, 0, 0, cudaReadModeElementType};
     return CK_OK;
 }
 
@@ -134,7 +134,7 @@ double depth_texture(const ck_call *call) {
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(points(call)), item = static_cast<double>(ck_dtype_size(call->types.input));
     work->flops = 6 * n;
-    work->bytes = (2 * n + 2 * static_cast<double>(length(call))) * item;
+    work->bytes = (2 * n + 2 * static_cast<double>(length(call)) + 2) * item;
 }
 
 #define CK_FOLDER "interp/"

@@ -1,0 +1,36 @@
+// latency "late": where the ladder begins.
+//
+// Idea    A thread first computes, a chain of multiply-adds, and loads its element when it is needed. That the load
+//         comes late is made sure: its address waits for the chain's result (of which `never`, 0, leaves nothing).
+// Claim   loads under way a thread: one, and none while it computes; the time of an element: chain + latency
+// Price   the latency is waited for in full, unless other warps have work meanwhile
+// Edges   the loop's condition is the edge
+// Map     element i: thread i % grid_threads()
+// Limit   nothing of the thread's own fills the wait: "early"
+#ifndef CK_LATENCY_LATE_CUH
+#define CK_LATENCY_LATE_CUH
+
+#include "../grid.cuh"
+
+namespace latency {
+
+enum { ROUNDS = 64 };
+
+__device__ __forceinline__ uint32_t chain(int64_t i) {
+    uint32_t value = static_cast<uint32_t>(i);
+    for (int round = 0; round < ROUNDS; ++round) value = value * 1664525u + 1013904223u;
+    return value;
+}
+
+__global__ void __launch_bounds__(1024)
+    late(const uint32_t *__restrict__ x, uint32_t *__restrict__ result, int64_t n, uint32_t never) {
+#pragma unroll 1 // unrolled, several loads would be under way
+    for (int64_t i = grid_thread(); i < n; i += grid_threads()) {
+        const uint32_t computed = chain(i);
+        result[i] = x[i + (computed & never)] + computed;
+    }
+}
+
+} // namespace latency
+
+#endif

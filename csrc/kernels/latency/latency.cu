@@ -1,0 +1,101 @@
+// latency: x[i] + a chain of 64 multiply-adds that begins with i. The launches and the table.
+//
+// Views: x and the result, of one shape.
+#include "late.cuh"
+#include "early.cuh"
+#include "several.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace latency {
+namespace {
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+int plan_elements(const ck_call *call, ck_plan *plan, ck_error *error, int64_t elements) {
+    CK_TRY(check_same_elements(call, "latency", error));
+    const int64_t threads = call->parameters[0];
+    const int64_t useful = divide_up(divide_up(length(call), elements), threads);
+    return plan_row(call, plan, error, "latency", smaller(call->parameters[1], useful), threads);
+}
+
+int plan_late(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_elements(call, plan, error, 1);
+}
+constexpr auto plan_early = plan_late;
+
+int plan_several(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_elements(call, plan, error, call->parameters[2]);
+}
+
+template <typename Kernel, typename... More>
+int launch(const char *name, Kernel kernel, const ck_call *call, const ck_plan *plan, const ck_context *context,
+           ck_error *error, More... more) {
+    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     static_cast<const uint32_t *>(call->views[0].data), static_cast<uint32_t *>(call->views[1].data),
+                     length(call), more...);
+}
+
+int run_late(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return launch("late", late, call, plan, context, error, 0u);
+}
+
+int run_early(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return launch("early", early, call, plan, context, error);
+}
+
+int run_several(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    switch (call->parameters[2]) {
+    case 1: return launch("several", several<1>, call, plan, context, error);
+    case 2: return launch("several", several<2>, call, plan, context, error);
+    case 4: return launch("several", several<4>, call, plan, context, error);
+    default: return launch("several", several<8>, call, plan, context, error);
+    }
+}
+
+double depth(const ck_call *) {
+    return 0;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = 2 * n * ROUNDS;
+    work->bytes = 2 * n * sizeof(uint32_t);
+}
+
+#define CK_FOLDER "latency/"
+#define GRID      RANGE(threads, "threads per block", 256, 1, 1024), RANGE(blocks, "blocks, at most", 264, 1, 65535)
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, depth, "latency/latency.cu",
+                 "The chains as one formula, on the host", "A CPU too starts loads early, by itself", "M"),
+    VARIANT(late, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), depth,
+            KERNELS("late"), "Compute, then load, then use", "A load that starts late is waited for in full", "M"),
+    VARIANT(early, AFTER(late), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), depth,
+            KERNELS("early"), "Load, compute, then use", "A load only starts: what follows runs beside it", "M"),
+    VARIANT(several, AFTER(early), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
+            PARAMETERS(GRID, CHOICE(elements, "elements a thread has under way", 4, 1, 2, 8)), depth,
+            KERNELS("several"), "Several elements a thread at once",
+            "Waiting side by side costs what waiting once does", "M"),
+};
+
+} // namespace
+} // namespace latency
+
+extern "C" {
+extern const ck_operation ck_operation_latency;
+const ck_operation ck_operation_latency = {
+    "latency",
+    "Each element plus a chain of multiply-adds of its index",
+    1,
+    1,
+    latency::variants,
+    ck_length_of(latency::variants),
+    latency::work,
+    NULL,
+    NULL,
+};
+}

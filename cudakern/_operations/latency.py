@@ -1,0 +1,90 @@
+"""latency: each element plus a chain of multiply-adds; the load early or late, of one element or several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._layout import Shape
+from .._table import AUTO
+from .._transfer import Array
+from . import Operation, random_array
+from ._call import Rule, compute
+from ._wrapping import unsigned
+
+NAME = "latency"
+#: As in late.cuh: 64 times value * SCALE + STEP.
+ROUNDS, SCALE, STEP = 64, 1664525, 1013904223
+
+
+def by_numpy(x: Array) -> Array:
+    """The chain of index i is SCALE**64 * i and a constant, modulo the type's size."""
+    value = unsigned(x, NAME)
+    modulus, constant = 1 << 8 * x.dtype.itemsize, 0
+    for _ in range(ROUNDS):
+        constant = (constant * SCALE + STEP) % modulus
+    kind = value.dtype.type
+    index = np.arange(x.size, dtype=value.dtype).reshape(x.shape)
+    result: Array = value + (index * kind(pow(SCALE, ROUNDS, modulus)) + kind(constant))
+    return result.view(x.dtype)
+
+
+RULE = Rule(NAME, ("x",), by_numpy, preferred=("several",))
+
+
+def latency(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
+    """Each element plus a chain of 64 multiply-adds that begins with its index.
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        int32, of any shape.
+    out, variant, stream, **parameters
+        As in :func:`cudakern.vector_add`; the rows have ``threads=``, ``blocks=``, and "several" ``elements=``.
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        Of that shape, modulo 2**32.
+
+    Raises
+    ------
+    TypeError, ValueError, CudaError
+        As in :func:`cudakern.vector_add`.
+
+    Notes
+    -----
+    M, on the scoreboard: a load that is started early and used late.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(100, dtype=np.int32)
+    >>> bool((latency(x, variant="late") == latency(x, variant="several", elements=8)).all())
+    True
+    """
+    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """An array of that shape."""
+    return (random_array(np.random.default_rng(seed), shape, dtype),)
+
+
+OPERATION = Operation(
+    name=NAME,
+    position=207,
+    call=latency,
+    rate="GB/s",
+    default_dtype="int32",
+    default_shape=(1 << 17,),
+    shape_help="the array's",
+    fixed_rank=False,
+    make=make,
+    reference=by_numpy,
+    magnitude=np.abs,
+    square=lambda n: (n,),
+    ragged=((0,), (1,), (31,), (33,), (257,), (13, 77), (65537,)),
+    large=((3_000_017,),),
+)

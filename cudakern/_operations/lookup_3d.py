@@ -1,0 +1,126 @@
+"""lookup_3d: a table of three axes read between its elements, around the ladder of global memory and texture."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy.typing as npt
+
+from .._array import DeviceArray
+from .._table import AUTO
+from .._transfer import Array
+from . import _lookup
+
+NAME = "lookup_3d"
+RULE = _lookup.rule(NAME, 3)
+
+
+@overload
+def lookup_3d(
+    table: DeviceArray,
+    z: DeviceArray,
+    y: DeviceArray,
+    x: DeviceArray,
+    mode: str = "clamp",
+    filter: str = "linear",
+    *,
+    out: DeviceArray | None = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> DeviceArray: ...
+@overload
+def lookup_3d(
+    table: npt.ArrayLike,
+    z: npt.ArrayLike,
+    y: npt.ArrayLike,
+    x: npt.ArrayLike,
+    mode: str = "clamp",
+    filter: str = "linear",
+    *,
+    out: Array | None = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any: ...
+def lookup_3d(
+    table: Any,
+    z: Any,
+    y: Any,
+    x: Any,
+    mode: str = "clamp",
+    filter: str = "linear",
+    *,
+    out: Any = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any:
+    """Values of a table between its elements, plane, row and column given.
+
+    Parameters
+    ----------
+    table : array_like or DeviceArray
+        Real numbers, 3 axes, any strides.
+    z, y, x : array_like or DeviceArray
+        Where: places in the table's axes, counted in elements. An element's place is its index: for whole numbers the
+        value is ``table[z, y, x]``; half way between two is 0.5 more. Shapes that broadcast.
+    mode : str
+        What is outside: "clamp" (the nearest element), "wrap" (the table again), "mirror" (the table turned round, its
+        edge element twice), "border" (zeros).
+    filter : str
+        "linear": along straight lines between neighbours in each axis. "nearest": the nearest element, of two equally
+        near ones the later.
+    out : ndarray or DeviceArray, optional
+        Where the result goes: of its shape, and a type that takes it ("same_kind").
+    variant : str
+        "auto", which is the fastest way here in full precision (for host arrays without a GPU: NumPy), or a name from
+        ``variants("lookup_3d")``. ``texture`` has weights of 8 bits: an error of up to a 512th of the step between two
+        neighbours, an axis; and where the table repeats, its coordinates lose as many bits as its length has.
+    stream : optional
+        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
+        ``__cuda_stream__``.
+    **parameters : int
+        The row's parameters: ``threads=`` per block.
+
+    Returns
+    -------
+    ndarray, NumPy scalar or DeviceArray
+        Of the coordinates' broadcast shape and the common floating type. No number as a coordinate gives no number; so
+        does an infinite one where the table repeats.
+
+    Raises
+    ------
+    TypeError
+        A type or a parameter that the row does not have; two types with a named variant; arrays in two places.
+    ValueError
+        A table of other axes, or an empty one; coordinates that do not broadcast; an unknown mode, filter or variant; a
+        table that no texture holds; an out= of another shape.
+    CudaError
+        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+
+    Notes
+    -----
+    M's volume textures. ``scipy.ndimage.map_coordinates(table, (z, y, x), order=1)`` is the same
+    where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here.
+
+    Examples
+    --------
+    >>> import cudakern, numpy
+    >>> table = numpy.arange(8.0).reshape(2, 2, 2)
+    >>> cudakern.lookup_3d(table, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
+    array([2. , 3.5])
+    >>> cudakern.lookup_3d(table, 9.0, 0.0, [0.0, 1.0], mode="border", variant="global_memory").tolist()
+    [0.0, 0.0]
+    """
+    return _lookup.look_up(RULE, table, (z, y, x), mode, filter, variant, stream, parameters, out)
+
+
+OPERATION = _lookup.operation(
+    NAME,
+    42,
+    lookup_3d,
+    default=(1 << 20, 64, 64, 64),
+    ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
+    large=((1 << 21) + 3, 100, 100, 100),
+)

@@ -1,0 +1,243 @@
+"""textures: how fine the hardware's filter is, what lies beyond a table's edges, and which order of reads is fast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._operations._lookup import MODES
+from .._operations.interp import interp
+from .._operations.lookup_2d import lookup_2d
+from .._operations.rgba_to_float import rgba_to_float
+from .._profile import measure
+from .._transfer import Array
+from ._experiment import Column, Experiment, bars
+
+NAME = "textures"
+N_EMULATED, N_GPU = 48, 2048
+WEIGHTS = 256  #: what the hardware's fraction counts in
+ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
+STORAGES = ("global_memory", "texture")
+EDGES = (-2, -0.5, 0, 3, 3.5, 5)  #: places in a table of four elements
+
+DOCUMENTS = (
+    "T6: reads of a texture need not be coalesced, but should be near each other; coalesced reads of global memory are "
+    "usually faster; a texture makes four floats of 32-bit RGBA by itself. T asks what the filter costs in precision, "
+    "M calls it low-resolution"
+)
+ON_EMULATOR = (
+    "The emulator filters and finds edges as the programming guide has it (a weight is rounded to the nearest 256th, "
+    "which the guide does not say), so precision and edges show here; it has no texture cache, and an array there is "
+    "rows, not squares: the times are the CPU's and say nothing of locality."
+)
+TABLE = (
+    Column("part", "part"),
+    Column("what", "what"),
+    Column("storage", "variant"),
+    Column("values", "values"),
+    Column("largest\nerror", "error"),
+    Column("kernel", "kernel_ns", _display.duration),
+    Column("ps a value", "ps"),
+    Column("times\nrow-wise", "times"),
+)
+
+
+def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
+    """The texture units: precision of their filter, their four kinds of edges, and the order of reads they like.
+
+    *Precision*: a table of 0 and 1 is read between its two elements; what comes is a whole number of 256ths. *Edges*:
+    the table 1, 2, 3, 4 is read at -2, -0.5 and 0, and at 3, 3.5 and 5. *RGBA*: bytes become floats from 0 to 1, by
+    division and by the texture unit. *Locality*: a table of n x n is read at its own n x n places in four orders, from
+    global memory and through a texture.
+
+    Parameters
+    ----------
+    n : int, optional
+        Elements a side, for the locality. Without it: a size for this side.
+    repeat : int, optional
+        How often to measure, as in ``profile``.
+
+    Returns
+    -------
+    Experiment
+        A row a question: values and errors of the first two parts, kernel times of the others.
+
+    Raises
+    ------
+    ValueError
+        ``n`` below 1 or more than a texture holds; ``repeat`` below 1.
+    RuntimeError
+        Another value was read than the table has there.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    T6's and M's remarks on textures, as figures.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> result = lab.textures(8, repeat=1)
+    >>> [row["values"] for row in result.rows if row["what"] == "wrap" and row["variant"] == "texture"]
+    ['3 2.5 1 | 4 2.5 2']
+    """
+    here = backend()
+    if n is None:
+        n = N_EMULATED if here.emulated else N_GPU
+    if not 1 <= n <= 65536:
+        raise ValueError(f"{NAME}: n={n}: a texture has 1 to 65536 rows")
+    rows = [*_precision(), *_edges(), *_pixels(n, repeat), *_locality(n, repeat)]
+    for row in rows:
+        if row["part"] == "locality" and not here.emulated:
+            first = next(r for r in rows if (r["what"], r["variant"]) == (ORDERS[0], row["variant"]))
+            row["times"] = row["kernel_ns"] / max(first["kernel_ns"], 1)
+    return Experiment(
+        name=NAME,
+        title=f"Textures: filter, edges, and {n} x {n} reads in four orders",
+        backend=here,
+        columns=TABLE,
+        rows=tuple(rows),
+        finding=_finding(rows, here.emulated),
+        documents=DOCUMENTS,
+        here=ON_EMULATOR if here.emulated else "",
+        draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+    )
+
+
+def _row(part: str, what: str, variant: str, **more: Any) -> dict[str, Any]:
+    empty = {"values": None, "error": None, "kernel_ns": None, "ps": None, "times": None}
+    return {"part": part, "what": what, "variant": variant, **empty, **more}
+
+
+# --- precision -------------------------------------------------------------------------------------------------------
+def _precision() -> list[dict[str, Any]]:
+    """Between two elements, 0 and 1, the value is the weight."""
+    x = np.linspace(0, 1, 16 * WEIGHTS + 1, dtype=np.float32)
+    table = np.array([0, 1], np.float32)
+    rows = []
+    for variant in STORAGES:
+        got = interp(x, table, table, variant=variant)
+        steps = np.unique(got)
+        rows.append(
+            _row(
+                "precision",
+                "between 0 and 1",
+                variant,
+                values=f"{steps.size} different",
+                error=float(np.max(np.abs(got - x))),
+                whole=bool(np.array_equal(got * WEIGHTS, np.rint(got * WEIGHTS))),
+                nearest=bool(np.array_equal(got, _nearest(x))),
+            )
+        )
+    return rows
+
+
+def _nearest(x: Array) -> Array:
+    return np.asarray(np.rint(x * WEIGHTS) / WEIGHTS, np.float32)
+
+
+# --- edges -----------------------------------------------------------------------------------------------------------
+def _edges() -> list[dict[str, Any]]:
+    table = np.array([[1, 2, 3, 4]], np.float32)
+    x = np.array(EDGES, np.float32)
+    rows = []
+    for mode in MODES:
+        full = lookup_2d(table, 0, x, mode, variant="global_memory")
+        for variant in STORAGES:
+            got = lookup_2d(table, 0, x, mode, variant=variant)
+            shown = [f"{v:.3g}" for v in np.asarray(got, float)]
+            rows.append(
+                _row(
+                    "edges",
+                    mode,
+                    variant,
+                    values=f"{' '.join(shown[:3])} | {' '.join(shown[3:])}",
+                    error=float(np.max(np.abs(got - full))),
+                )
+            )
+    return rows
+
+
+# --- pixels ----------------------------------------------------------------------------------------------------------
+def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
+    """Bytes to floats, by the kernel and by the texture unit."""
+    image = np.random.default_rng(2).integers(0, 256, (n, n, 4), dtype=np.uint8)
+    image[0, 0] = 0, 1, 254, 255
+    rows = []
+    for variant in ("bytes", "packed", "texture"):
+        measured, got = measure(rgba_to_float, (image,), {"variant": variant}, repeat, None)
+        rows.append(
+            _row(
+                "RGBA",
+                "bytes to floats",
+                variant,
+                error=float(np.max(np.abs(got - image / 255))),
+                kernel_ns=measured.kernel_ns,
+                kernel_us=measured.kernel_ns / 1e3,
+                ps=measured.kernel_ns * 1e3 / (n * n),
+                label=f"RGBA, {variant}",
+                clock=measured.clock,
+            )
+        )
+    return rows
+
+
+# --- locality --------------------------------------------------------------------------------------------------------
+def _places(order: str, n: int) -> tuple[Array, Array]:
+    """(y, x) of all n * n elements, in that order."""
+    index = np.arange(n * n)
+    if order == "random":
+        index = np.random.default_rng(0).permutation(index)
+    elif order == "column-wise":
+        index = index.reshape(n, n).T.ravel()
+    elif order == "16 x 16 tiles":
+        y, x = index // n, index % n
+        index = np.lexsort((x % 16, y % 16, x // 16, y // 16))
+    return (index // n).astype(np.float32), (index % n).astype(np.float32)
+
+
+def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
+    table = np.random.default_rng(1).random((n, n), dtype=np.float32)
+    rows = []
+    for order in ORDERS:
+        y, x = _places(order, n)
+        expected = table[y.astype(int), x.astype(int)]
+        for variant in STORAGES:
+            keywords = {"filter": "nearest", "variant": variant}
+            measured, got = measure(lookup_2d, (table, y, x), keywords, repeat, None)
+            if not np.array_equal(got, expected):
+                raise RuntimeError(f"{NAME}: {variant}, {order}: another value than the table has there")
+            rows.append(
+                _row(
+                    "locality",
+                    order,
+                    variant,
+                    error=0.0,
+                    kernel_ns=measured.kernel_ns,
+                    kernel_us=measured.kernel_ns / 1e3,
+                    ps=measured.kernel_ns * 1e3 / (n * n),
+                    label=f"{order}, {variant}",
+                    clock=measured.clock,
+                )
+            )
+    return rows
+
+
+def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
+    filtered = next(row for row in rows if row["part"] == "precision" and row["variant"] == "texture")
+    rounded = "to the nearest" if filtered["nearest"] else "not to the nearest"
+    counted = f"in 256ths, {rounded}" if filtered["whole"] else "finer than in 256ths"
+    said = f"A texture's weights are {counted}: an error of up to {filtered['error']:.2g} of a step."
+    if emulated:
+        return said
+    times = {(row["what"], row["variant"]): row for row in rows if row["part"] == "locality"}
+    ratio = times["column-wise", "global_memory"]["kernel_ns"] / max(times["column-wise", "texture"]["kernel_ns"], 1)
+    plain = times["row-wise", "texture"]["kernel_ns"] / max(times["row-wise", "global_memory"]["kernel_ns"], 1)
+    return (
+        f"{said} Column by column global memory takes {_display.figure(ratio)} times the texture's time; row by row "
+        f"the texture takes {_display.figure(plain)} times global memory's."
+    )

@@ -1,0 +1,81 @@
+"""textures: what the experiment shows is what the table has there."""
+
+import json
+
+import numpy as np
+import pytest
+
+import cudakern
+from cudakern import lab
+
+
+def test_precision(backend):
+    result = lab.textures(20, repeat=1)
+    full, filtered = (row for row in result.rows if row["part"] == "precision")
+    assert full["error"] == 0
+    assert filtered["values"] == "257 different"
+    assert filtered["whole"]
+    assert filtered["error"] <= (1 / 512 if result.backend.emulated else 1 / 256)
+    assert filtered["nearest"] or not result.backend.emulated
+    assert "256ths" in result.finding
+
+
+def test_edges(backend):
+    shown = {
+        row["what"]: row
+        for row in lab.textures(4, repeat=1).rows
+        if (row["part"], row["variant"]) == ("edges", "texture")
+    }
+    assert {mode: row["values"] for mode, row in shown.items()} == {
+        "clamp": "1 1 1 | 4 4 4",
+        "wrap": "3 2.5 1 | 4 2.5 2",
+        "mirror": "2 1 1 | 4 4 3",
+        "border": "0 0.5 1 | 4 2 0",
+    }
+    assert all(row["error"] <= 1 / 64 for row in shown.values())
+
+
+def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
+    result = lab.textures(33, repeat=2)
+    rows = [row for row in result.rows if row["part"] == "locality"]
+    assert len(rows) == 8
+    assert all(row["kernel_ns"] > 0 and row["clock"] for row in rows)
+    assert all((row["times"] is None) == result.backend.emulated for row in rows)
+    assert "16 x 16 tiles" in repr(result)
+    assert json.loads(json.dumps(result.to_dict()))["experiment"] == "textures"
+    pytest.importorskip("matplotlib")
+    result.plot(tmp_path / "textures.png")
+    assert (tmp_path / "textures.png").stat().st_size > 1000
+
+
+def test_pixels(backend):
+    rows = [row for row in lab.textures(16, repeat=1).rows if row["part"] == "RGBA"]
+    assert [row["variant"] for row in rows] == ["bytes", "packed", "texture"]
+    assert all(row["error"] <= 2**-17 for row in rows)
+
+
+def test_images_that_begin_anywhere(backend):
+    """Rows of 4 bytes and 16 that begin between two words go another way."""
+    from cudakern._operations.rgba_to_float import rgba_to_float
+
+    wide = np.arange(5 * 7 * 4 + 3, dtype=np.uint8)
+    there = cudakern.asarray(wide)
+    for start in range(4):
+        image = wide[start : start + 140].reshape(5, 7, 4)
+        for variant in ("bytes", "packed", "texture"):
+            result = rgba_to_float(there[start : start + 140].reshape(5, 7, 4), variant=variant)
+            assert np.allclose(result.get(), image / 255, atol=2**-17)
+
+
+def test_every_order_reads_every_element_once():
+    from cudakern.lab import _textures
+
+    for order in _textures.ORDERS:
+        y, x = _textures._places(order, 37)
+        assert np.array_equal(np.sort(y * 37 + x), np.arange(37 * 37))
+
+
+def test_what_is_refused(backend):
+    for n in (0, 65537):
+        with pytest.raises(ValueError, match="a texture has 1 to 65536 rows"):
+            lab.textures(n)

@@ -1,0 +1,166 @@
+"""lookup_2d and lookup_3d: edges, filters, what is refused. (Types, sizes, layouts: test_operations.py.)"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import BACKENDS, label, rows
+from cudakern._operations import registry
+
+OPERATIONS = {"lookup_2d": 2, "lookup_3d": 3}
+RUNS = [(operation, name, row) for operation in OPERATIONS for name, row in rows(operation)]
+KERNELS = [run for run in RUNS if not run[2].on_host]
+every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
+every_kernel = pytest.mark.parametrize("operation, name, row", KERNELS, ids=label)
+SCIPY = {"clamp": "nearest", "wrap": "grid-wrap", "mirror": "reflect", "border": "grid-constant"}
+MODES, FILTERS = tuple(SCIPY), ("linear", "nearest")
+
+
+def call(operation, name, *inputs, **keywords):
+    with cudakern.use_backend(name):
+        return registry()[operation].call(*inputs, **keywords)
+
+
+def inputs_for(operation, points=700, dtype=np.float32, seed=1):
+    sizes = (9, 14) if operation == "lookup_2d" else (5, 9, 14)
+    return registry()[operation].make((points, *sizes), np.dtype(dtype), seed)
+
+
+def bound(row, inputs):
+    return row.error_bound(*(np.shape(x) for x in inputs), dtype=inputs[0].dtype) * np.max(np.abs(inputs[0]))
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("mode", MODES)
+@every_run
+def test_as_scipy_has_it(operation, name, row, mode, filter):
+    scipy = pytest.importorskip("scipy.ndimage")
+    for dtype in row.types:
+        table, *at = inputs_for(operation, dtype=dtype)
+        result = call(operation, name, table, *at, mode, filter, variant=row.name)
+        order = 1 if filter == "linear" else 0
+        wide = [np.asarray(v, np.float64) for v in (table, *at)]
+        expected = scipy.map_coordinates(wide[0], wide[1:], order=order, mode=SCIPY[mode], cval=0, prefilter=False)
+        assert result.dtype == dtype
+        assert np.max(np.abs(result - expected)) <= bound(row, (table, *at))
+
+
+@every_run
+def test_elements_themselves(operation, name, row):
+    """A whole number as a coordinate is the element, exactly, here and there beyond the table."""
+    table, *_ = inputs_for(operation)
+    index = np.indices(table.shape).reshape(table.ndim, -1).astype(np.float32)
+    for mode, filter in itertools.product(MODES, FILTERS):
+        result = call(operation, name, table, *index, mode, filter, variant=row.name)
+        if row.name == "texture" and mode in ("wrap", "mirror") and filter == "linear":  # divided, multiplied again
+            assert np.allclose(result, table.ravel(), atol=2**-7)
+        else:
+            assert np.array_equal(result, table.ravel())
+
+
+@pytest.mark.parametrize("mode", MODES)
+@every_run
+def test_coordinates_that_are_no_place(operation, name, row, mode):
+    table, *at = inputs_for(operation, points=6)
+    at = [np.zeros(6, np.float32) for _ in at]
+    at[-1][:] = [np.nan, np.inf, -np.inf, 3e38, -3e38, 0]
+    result = call(operation, name, table, *at, mode, variant=row.name)
+    first, last = (table[(0,) * (table.ndim - 1) + (i,)] for i in (0, -1))
+    assert np.isnan(result[0])
+    assert result[5] == first
+    if mode in ("clamp", "border"):
+        ends = (last, first) if mode == "clamp" else (0, 0)
+        assert result[1:5].tolist() == [*ends, *ends]
+    else:
+        assert np.isnan(result[1:3]).all()
+        assert np.isfinite(result[3:5]).all()
+
+
+@pytest.mark.parametrize("operation, name, row", [r for r in RUNS if r[2].name != "texture"], ids=label)
+def test_far_outside_where_the_table_repeats(operation, name, row):
+    table, *at = inputs_for(operation, dtype=np.float64)
+    for mode in ("wrap", "mirror"):
+        near = call(operation, name, table, *at, mode, variant=row.name)
+        period = [n * (1 if mode == "wrap" else 2) for n in table.shape]
+        far = [x + 1_000_000.0 * p for x, p in zip(at, period, strict=True)]
+        assert np.allclose(call(operation, name, table, *far, mode, variant=row.name), near, rtol=0, atol=1e-8)
+
+
+@every_kernel
+def test_shapes_that_broadcast(operation, name, row):
+    table, *_ = inputs_for(operation)
+    at = [np.linspace(0, n - 1, 6, dtype=np.float32).reshape(-1, *(1,) * i) for i, n in enumerate(table.shape)]
+    result = call(operation, name, table, *at, variant=row.name)
+    full = np.broadcast_arrays(*at)
+    assert result.shape == full[0].shape
+    assert np.array_equal(result, call(operation, name, table, *map(np.ascontiguousarray, full), variant=row.name))
+    with cudakern.use_backend(name):
+        there = [cudakern.asarray(x) for x in (table, *at)]
+    assert np.array_equal(call(operation, name, *there, variant=row.name).get(), result)
+    one = call(operation, name, table, *(np.float32(1) for _ in at), variant=row.name)
+    assert (type(one), one) == (np.float32, table[(1,) * table.ndim])
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_tables_of_one_shape_on_many_streams(name):
+    """Kept arrays serve one call after the other: each has its own values."""
+    with cudakern.use_backend(name):
+        table, y, x = inputs_for("lookup_2d", points=64)
+        streams = [cudakern.Stream() for _ in range(6)]
+        at = (cudakern.asarray(y), cudakern.asarray(x))
+        tables = [cudakern.asarray(table * k) for k in range(40)]
+        cudakern.synchronize()
+        results = [
+            cudakern.lookup_2d(t, *at, filter="nearest", variant="texture", stream=streams[k % 6])
+            for k, t in enumerate(tables)
+        ]
+        expected = cudakern.lookup_2d(table, y, x, filter="nearest", variant="texture")
+        for k, result in enumerate(results):
+            assert np.array_equal(result.get(), expected * np.float32(k))
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_textures_of_many_shapes_are_bounded(name):
+    """More shapes than are kept: the oldest go."""
+    with cudakern.use_backend(name):
+        for n in range(2, 45):
+            table = np.arange(n * n, dtype=np.float32).reshape(n, n)
+            assert cudakern.lookup_2d(table, n - 1, n - 1, variant="texture") == n * n - 1
+
+
+def test_what_is_refused(backend):
+    table = np.zeros((4, 5), np.float32)
+    at = np.zeros(3, np.float32)
+    with pytest.raises(ValueError, match="must have 2 axes"):
+        cudakern.lookup_2d(table[0], at, at)
+    with pytest.raises(ValueError, match="none of its axes may be empty"):
+        cudakern.lookup_2d(table[:0], at, at)
+    with pytest.raises(ValueError, match="do not broadcast"):
+        cudakern.lookup_2d(table, at, at[:2])
+    for variant in ("auto", "numpy", "texture"):
+        with pytest.raises(ValueError, match="unknown mode= 'reflect'"):
+            cudakern.lookup_2d(table, at, at, "reflect", variant=variant)
+        with pytest.raises(ValueError, match="unknown filter= 'cubic'"):
+            cudakern.lookup_2d(table, at, at, filter="cubic", variant=variant)
+    with pytest.raises(TypeError, match="mode= must be one of"):
+        cudakern.lookup_3d(np.zeros((2, 2, 2)), 0, 0, 0, mode=3)
+    with pytest.raises(TypeError, match="real numbers"):
+        cudakern.lookup_2d(table * 1j, at, at)
+    with pytest.raises(ValueError, match="has 131073 elements: a texture has up to 131072"):
+        cudakern.lookup_2d(np.zeros((1, 131073), np.float32), at, at, variant="texture")
+    with pytest.raises(ValueError, match="has 16385 elements"):
+        cudakern.lookup_3d(np.zeros((1, 16385, 1), np.float32), at, at, at, variant="texture")
+    with pytest.raises(TypeError, match="in host memory"):
+        cudakern.lookup_2d(cudakern.asarray(table), at, at)
+
+
+def test_types():
+    with cudakern.use_backend("emulator"):
+        whole = np.arange(6).reshape(2, 3)
+        for variant in ("auto", "global_memory"):
+            arguments = (whole, [0, 1], [1, 2]) if variant == "auto" else (whole, whole[0], whole[0] % 2)
+            assert cudakern.lookup_2d(*arguments, variant=variant).dtype == np.float64
+        one = cudakern.lookup_2d(np.float32([[1, 2]]), 0, 0.5)
+        assert (one, one.dtype) == (1.5, np.float32)
