@@ -61,10 +61,29 @@ static PyObject *pinned_used(PyObject *module, PyObject *unused) {
     return PyLong_FromSize_t(ck_pinned_used(state_of(module)->runtime));
 }
 
+static PyObject *pinned_on_device(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    ck_error error = {0};
+    outside outside;
+    uintptr_t address;
+    void *found = NULL;
+    int device, previous;
+    if (check_count("pinned_on_device(address, device)", count, 2) < 0 ||
+        read_handle(arguments[0], "address", &address) < 0 || read_int(arguments[1], "device", &device) < 0)
+        return NULL;
+    outside_begin(&outside, state_of(module));
+    if (ck_device_enter(device, &previous, &error) == CK_OK) {
+        ck_pinned_on_device((void *)address, &found, &error);
+        ck_device_leave(device, previous, &error);
+    }
+    return outside_end(&outside, error.code, &error) < 0 ? NULL : PyLong_FromVoidPtr(found);
+}
+
 PyMethodDef pinned_methods[] = {
     {"pinned", make_pinned, METH_O,
      PyDoc_STR("pinned(nbytes, /)\n--\n\nPage-locked host memory: an object with the buffer protocol, writable "
                "bytes, freed with its last user.")},
+    {"pinned_on_device", FAST(pinned_on_device),
+     PyDoc_STR("pinned_on_device(address, device, /)\n--\n\nWhere the device finds page-locked memory.")},
     {"pinned_used", pinned_used, METH_NOARGS, PyDoc_STR("pinned_used()\n--\n\nBytes of page-locked memory in use.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,6 @@
 // Streams and events. They are integers in Python: 0 and 1 the default stream, 2 the thread's own, all else a handle.
+#include <stdio.h>
+
 #include "python.h"
 
 // Arguments: a device, then handles, whose names are given. The runtime says which handles are none.
@@ -84,6 +86,15 @@ static PyObject *synchronize(PyObject *module, PyObject *argument) {
     outside_begin(&outside, state);
     const int status = ck_device_wait(state->runtime, device, &outside.waiter, &error);
     return outside_end(&outside, status, &error) < 0 ? NULL : none();
+}
+
+// For what the device's printf left in C's own buffer. Another thread may hold that: so without Python.
+static PyObject *flush_output(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    fflush(stdout);
+    Py_END_ALLOW_THREADS
+    return none();
 }
 
 static PyObject *event_create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
@@ -173,6 +184,8 @@ PyMethodDef stream_methods[] = {
                "What is enqueued in the stream from now on comes after the event. Does not wait.")},
     {"synchronize", synchronize, METH_O,
      PyDoc_STR("synchronize(device, /)\n--\n\nWaits for all work of the device.")},
+    {"flush_output", flush_output, METH_NOARGS,
+     PyDoc_STR("flush_output()\n--\n\nWrites what C has kept back of standard output.")},
     {"event_create", FAST(event_create),
      PyDoc_STR("event_create(device, timing, /)\n--\n\nA new event; with timing it can be given to event_elapsed.")},
     {"event_destroy", FAST(event_destroy), PyDoc_STR("event_destroy(device, event, /)\n--\n\nLets it go.")},

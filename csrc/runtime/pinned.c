@@ -47,6 +47,16 @@ void ck_pinned_free(ck_runtime *runtime, void *data) {
     free(block);
 }
 
+int ck_pinned_on_device(void *data, void **on_device, ck_error *error) {
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, cudaHostGetDevicePointer(on_device, data, 0)) == cudaSuccess) return CK_OK;
+    if (code != cudaErrorInvalidValue)
+        return ck_fail_cuda(error, code, "cudaHostGetDevicePointer(&pointer, data, 0)");
+    (void)cudaGetLastError();
+    return ck_fail(error, CK_BAD_VALUE, "cudaHostGetDevicePointer",
+                   "%p is no page-locked memory: take an array of cudakern.empty_pinned()", data);
+}
+
 size_t ck_pinned_used(ck_runtime *runtime) {
     size_t bytes = 0;
     pthread_mutex_lock(&runtime->lock);

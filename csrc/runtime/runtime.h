@@ -275,6 +275,8 @@ int ck_array_fill(ck_runtime *runtime, const ck_array *to, const void *value, cu
 // Page-locked host memory.
 int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error *error);
 void ck_pinned_free(ck_runtime *runtime, void *data);
+// Where the device finds page-locked memory, any address of it.
+int ck_pinned_on_device(void *data, void **on_device, ck_error *error);
 size_t ck_pinned_used(ck_runtime *runtime); // bytes
 
 // --- check.c -----------------------------------------------------------------------------------------------------

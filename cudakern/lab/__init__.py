@@ -6,6 +6,24 @@ An Experiment shows itself as a table with one sentence of what it shows and the
 
 from ._constant_memory import constant_memory
 from ._experiment import Column, Experiment
+from ._hello import hello
+from ._host_memory import host_memory
+from ._intrinsics import intrinsics
+from ._mapped import mapped
+from ._overlap import overlap
+from ._printed import Printed, printed
 from ._textures import textures
 
-__all__ = ["Column", "Experiment", "constant_memory", "textures"]
+__all__ = [
+    "Column",
+    "Experiment",
+    "Printed",
+    "constant_memory",
+    "hello",
+    "host_memory",
+    "intrinsics",
+    "mapped",
+    "overlap",
+    "printed",
+    "textures",
+]

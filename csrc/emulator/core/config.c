@@ -115,6 +115,7 @@ static void at_fork(emu_fork stage) { // any order does: no function holds two o
     emu_config_fork(stage);
     emu_launch_fork(stage);
     emu_memory_fork(stage);
+    emu_print_fork(stage);
     emu_texture_fork(stage);
     emu_stream_fork(stage);
     if (stage == EMU_FORK_CHILD) emu_grid_after_fork();

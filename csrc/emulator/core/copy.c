@@ -89,7 +89,9 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
             .to = to, .from = from, .to_pitch = to_pitch, .from_pitch = from_pitch, .width = width, .height = height};
         code = submit(&r, pageable, stream, async);
     }
-    return code || async ? code : emu_collect(NULL); // a synchronous copy reports the errors of what came before
+    if (async) return code;
+    emu_print_flush();
+    return code ? code : emu_collect(NULL); // a synchronous copy reports the errors of what came before
 }
 
 // Between devices: each end must be memory of the device named for it.

@@ -5,8 +5,8 @@
 //   config.c   CUDAKERN_EMULATOR_*, orders           block.c   one block: its threads, barriers, deadlocks
 //   device.c   chips, limits, current device         warp.c    masks: shuffles, votes, match, __syncwarp
 //   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
-//   copy.c     copies and fills                      texel.c   what a texture read gives
-//   texture.c  arrays and texture objects
+//   copy.c     copies and fills                      print.c   printf
+//   texture.c  arrays and texture objects            texel.c   what a texture read gives
 //   symbol.c   __constant__ and __device__ variables
 //   launch.c   what a kernel may ask for
 //   stream.c   queues, workers               --->    system.c  threads and the time: for both sides

@@ -266,19 +266,23 @@ int emu_versions(int *driver, int *runtime) {
 int emu_device_wait(emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    return emu_wait_device(device, interrupted, argument);
+    code = emu_wait_device(device, interrupted, argument);
+    emu_print_flush();
+    return code;
 }
 
 int emu_device_settle(void) {
     int device, code = emu_enter(&device);
-    if (!code) emu_wait_idle(device);
-    return code;
+    if (code) return code;
+    emu_wait_idle(device);
+    emu_print_flush();
+    return cudaSuccess;
 }
 
 int emu_device_reset(void) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    code = emu_wait_device(device, NULL, NULL);
+    code = emu_device_wait(NULL, NULL);
     emu_drop_streams(device);
     emu_drop_textures(device);
     emu_release_device(device);

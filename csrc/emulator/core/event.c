@@ -128,6 +128,7 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
         if (!code && e->stream == s) code = event_error(e);
     }
     pthread_mutex_unlock(&emu_queues.lock);
+    emu_print_flush();
     return code;
 }
 

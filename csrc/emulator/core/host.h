@@ -67,6 +67,10 @@ int emu_find_allocation(const void *pointer, emu_allocation *found); // the one 
 void emu_release_device(int device);                                 // every allocation of the device
 void emu_memory_fork(emu_fork stage);
 
+// --- print.c -----------------------------------------------------------------------------------------------------
+void emu_print_flush(void); // what kernels have printed so far, to standard output; no lock held
+void emu_print_fork(emu_fork stage);
+
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);
 

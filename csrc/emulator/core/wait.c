@@ -93,6 +93,7 @@ int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     if (!code) code = wait_queued(s, s->device, interrupted, argument);
     if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
+    emu_print_flush();
     return code;
 }
 

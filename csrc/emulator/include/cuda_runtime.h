@@ -22,6 +22,8 @@
 #include "device_warp.h"
 #include "device_atomics.h"
 #include "device_math.h"
+#include "device_intrinsics.h"
+#include "device_print.h"
 #include "device_launch.h"
 #include "device_symbols.h"
 #include "device_texture.h"

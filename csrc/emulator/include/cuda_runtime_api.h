@@ -62,7 +62,8 @@ EMU_CUDA(cudaMallocHost, (void **pointer, size_t bytes), emu_malloc_host(pointer
 EMU_CUDA(cudaHostAlloc, (void **pointer, size_t bytes, unsigned flags), emu_malloc_host(pointer, bytes, flags))
 EMU_CUDA(cudaFreeHost, (void *pointer), emu_free_host(pointer))
 EMU_CUDA(cudaHostRegister, (void *pointer, size_t bytes, unsigned flags),
-         ((void)flags, emu_register(pointer, bytes, 0)))
+         flags > 15 ? emu_note_error(cudaErrorInvalidValue, "cudaHostRegister: flags 0 to 15 exist")
+                    : emu_register(pointer, bytes, 0))
 EMU_CUDA(cudaHostUnregister, (void *pointer), emu_unregister(pointer))
 EMU_CUDA(cudaHostGetDevicePointer, (void **device, void *host, unsigned flags),
          emu_host_device_pointer(device, host, flags))

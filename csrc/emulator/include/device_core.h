@@ -63,8 +63,10 @@ EMU_API size_t emu_dynamic_shared_bytes(void);
 EMU_API long long emu_clock64(void); // cycles of the emulated chip
 EMU_API long emu_clock(void);        // clock(): the same in a kernel, the C library's outside
 EMU_API unsigned long long emu_global_timer_ns(void);
-EMU_API void emu_spin(void);  // a failed attempt: lets other threads run now and then
-EMU_API void emu_yield(void); // lets other threads run now
+EMU_API int emu_print(int count, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); // printf's `count` arguments
+EMU_API void emu_spin(void);               // a failed attempt: lets other threads run now and then
+EMU_API void emu_yield(void);              // lets other threads run now
 EMU_API void emu_fail(const char *what, const char *file, int line) __attribute__((noreturn)); // ends the kernel
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "device_math.h"
+#include "device_intrinsics.h"
 
 namespace emu {
 
@@ -52,16 +52,6 @@ template <typename Integer> double marked_double(Integer value) {
     const uint64_t wide = static_cast<uint64_t>(value), magnitude = negative ? 0 - wide : wide;
     const uint64_t cut = magnitude >> 53 == 0 ? magnitude : (magnitude >> 11 | (magnitude % 2048 != 0)) << 11;
     return negative ? -static_cast<double>(cut) : static_cast<double>(cut);
-}
-
-// Toward zero; what does not fit becomes the nearest that does. A NaN becomes 0, or 2^63 among the 64-bit types.
-template <typename Integer> Integer saturated(float value) {
-    constexpr int digits = std::numeric_limits<Integer>::digits;
-    const float beyond = 2.0f * static_cast<float>(UINT64_C(1) << (digits - 1));
-    if (value != value) return static_cast<Integer>(sizeof(Integer) < 8 ? 0 : INT64_MIN);
-    if (value >= beyond) return std::numeric_limits<Integer>::max();
-    if (value <= (std::is_signed<Integer>::value ? -beyond : 0.0f)) return std::numeric_limits<Integer>::min();
-    return static_cast<Integer>(value);
 }
 
 template <typename T> using if_integer = typename std::enable_if<std::is_integral<T>::value, int>::type;

@@ -1,4 +1,4 @@
-// Device functions that C and C++ have no name for: bits, rounding, conversions, min and max.
+// Device functions that C and C++ have no name for: bits, rounding, the same bits as another type, min and max.
 #ifndef EMULATOR_DEVICE_MATH_H
 #define EMULATOR_DEVICE_MATH_H
 
@@ -76,21 +76,6 @@ EMU_FUNCTION(double, __dsqrt_rn, (double x), sqrt(x))
 EMU_FUNCTION(float, __frcp_rn, (float x), 1 / x)
 EMU_FUNCTION(double, __drcp_rn, (double x), 1 / x)
 
-// --- fast functions: here as exact as the plain ones
-EMU_FUNCTION(float, __fdividef, (float x, float y), x / y)
-EMU_FUNCTION(float, __expf, (float x), expf(x))
-EMU_FUNCTION(float, __exp10f, (float x), powf(10, x))
-EMU_FUNCTION(float, __logf, (float x), logf(x))
-EMU_FUNCTION(float, __log2f, (float x), log2f(x))
-EMU_FUNCTION(float, __log10f, (float x), log10f(x))
-EMU_FUNCTION(float, __powf, (float x, float y), powf(x, y))
-EMU_FUNCTION(float, __sinf, (float x), sinf(x))
-EMU_FUNCTION(float, __cosf, (float x), cosf(x))
-EMU_FUNCTION(float, __tanf, (float x), tanf(x))
-EMU_FUNCTION(float, __saturatef, (float x), x > 0 ? (x < 1 ? x : 1) : 0)
-EMU_FUNCTION(float, rsqrtf, (float x), 1 / sqrtf(x))
-EMU_FUNCTION(double, rsqrt, (double x), 1 / sqrt(x))
-
 // --- the same bits as another type
 namespace emu {
 template <typename To, typename From> __forceinline__ To same_bits(From from) {
@@ -106,9 +91,6 @@ EMU_FUNCTION(float, __int_as_float, (int x), emu::same_bits<float>(x))
 EMU_FUNCTION(float, __uint_as_float, (unsigned x), emu::same_bits<float>(x))
 EMU_FUNCTION(long long, __double_as_longlong, (double x), emu::same_bits<long long>(x))
 EMU_FUNCTION(double, __longlong_as_double, (long long x), emu::same_bits<double>(x))
-EMU_FUNCTION(int, __float2int_rn, (float x), static_cast<int>(rintf(x)))
-EMU_FUNCTION(int, __float2int_rz, (float x), static_cast<int>(x))
-EMU_FUNCTION(float, __int2float_rn, (int x), static_cast<float>(x))
 
 // --- min and max: not templates, so that CUDA's mixtures (int with unsigned, float with double) go CUDA's way
 #define EMU_MIN_MAX(result, a, b)                                                                                    \

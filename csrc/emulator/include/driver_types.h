@@ -100,6 +100,8 @@ enum {
     cudaHostRegisterDefault = 0,
     cudaHostRegisterPortable = 1,
     cudaHostRegisterMapped = 2,
+    cudaHostRegisterIoMemory = 4,
+    cudaHostRegisterReadOnly = 8,
 };
 
 enum cudaMemcpyKind {

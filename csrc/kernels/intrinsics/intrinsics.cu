@@ -1,0 +1,97 @@
+// intrinsics: a function of each element, in full precision and as CUDA's fast intrinsic. The launches and the table.
+//
+// Begin with full.cuh, then fast.cuh. Views: x, y (which functions of one argument pass over) and the result, of one
+// shape and without gaps.
+#include "full.cuh"
+#include "fast.cuh"
+
+#include <limits>
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace intrinsics {
+namespace {
+
+enum { FUNCTION, REPEATS, THREADS }; // parameters
+
+using kernel = void (*)(const float *, const float *, float *, int64_t, int64_t, float);
+#define EACH(row)                                                                                                    \
+    {                                                                                                                \
+        row<DIVIDE>, row<EXP>, row<EXP10>, row<LOG>, row<LOG2>, row<LOG10>, row<SIN>, row<COS>, row<TAN>,            \
+            row<POWER>, row<RECIPROCAL_ROOT>, row<MULTIPLY24>                                                        \
+    }
+
+int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
+int plan_full(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "intrinsics", error));
+    const int64_t threads = call->parameters[THREADS];
+    return plan_row(call, plan, error, "intrinsics", divide_up(length(call), threads), threads);
+}
+#define plan_fast plan_full
+
+int run(const char *name, kernel chosen, const ck_call *call, const ck_plan *plan, const ck_context *context,
+        ck_error *error) {
+    return ck_launch(context, error, name, chosen, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     static_cast<const float *>(call->views[0].data), static_cast<const float *>(call->views[1].data),
+                     static_cast<float *>(call->views[2].data), length(call), call->parameters[REPEATS],
+                     std::numeric_limits<float>::quiet_NaN());
+}
+#define RUN(row)                                                                                                     \
+    int run_##row(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {            \
+        static const kernel kernels[] = EACH(row);                                                                   \
+        static_assert(ck_length_of(kernels) == FUNCTIONS, "a kernel for each word");                                 \
+        return run(#row, kernels[call->parameters[FUNCTION]], call, plan, context, error);                           \
+    }
+RUN(full)
+RUN(fast)
+
+// In units of the last place, for arguments and results of the order of 1: CUDA's tables, rounded up. The experiment
+// holds each function to its own.
+double depth(const ck_call *) {
+    return 16;
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(length(call));
+    work->flops = n;
+    work->bytes = 3 * 4 * n;
+}
+
+#define CK_FOLDER "intrinsics/"
+#define OWN                                                                                                          \
+    PARAMETERS(WORDS(function, "which function", "divide", "exp", "exp10", "log", "log2", "log10", "sin", "cos",     \
+                     "tan", "power", "reciprocal_root", "multiply24"),                                               \
+               RANGE(repeats, "evaluations of each", 1, 1, 1 << 20),                                                 \
+               RANGE(threads, "threads per block", 256, 1, 1024))
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, depth, "intrinsics/functions.cuh",
+                 "NumPy, in double, rounded once", "A reference is computed in more precision than what it judges",
+                 "T6"),
+    VARIANT(full, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("full"),
+            "C's own functions", "Right everywhere, for tens of instructions", "T6"),
+    VARIANT(fast, AFTER(full), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("fast"),
+            "Fast intrinsics", "A few instructions, for an error that grows with the argument", "T6"),
+};
+
+} // namespace
+} // namespace intrinsics
+
+extern "C" {
+extern const ck_operation ck_operation_intrinsics;
+const ck_operation ck_operation_intrinsics = {
+    "intrinsics",
+    "A function of each element, in full precision and as a fast intrinsic",
+    2,
+    1,
+    intrinsics::variants,
+    ck_length_of(intrinsics::variants),
+    intrinsics::work,
+    NULL,
+    NULL,
+};
+}

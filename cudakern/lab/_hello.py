@@ -1,0 +1,90 @@
+"""hello: the first program. Threads say who they are."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from .._backend import backend
+from .._operations.hello import hello as greet
+from .._table import find
+from ._experiment import Column, Experiment
+from ._printed import printed
+
+#: What fits a device's buffer of 1 MiB with room to spare, and a reader's patience without.
+MOST = 16_384
+LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
+
+DOCUMENTS = "P: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3"
+ON_EMULATOR = (
+    "The emulator's threads run one after the other in a block, so their order is the same each time, unless "
+    "configure(order=...) says otherwise; a GPU's order may change."
+)
+
+
+def hello(blocks: int = 1, threads: int = 4) -> Experiment:
+    """Start so many threads, each of which prints who it is, and show the lines in the order in which they came.
+
+    Parameters
+    ----------
+    blocks, threads : int
+        How many blocks, and how many threads in each; at most 16,384 threads in all.
+
+    Returns
+    -------
+    Experiment
+        A row a line: its text, and the block and thread that it names.
+
+    Raises
+    ------
+    ValueError
+        Less than one block or thread, more threads than a block can have, or more than 16,384 in all.
+    RuntimeError
+        A thread did not print its line, or its number did not arrive.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    P's first program: ``<<<1, 1>>>``, then ``<<<1, 4>>>``.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> result = lab.hello(blocks=1, threads=4)
+    >>> sorted(row["thread"] for row in result.rows)
+    [0, 1, 2, 3]
+    """
+    here = backend()
+    if blocks < 1 or threads < 1 or blocks * threads > MOST:
+        raise ValueError(
+            f"hello: {blocks} blocks of {threads} threads: there must be one of each, and at most {MOST:,} threads"
+        )
+    find("hello", "greeting").values({"threads": threads})
+    with printed() as out:
+        numbers = greet(
+            np.zeros(blocks * threads, np.int32), variant="greeting", threads=threads, lines=blocks * threads
+        )
+    rows = tuple(
+        {"line": line, "block": int(found[1]), "thread": int(found[2])}
+        for line, found in ((line, LINE.fullmatch(line)) for line in out.lines)
+        if found
+    )
+    pairs = sorted((row["block"], row["thread"]) for row in rows)
+    if pairs != [(b, t) for b in range(blocks) for t in range(threads)]:
+        raise RuntimeError(f"hello: {blocks * threads} threads ran, and {len(set(pairs))} of them were heard")
+    if not np.array_equal(numbers, np.arange(blocks * threads)):
+        raise RuntimeError("hello: the numbers that the threads wrote are not theirs")
+    in_order = [(row["block"], row["thread"]) for row in rows] == pairs
+    return Experiment(
+        name="hello",
+        title=f"{blocks:,} blocks of {threads:,} threads",
+        backend=here,
+        columns=(Column("line", "line"), Column("block", "block"), Column("thread", "thread")),
+        rows=rows,
+        finding=f"{blocks * threads:,} threads ran one kernel and printed a line each"
+        + (", in the order of their numbers this time." if in_order else ", and not in the order of their numbers."),
+        documents=DOCUMENTS,
+        here=ON_EMULATOR if here.emulated else "",
+    )

@@ -1,0 +1,159 @@
+"""host_memory: pageable, page-locked and mapped host memory, to the device and back, over sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._creation import asarray, empty, empty_pinned
+from .._operations.hello import hello as add_numbers
+from .._profile import measure
+from ._experiment import Column, Experiment
+from ._mapped import mapped
+
+if TYPE_CHECKING:
+    from .._plots import Picture
+
+NAME = "host_memory"
+SIZES_EMULATED, SIZES_GPU = (1 << 12, 1 << 16, 1 << 20), tuple(1 << k for k in range(12, 29, 4))
+MOST = 1 << 32  #: bytes of one array
+MEMORIES = ("pageable", "pinned", "mapped")
+DIRECTIONS = ("to device", "to host")
+
+DOCUMENTS = (
+    "T6: PCI Express x16 moves 4 GB/s each way in its first version and 8 in its second, and memory that is not "
+    "page-locked is first copied to a buffer that is"
+)
+ON_EMULATOR = (
+    "The emulated device's memory is the computer's own and there is no link: all figures are those of its memory, "
+    "of its copies (pageable, pinned) and of an emulated kernel (mapped). What shows here is that all three work."
+)
+TABLE = (
+    Column("memory", "memory"),
+    Column("direction", "direction"),
+    Column("size", "bytes", _display.size),
+    Column("time", "ns", _display.duration),
+    Column("GB/s", "gb_per_s"),
+)
+
+
+def host_memory(sizes: Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
+    """How fast host memory and device exchange data: by copies from ordinary and page-locked memory, and without any.
+
+    Parameters
+    ----------
+    sizes : sequence of int, optional
+        Bytes, each at least 4. Without it: some for this side.
+    repeat : int, optional
+        How often to measure, as in ``profile``.
+
+    Returns
+    -------
+    Experiment
+        A row a size, direction and memory: ``pageable`` (NumPy's own) and ``pinned`` (``cudakern.empty_pinned``) are
+        copied; ``mapped`` is page-locked memory that a kernel reads or writes where it lies.
+
+    Raises
+    ------
+    ValueError
+        No size, or one below 4 or above 4 GiB; ``repeat`` below 1.
+    RuntimeError
+        Data arrived wrong.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    Copies are timed on the device, by events around them. A mapped array's time is that of a kernel that reads it and
+    writes device memory, or the other way round.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> result = lab.host_memory(sizes=[4096], repeat=1)
+    >>> [(row["memory"], row["direction"]) for row in result.rows][:3]
+    [('pageable', 'to device'), ('pageable', 'to host'), ('pinned', 'to device')]
+    """
+    here = backend()
+    chosen = tuple(int(s) for s in sizes) if sizes is not None else SIZES_EMULATED if here.emulated else SIZES_GPU
+    if not chosen or min(chosen) < 4 or max(chosen) > MOST:
+        raise ValueError(f"{NAME}: sizes={list(chosen)}: it takes one or more, each from 4 bytes to 4 GiB")
+    rows = tuple(row for size in chosen for row in _rows(size // 4, repeat))
+    return Experiment(
+        name=NAME,
+        title="Host memory and the device",
+        backend=here,
+        columns=TABLE,
+        rows=rows,
+        finding=_finding(rows),
+        documents=DOCUMENTS,
+        here=ON_EMULATOR if here.emulated else "",
+        draw=_draw,
+    )
+
+
+def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
+    given = np.random.default_rng(0).integers(0, 1000, n, dtype=np.int32)
+    expected = given + np.arange(n, dtype=np.int32)
+    keywords = {"variant": "greeting", "threads": 256}
+    pinned, back = empty_pinned(n, "int32"), empty_pinned(n, "int32")
+    pinned[:] = given
+    times: dict[tuple[str, str], float] = {}
+    for memory, x, out in (("pageable", given, np.empty_like(given)), ("pinned", pinned, back)):
+        measured, _ = measure(add_numbers, (x,), keywords | {"out": out}, repeat, None)
+        _check(memory, out, expected)
+        times[memory, "to device"], times[memory, "to host"] = measured.to_device_ns, measured.to_host_ns
+    back[:] = 0
+    there, result = asarray(given), empty(n, "int32")
+    for direction, source, target in (("to device", mapped(pinned), result), ("to host", there, mapped(back))):
+        measured, _ = measure(add_numbers, (source,), keywords | {"out": target}, repeat, None)
+        _check("mapped", target.get(), expected)
+        times["mapped", direction] = measured.kernel_ns
+    return [
+        {
+            "memory": memory,
+            "direction": direction,
+            "label": f"{memory}, {direction}",
+            "bytes": 4 * n,
+            "ns": times[memory, direction],
+            "gb_per_s": 4 * n / max(times[memory, direction], 1),
+            "clock": measured.clock,
+        }
+        for memory in MEMORIES
+        for direction in DIRECTIONS
+    ]
+
+
+def _check(memory: str, got: Any, expected: Any) -> None:
+    if not np.array_equal(got, expected):
+        raise RuntimeError(f"{NAME}: what came through {memory} memory is not what was sent")
+
+
+def _finding(rows: tuple[dict[str, Any], ...]) -> str:
+    size = max(row["bytes"] for row in rows)
+    rates = {(row["memory"], row["direction"]): row["gb_per_s"] for row in rows if row["bytes"] == size}
+    words = [
+        f"{memory} memory {_display.figure(rates[memory, 'to device'])} GB/s to the device and "
+        f"{_display.figure(rates[memory, 'to host'])} back"
+        for memory in MEMORIES
+    ]
+    return f"With {_display.size(size)}: {', '.join(words)}."
+
+
+def _draw(result: Experiment, picture: Picture) -> None:
+    axes = picture.subplots()
+    for label in dict.fromkeys(row["label"] for row in result.rows):
+        shown = [row for row in result.rows if row["label"] == label]
+        style = "--" if label.endswith("host") else "-"
+        axes.plot(
+            [row["bytes"] for row in shown], [row["gb_per_s"] for row in shown], style, marker="o", ms=3, label=label
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("bytes", fontsize=9)
+    axes.set_ylabel("GB/s" + (" (emulated)" if result.backend.emulated else ""), fontsize=9)
+    axes.legend(fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)

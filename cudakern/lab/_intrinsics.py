@@ -1,0 +1,190 @@
+"""intrinsics: what the fast functions gain in time and lose in precision, over ranges of their arguments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._operations.intrinsics import EXACT
+from .._operations.intrinsics import intrinsics as evaluated
+from .._profile import measure
+from .._transfer import Array
+from ._experiment import Column, Experiment, bars
+
+NAME = "intrinsics"
+N_EMULATED, N_GPU = 1 << 11, 1 << 22
+REPEATS_EMULATED, REPEATS_GPU = 1, 64
+
+DOCUMENTS = (
+    "T6: 24-bit products run at full speed and 32-bit ones do not; __fdividef is faster and as exact as the division, "
+    "wrong for divisors from 2^216 to 2^218 (a slip: from 2^126 to 2^128); __expf, __sinf and their like are faster "
+    "and less exact"
+)
+ON_EMULATOR = (
+    "The emulator builds the fast functions as a GPU does, so their errors grow where a GPU's do; their bits are not a "
+    "GPU's, and their times are those of a C++ compiler's code."
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A function, a range of its arguments, and the error that CUDA's programming guide gives the fast one there."""
+
+    function: str
+    full: str
+    fast: str
+    x: tuple[float, float]
+    y: tuple[float, float] = (1.0, 1.0)
+    documented: str = ""
+    spread: bool = False  #: over magnitudes: the ranges are exponents of two
+
+    @property
+    def range(self) -> str:
+        """The range that matters, in words."""
+        low, high = self.y if self.y != (1.0, 1.0) else self.x
+        name = "y" if self.y != (1.0, 1.0) else "x"
+        if self.spread:
+            return f"{name} 2^{low:g} to 2^{high:g}"
+        return f"{name} -pi to pi" if high == math.pi else f"{name} {low:g} to {high:g}"
+
+
+PI = math.pi
+PAIRS = (
+    Pair("divide", "x / y", "__fdividef", (0, 3), (-100, 100), "2 ulp", spread=True),
+    Pair("divide", "x / y", "__fdividef", (0, 3), (126.01, 127.99), "gives 0", spread=True),
+    Pair("exp", "expf", "__expf", (-1, 1), documented="2 to 3 ulp"),
+    Pair("exp", "expf", "__expf", (-80, 80), documented="2 + |1.173 x| ulp"),
+    Pair("exp10", "exp10f", "__exp10f", (-35, 35), documented="2 + |2.97 x| ulp"),
+    Pair("log", "logf", "__logf", (0.5, 2), documented="2^-21.41 absolute"),
+    Pair("log", "logf", "__logf", (2, 1e6), documented="3 ulp"),
+    Pair("log2", "log2f", "__log2f", (0.5, 2), documented="2^-22 absolute"),
+    Pair("log10", "log10f", "__log10f", (0.5, 2), documented="2^-24 absolute"),
+    Pair("sin", "sinf", "__sinf", (-PI, PI), documented="2^-21.41 absolute"),
+    Pair("sin", "sinf", "__sinf", (-1000, 1000), documented="larger"),
+    Pair("cos", "cosf", "__cosf", (-PI, PI), documented="2^-21.19 absolute"),
+    Pair("tan", "tanf", "__tanf", (-1.5, 1.5), documented="of __sinf / __cosf"),
+    Pair("power", "powf", "__powf", (0.1, 10), (-10, 10), "of exp2f(y __log2f(x))"),
+    Pair("reciprocal_root", "1 / sqrtf", "rsqrtf", (-100, 100), documented="2 ulp", spread=True),
+    Pair("multiply24", "x * y", "__mul24", (-4000, 4000), (-4000, 4000), "exact to 24 bits"),
+)
+
+TABLE = (
+    Column("full", "full"),
+    Column("fast", "fast"),
+    Column("arguments", "range"),
+    Column("full\nulp", "full_ulp"),
+    Column("fast\nulp", "fast_ulp"),
+    Column("fast\nabsolute", "fast_absolute", lambda value: f"{value:.1e}"),
+    Column("CUDA's documents", "documented"),
+    Column("full\nps", "full_ps"),
+    Column("fast\nps", "fast_ps"),
+    Column("times\nas fast", "gain"),
+)
+
+
+def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
+    """Each fast intrinsic beside C's function: the time of an evaluation, and the largest error against float64.
+
+    Parameters
+    ----------
+    n : int, optional
+        Arguments drawn from each range. Without it: a number for this side.
+    repeat : int, optional
+        How often to measure, as in ``profile``.
+
+    Returns
+    -------
+    Experiment
+        A row a function and range: the largest errors of both in units of the last place (ulp), the fast one's
+        absolute error, what CUDA documents, the time of an evaluation in picoseconds (of the whole chip), and the gain.
+
+    Raises
+    ------
+    ValueError
+        ``n`` or ``repeat`` below 1.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    An ulp is the distance of float32 numbers at the exact result, so a result near 0 has many of them in a small
+    absolute error. On a GPU each argument's function is computed 64 times, so that arithmetic and not memory is timed.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> result = lab.intrinsics(200, repeat=1)
+    >>> worst = {row["range"]: row["fast_ulp"] for row in result.rows if row["fast"] == "__expf"}
+    >>> worst["x -1 to 1"] < worst["x -80 to 80"]
+    True
+    """
+    here = backend()
+    if n is None:
+        n = N_EMULATED if here.emulated else N_GPU
+    if n < 1:
+        raise ValueError(f"{NAME}: n={n}: it takes 1 argument or more")
+    repeats = REPEATS_EMULATED if here.emulated else REPEATS_GPU
+    rows = tuple(_row(pair, n, repeats, repeat, here.emulated) for pair in PAIRS)
+    return Experiment(
+        name=NAME,
+        title=f"Fast intrinsics beside C's functions, {n:,} arguments each",
+        backend=here,
+        columns=TABLE,
+        rows=rows,
+        finding=_finding(rows, here.emulated),
+        documents=DOCUMENTS,
+        here=ON_EMULATOR if here.emulated else "",
+        draw=bars("label", "fast_ulp", "largest error of the fast function, ulp"),
+    )
+
+
+def _drawn(low: float, high: float, n: int, spread: bool, seed: int) -> Array:
+    values = np.random.default_rng(seed).uniform(low, high, n)
+    return (np.exp2(values) if spread else values).astype(np.float32)
+
+
+def _row(pair: Pair, n: int, repeats: int, repeat: int | None, emulated: bool) -> dict[str, Any]:
+    x = _drawn(*pair.x, n, pair.spread, 1)
+    y = _drawn(*pair.y, n, pair.spread, 2)
+    exact = EXACT[pair.function](x.astype(np.float64), y.astype(np.float64))
+    unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
+    row: dict[str, Any] = {
+        "function": pair.function,
+        "full": pair.full,
+        "fast": pair.fast,
+        "range": pair.range,
+        "label": f"{pair.fast}, {pair.range}",
+        "documented": pair.documented,
+    }
+    for variant in ("full", "fast"):
+        keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
+        measured, result = measure(evaluated, (x, y), keywords, repeat, None)
+        error = np.abs(result.astype(np.float64) - exact)
+        row[f"{variant}_ulp"] = float(np.max(error / unit))
+        row[f"{variant}_absolute"] = float(np.max(error))
+        row[f"{variant}_ps"] = measured.kernel_ns * 1e3 / (n * repeats)
+        row["clock"] = measured.clock
+    row["gain"] = None if emulated else row["full_ps"] / max(row["fast_ps"], 1e-9)
+    return row
+
+
+def _finding(rows: tuple[dict[str, Any], ...], emulated: bool) -> str:
+    found = {(row["fast"], row["range"]): row for row in rows}
+    exp, sin = found["__expf", "x -80 to 80"], found["__sinf", "x -1000 to 1000"]
+    of_c = _display.figure(max(exp["full_ulp"], sin["full_ulp"]))
+    words = (
+        f"__expf is off by up to {_display.figure(exp['fast_ulp'])} units of the last place and __sinf of large angles "
+        f"by {sin['fast_absolute']:.0e}, where C's functions stay within {of_c} units"
+    )
+    if emulated:
+        return words + "."
+    product = next(row for row in rows if row["fast"] == "__mul24")
+    return (
+        f"{words}; __expf is {_display.figure(exp['gain'])} times as fast, __sinf {_display.figure(sin['gain'])} "
+        f"times, and __mul24 {_display.figure(product['gain'])} times."
+    )

@@ -1,0 +1,56 @@
+"""Page-locked host memory as an array on the device, without a copy: "zero-copy", or mapped memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _dtypes
+from .._array import DeviceArray
+from .._backend import current
+from .._transfer import Array
+
+
+def mapped(array: Array) -> DeviceArray:
+    """An array of the device that lies in page-locked host memory: kernels read and write it there, over the link.
+
+    Parameters
+    ----------
+    array : ndarray
+        Of ``cudakern.empty_pinned``, or a part of one.
+
+    Returns
+    -------
+    DeviceArray
+        The same elements. It keeps the memory; what a kernel writes the host sees when the kernel is done, and what the
+        host writes kernels see that are launched afterwards.
+
+    Raises
+    ------
+    TypeError
+        No NumPy array, or one of a type that the device has not.
+    ValueError
+        Memory that is not page-locked.
+
+    Notes
+    -----
+    Nothing orders the host's own reads and writes with the device's: ``cudakern.synchronize()`` does.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> from cudakern import lab
+    >>> x = cudakern.empty_pinned(3, "float32")
+    >>> x[:] = 1, 2, 3
+    >>> cudakern.vector_add(lab.mapped(x), lab.mapped(x)).get().tolist()
+    [2.0, 4.0, 6.0]
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"mapped takes a NumPy array of cudakern.empty_pinned(), not {type(array).__name__}")
+    name = _dtypes.name_of(array.dtype)
+    native, device = current()
+    if array.size == 0:
+        return DeviceArray(native.empty(array.shape, name, device, 0), native)
+    pointer = native.pinned_on_device(array.ctypes.data, device)
+    return DeviceArray(
+        native.adopt(array, pointer, array.shape, array.strides, name, device, not array.flags.writeable), native
+    )
