@@ -197,9 +197,13 @@ def test_an_error_inside_leaves_the_output_as_it_was(backend, capfd):
 
 
 def test_a_failure_of_the_device_leaves_the_output_as_it_was(backend, fault, capfd):
-    with pytest.raises(cudakern.CudaError, match="719"), lab.printed():
-        greet(1)
-        fault(backend, 1, 719)  # the wait at the end
+    def fail():
+        with lab.printed():
+            greet(1)
+            fault(backend, 1, 719)  # the wait at the end
+
+    with pytest.raises(cudakern.CudaError, match="719"):
+        fail()
     fault(backend, 0, 1)
     os.write(1, b"still here\n")
     assert capfd.readouterr().out == "still here\n"
