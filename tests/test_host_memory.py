@@ -2,6 +2,7 @@
 host_memory and overlap on top of it."""
 
 import ctypes
+import itertools
 import json
 
 import numpy as np
@@ -222,3 +223,62 @@ def test_host_memory_looks_at_what_arrives(backend, monkeypatch):
     monkeypatch.setattr(module, "mapped", lambda x: cudakern.asarray(np.zeros_like(x)))
     with pytest.raises(RuntimeError, match="mapped memory"):
         lab.host_memory(sizes=[400], repeat=1)
+
+
+@pytest.mark.parametrize(
+    "n, pieces, streams, work", [(1, 1, 1, 1), (1003, 4, None, 2), (50, 50, 3, 1), (4000, 3, 2, 1)]
+)
+def test_overlap(backend, n, pieces, streams, work):
+    result = lab.overlap(n, pieces=pieces, streams=streams, work=work, repeat=2)
+    count = streams or pieces
+    assert [(row["way"], row["piece"], row["stream"], row["step"]) for row in result.rows] == [
+        (way, piece, piece % k, step)
+        for way, k in (("one stream", 1), ("several streams", count))
+        for piece in range(pieces)
+        for step in ("copy in", "kernel", "copy out")
+    ]
+    # In a stream steps come one after the other; an event's clock has a resolution.
+    for way, k in (("one stream", 1), ("several streams", count)):
+        for stream in range(k):
+            times = [(r["begin_ns"], r["ns"]) for r in result.rows if (r["way"], r["stream"]) == (way, stream)]
+            assert all(a + long <= b + 2000 for (a, long), (b, _) in itertools.pairwise(times))
+            assert all(long >= 0 for _, long in times)
+    assert all(row["whole_ns"] > 0 for row in result.rows)
+    assert result.finding in " ".join(repr(result).split())
+    assert ("streams are real" in result.here) == result.backend.emulated
+    assert json.loads(json.dumps(result.to_dict()))["experiment"] == "overlap"
+
+
+def test_overlap_has_a_picture(backend, tmp_path):
+    pytest.importorskip("matplotlib")
+    lab.overlap(2000, pieces=3, repeat=1).plot(str(tmp_path / "picture.png"))
+    assert (tmp_path / "picture.png").stat().st_size > 1000
+
+
+def test_streams_are_at_work_at_the_same_time():
+    """Kernels long enough that the second piece is enqueued while the first is computed, on any computer."""
+    with cudakern.use_backend("emulator"):
+        result = lab.overlap(2000, pieces=2, work=300, repeat=1)
+    for way, together in (("one stream", False), ("several streams", True)):
+        kernels = [
+            (r["begin_ns"], r["begin_ns"] + r["ns"]) for r in result.rows if (r["way"], r["step"]) == (way, "kernel")
+        ]
+        (_, end), (begin, _) = kernels
+        assert (begin < end - 2000) == together
+    assert "with 0 of" not in result.finding
+
+
+def test_overlap_refuses(backend):
+    for wrong in ({"n": 0}, {"n": 3, "pieces": 4}, {"pieces": 0}, {"pieces": 65}, {"streams": 0}, {"work": 0}):
+        with pytest.raises(ValueError, match="pieces="):
+            lab.overlap(**wrong)
+    with pytest.raises(ValueError, match="repeat"):
+        lab.overlap(10, repeat=0)
+
+
+def test_overlap_looks_at_what_comes_back(backend, monkeypatch):
+    from cudakern.lab import _overlap as module
+
+    monkeypatch.setattr(module, "intrinsics", lambda x, y, out, **keywords: out.fill(0.5))
+    with pytest.raises(RuntimeError, match="came back"):
+        lab.overlap(100, repeat=1)

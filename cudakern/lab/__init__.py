@@ -15,6 +15,7 @@ from ._intrinsics import intrinsics
 from ._latency import latency
 from ._layouts import layouts
 from ._mapped import mapped
+from ._overlap import overlap
 from ._printed import Printed, printed
 from ._registers import registers
 from ._rules import sectors, wavefronts
@@ -39,6 +40,7 @@ __all__ = [
     "latency",
     "layouts",
     "mapped",
+    "overlap",
     "printed",
     "registers",
     "sample_sort_stages",

@@ -1,0 +1,223 @@
+"""overlap: copies and kernels one after another in one stream, and at the same time in several."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _display
+from .._backend import backend
+from .._creation import empty, empty_pinned, zeros
+from .._operations.intrinsics import EXACT, intrinsics
+from .._profile import check_counts
+from .._streams import Event, Stream, synchronize
+from .._transfer import Array
+from ._experiment import Column, Experiment
+from ._mapped import mapped
+
+if TYPE_CHECKING:
+    from .._array import DeviceArray
+    from .._plots import Picture
+
+NAME = "overlap"
+N_EMULATED, N_GPU = 1 << 14, 1 << 25
+WORK_EMULATED, WORK_GPU = 1, 100
+MOST = 64
+STEPS = ("copy in", "kernel", "copy out")
+ONE, SEVERAL = "one stream", "several streams"
+COLORS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
+
+DOCUMENTS = "M, figure 6.16: while one block of data is computed, the next one is on its way, so the chip is never idle"
+ON_EMULATOR = (
+    "The emulator's streams are real, a thread each, and so is the overlap; but copies and kernels share the CPU's "
+    "cores and memory, where a GPU has copy engines of its own, so the gain here says nothing about a GPU's."
+)
+TABLE = (
+    Column("way", "way"),
+    Column("piece", "piece"),
+    Column("stream", "stream"),
+    Column("step", "step"),
+    Column("begins", "begin_ns", _display.duration),
+    Column("takes", "ns", _display.duration),
+)
+
+
+def overlap(
+    n: int | None = None,
+    *,
+    pieces: int = 4,
+    streams: int | None = None,
+    work: int | None = None,
+    repeat: int | None = None,
+) -> Experiment:
+    """Data goes to the device, is computed and comes back, piece by piece: in one stream, and in several.
+
+    Parameters
+    ----------
+    n : int, optional
+        Elements (float32) in all. Without it: a size for this side.
+    pieces : int
+        Into how many pieces they are cut, 1 to 64.
+    streams : int, optional
+        How many streams the second way has, 1 to 64. Without it: one a piece.
+    work : int, optional
+        How often the kernel computes each sine, so that it takes as long as a copy. Without it: a number for this side.
+    repeat : int, optional
+        How often to run each way; the fastest run of each is shown. Without it: 5.
+
+    Returns
+    -------
+    Experiment
+        A row a step of a piece, with when it began and how long it took, by events in its stream. ``plot()`` draws the
+        two time lines. Each row has its way's time from beginning to end as ``whole_ns``.
+
+    Raises
+    ------
+    ValueError
+        A count below 1, or more pieces than elements.
+    RuntimeError
+        What came back is wrong.
+    CudaError
+        The GPU or the emulator failed.
+
+    Notes
+    -----
+    The host's memory is page-locked, else its copies would not be enqueued but waited for.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> result = lab.overlap(4000, pieces=2, repeat=1)
+    >>> sorted({row["way"] for row in result.rows})
+    ['one stream', 'several streams']
+    """
+    here = backend()
+    if n is None:
+        n = N_EMULATED if here.emulated else N_GPU
+    if work is None:
+        work = WORK_EMULATED if here.emulated else WORK_GPU
+    streams = pieces if streams is None else streams
+    check_counts(repeat, None)
+    if n < 1 or work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
+        raise ValueError(
+            f"{NAME}: n={n}, pieces={pieces}, streams={streams}, work={work}: all must be 1 or more, pieces and "
+            f"streams at most {MOST}, and no piece may be empty"
+        )
+    data = _Data(n, pieces, work)
+    rows = []
+    for way, count in ((ONE, 1), (SEVERAL, streams)):
+        data.run(count)  # the first run makes what later ones use
+        runs = [data.run(count) for _ in range(repeat or 5)]
+        best = min(runs, key=lambda run: run[-1]["whole_ns"])
+        rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
+    whole = {row["way"]: row["whole_ns"] for row in rows}
+    return Experiment(
+        name=NAME,
+        title=f"{n:,} sines in {pieces} pieces, to the device, computed and back",
+        backend=here,
+        columns=TABLE,
+        rows=tuple(rows),
+        finding=(
+            f"In one stream all takes {_display.duration(whole[ONE])}, in {streams} streams "
+            f"{_display.duration(whole[SEVERAL])}, with {_together(rows, SEVERAL)} of {3 * pieces} steps at work "
+            "beside one of another piece."
+        ),
+        documents=DOCUMENTS,
+        here=ON_EMULATOR if here.emulated else "",
+        draw=_draw,
+    )
+
+
+class _Data:
+    """The pieces, on both sides."""
+
+    def __init__(self, n: int, pieces: int, work: int) -> None:
+        self.work = work
+        self.given, self.back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
+        self.given[:] = np.random.default_rng(0).uniform(-3, 3, n)
+        self.expected: Array = EXACT["sin"](self.given.astype(np.float64), None)
+        ends = [n * i // pieces for i in range(pieces + 1)]
+        self.parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
+        self.sources = [mapped(self.given[part]) for part in self.parts]
+        self.targets = [mapped(self.back[part]) for part in self.parts]
+        self.inputs: list[DeviceArray] = [empty(x.shape, "float32") for x in self.sources]
+        self.outputs: list[DeviceArray] = [empty(x.shape, "float32") for x in self.sources]
+        self.unused: list[DeviceArray] = [zeros(x.shape, "float32") for x in self.sources]
+
+    def run(self, count: int) -> list[dict[str, Any]]:
+        """All pieces once, in so many streams; the steps in their order."""
+        self.back[:] = 0
+        synchronize()
+        streams = [Stream() for _ in range(count)]
+        start = streams[0].record()
+        for stream in streams[1:]:
+            stream.wait(start)
+        marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.parts))]
+        synchronize()
+        if not np.allclose(self.back, self.expected, atol=1e-6):
+            raise RuntimeError(f"{NAME}: what came back through {count} streams is wrong")
+        rows: list[dict[str, Any]] = []
+        for i, events in enumerate(marks):
+            times = [1e6 * start.elapsed_time(event) for event in events]
+            for step, (begin, end) in zip(STEPS, itertools.pairwise(times), strict=True):
+                rows.append({"piece": i, "stream": i % count, "step": step, "begin_ns": begin, "ns": end - begin})
+        whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
+        return [row | {"whole_ns": whole} for row in rows]
+
+    def _enqueue(self, i: int, stream: Stream) -> list[Event]:
+        """Nobody waits here."""
+        marks = [stream.record()]
+        self.inputs[i].set(self.sources[i], stream)
+        marks.append(stream.record())
+        intrinsics(
+            self.inputs[i],
+            self.unused[i],
+            out=self.outputs[i],
+            function="sin",
+            repeats=self.work,
+            variant="full",
+            stream=stream,
+        )
+        marks.append(stream.record())
+        self.targets[i].set(self.outputs[i], stream)
+        marks.append(stream.record())
+        return marks
+
+
+def _together(rows: list[dict[str, Any]], way: str) -> int:
+    """How many steps were under way while one of another piece was, too."""
+    steps = [(row["piece"], row["begin_ns"], row["begin_ns"] + row["ns"]) for row in rows if row["way"] == way]
+    return sum(any(q != p and a < d and c < b for q, c, d in steps) for p, a, b in steps)
+
+
+def _draw(result: Experiment, picture: Picture) -> None:
+    """Two time lines, on one scale: a line a stream, a bar a step with its piece's number."""
+    panels = picture.subplots(2, 1, sharex=True)
+    for axes, way in zip(panels, (ONE, SEVERAL), strict=True):
+        shown = [row for row in result.rows if row["way"] == way]
+        for step in STEPS:
+            bars = [row for row in shown if row["step"] == step]
+            axes.barh(
+                [row["stream"] for row in bars],
+                [row["ns"] / 1e6 for row in bars],
+                left=[row["begin_ns"] / 1e6 for row in bars],
+                color=COLORS[step],
+                edgecolor="white",
+                height=0.8,
+                label=step,
+            )
+            for row in bars:
+                if row["ns"] < row["whole_ns"] / 50:
+                    continue  # no room for a number
+                middle = (row["begin_ns"] + row["ns"] / 2) / 1e6
+                axes.text(middle, row["stream"], str(row["piece"]), ha="center", va="center", fontsize=7, clip_on=True)
+        axes.set_yticks(range(max(row["stream"] for row in shown) + 1))
+        axes.set_ylabel("stream", fontsize=9)
+        axes.set_title(f"{way}: {_display.duration(shown[0]['whole_ns'])}", fontsize=9)
+        axes.invert_yaxis()
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_xlim(left=0)
+    panels[0].legend(fontsize=8, ncols=3, loc="upper right")
+    panels[1].set_xlabel("ms" + (" (emulated)" if result.backend.emulated else ""), fontsize=9)
