@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import cudakern
 from cudakern import lab
 
 
@@ -45,6 +46,25 @@ def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
     pytest.importorskip("matplotlib")
     result.plot(tmp_path / "textures.png")
     assert (tmp_path / "textures.png").stat().st_size > 1000
+
+
+def test_pixels(backend):
+    rows = [row for row in lab.textures(16, repeat=1).rows if row["part"] == "RGBA"]
+    assert [row["variant"] for row in rows] == ["bytes", "packed", "texture"]
+    assert all(row["error"] <= 2**-17 for row in rows)
+
+
+def test_images_that_begin_anywhere(backend):
+    """Rows of 4 bytes and 16 that begin between two words go another way."""
+    from cudakern._operations.rgba_to_float import rgba_to_float
+
+    wide = np.arange(5 * 7 * 4 + 3, dtype=np.uint8)
+    there = cudakern.asarray(wide)
+    for start in range(4):
+        image = wide[start : start + 140].reshape(5, 7, 4)
+        for variant in ("bytes", "packed", "texture"):
+            result = rgba_to_float(there[start : start + 140].reshape(5, 7, 4), variant=variant)
+            assert np.allclose(result.get(), image / 255, atol=2**-17)
 
 
 def test_every_order_reads_every_element_once():

@@ -187,7 +187,9 @@ def test_auto_is_numpys_result(operation, backend):
             for result in results:
                 assert np.shape(result) == expected.shape
                 close = (
-                    {"rtol": 0.02 if "16" in dtype else 1e-4, "atol": 1e-4} if kind_of(dtype) in "fc" else {"rtol": 0}
+                    {"rtol": 0.02 if "16" in dtype else 1e-4, "atol": 1e-4}
+                    if "f" in (kind_of(dtype), expected.dtype.kind) or kind_of(dtype) == "c"
+                    else {"rtol": 0}
                 )
                 np.testing.assert_allclose(
                     np.asarray(result).astype(np.result_type(expected, np.float64)),

@@ -182,9 +182,9 @@ def coordinates_for(shape, step, normalized, seed=1, n=300):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("axes", SHAPES)
 def test_edges_and_filters(library, axes, mode, linear):
-    """Exact weights: the same bits everywhere."""
+    """Weights whose product has 8 bits: the same bits everywhere."""
     values = small_integers(SHAPES[axes])
-    at = coordinates_for(values.shape, 1 / 256, False)
+    at = coordinates_for(values.shape, {1: 1 / 256, 2: 1 / 16, 3: 1 / 4}[axes], False)
     if not linear:  # off the borders between elements
         at = [x + np.float32(1 / 512) for x in at]
     texture = Texture(library, values, mode=mode, linear=linear, border=(7, 0, 0, 0))
@@ -198,12 +198,25 @@ def test_edges_and_filters(library, axes, mode, linear):
 def test_normalised_coordinates(library, axes, mode, linear):
     """Lengths that are powers of two make the products exact."""
     values = small_integers({1: (16,), 2: (8, 16), 3: (4, 8, 4)}[axes])
-    at = coordinates_for(values.shape, 1 / 64, True)
+    at = coordinates_for(values.shape, {1: 1 / 64, 2: 1 / 16, 3: 1 / 4}[axes], True)
     if not linear:
         at = [x + np.float32(1 / 512 / 16) for x in at]
     texture = Texture(library, values, mode=mode, linear=linear, normalized=True, border=(-3, 0, 0, 0))
     want = expected(values, at, mode, linear, normalized=True, border=-3)
     assert np.array_equal(texture.read(*at), want)
+
+
+@pytest.mark.parametrize("axes", SHAPES)
+def test_any_coordinate(library, axes):
+    """The chip rounds coordinates and sums as it likes, within a weight an axis."""
+    values = small_integers(SHAPES[axes])
+    at = [x + np.float32(0.001) for x in coordinates_for(values.shape, 1 / 4096, False)]
+    for mode in ("clamp", "border"):
+        got, want = Texture(library, values, mode=mode, linear=True).read(*at), expected(values, at, mode, True)
+        if library.side == "emulator":
+            assert np.array_equal(got, want)
+        else:
+            assert np.max(np.abs(got - want)) <= axes * 100 / 256
 
 
 def test_a_coordinate_between_two_weights(library):
@@ -259,7 +272,7 @@ def test_integers_as_shares_of_their_largest(library, kind, as_floats, top):
 
 def test_several_channels_are_filtered_alike(library):
     values = small_integers((4, 6, 4))
-    x, y = coordinates_for((4, 6), 1 / 256, False)
+    x, y = coordinates_for((4, 6), 1 / 16, False)
     got = Texture(library, values, "float4", linear=True, mode="border", border=(1, 2, 3, 4)).read(x, y)
     for channel in range(4):
         want = expected(values[:, :, channel], [x, y], "border", True, border=channel + 1)
@@ -276,7 +289,7 @@ def test_modes_of_each_axis(library):
 
 def test_pitched_memory_is_filtered_too(library):
     values = small_integers((6, 9))
-    x, y = coordinates_for(values.shape, 1 / 256, False)
+    x, y = coordinates_for(values.shape, 1 / 16, False)
     got = Texture(library, values, resource=PITCHED, linear=True).read(x, y)
     assert np.array_equal(got, expected(values, [x, y], linear=True))
 

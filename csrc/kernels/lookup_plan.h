@@ -41,8 +41,13 @@ inline int plan_texture(const ck_call *call, ck_plan *made, ck_error *error, con
                            "axis %d of the table has %lld elements: a texture has up to %lld there. "
                            "variant=\"global_memory\" takes any table",
                            i, static_cast<long long>(call->views[0].shape[i]), static_cast<long long>(most[i]));
-    made->textures[0] = {1, 0, mode, call->parameters[FILTER] == 0 ? cudaFilterModeLinear : cudaFilterModePoint,
-                         mode == cudaAddressModeWrap || mode == cudaAddressModeMirror};
+    made->textures[0] = {1,
+                         0,
+                         mode,
+                         call->parameters[FILTER] == 0 ? cudaFilterModeLinear : cudaFilterModePoint,
+                         mode == cudaAddressModeWrap || mode == cudaAddressModeMirror,
+                         0,
+                         cudaReadModeElementType};
     return CK_OK;
 }
 

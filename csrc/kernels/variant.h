@@ -125,12 +125,14 @@ typedef struct ck_symbol {
 } ck_symbol;
 
 // An input that run() reads through a texture, context.textures[i]: the runtime copies it into an array and makes the
-// object. The input's layout must be contiguous; it has one to three axes, and none of them is empty.
+// object. The input's layout must be contiguous; it has one to three axes and perhaps one more of channels, none empty.
 typedef struct ck_texture_plan {
     int wanted, view;                    // 1, and which input
     enum cudaTextureAddressMode address; // in all axes; wrap and mirror need normalised coordinates
     enum cudaTextureFilterMode filter;   // linear: floats only
     int normalized;                      // 1: coordinates from 0 to 1
+    int channels;                        // 2 or 4: the length of the last axis, an element's parts; 0: no such axis
+    enum cudaTextureReadMode read;       // cudaReadModeNormalizedFloat: integers as shares of their largest
 } ck_texture_plan;
 
 // What a variant asks for, from shapes and types alone.

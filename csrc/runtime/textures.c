@@ -66,8 +66,8 @@ static void destroy_all(ck_device *device, ck_texture *texture) {
     }
 }
 
-static int channels_of(int dtype, struct cudaChannelFormatDesc *channels, ck_error *error) {
-    const int bits = 8 * (int)ck_dtype_size(dtype);
+static int channels_of(int dtype, int count, struct cudaChannelFormatDesc *channels, ck_error *error) {
+    const int bits = 8 * (int)ck_dtype_size(dtype), several = count > 1 ? bits : 0, four = count > 2 ? bits : 0;
     enum cudaChannelFormatKind kind = cudaChannelFormatKindNone;
     switch (dtype) {
     case CK_FLOAT16:
@@ -83,14 +83,14 @@ static int channels_of(int dtype, struct cudaChannelFormatDesc *channels, ck_err
                        "a texture has no elements of %s: floats of 16 and 32 bits and integers up to 32 bits",
                        ck_dtype_name(dtype));
     }
-    *channels = cudaCreateChannelDesc(bits, 0, 0, 0, kind);
+    *channels = cudaCreateChannelDesc(bits, several, four, four, kind);
     return CK_OK;
 }
 
 static int make_array(ck_device *device, ck_texture *texture, ck_error *error) {
     struct cudaChannelFormatDesc channels;
     cudaError_t code;
-    CK_TRY(channels_of(texture->dtype, &channels, error));
+    CK_TRY(channels_of(texture->dtype, texture->asked.channels, &channels, error));
     if (CK_CUDA_CODE(code, cudaMalloc3DArray(&texture->array, &channels, texture->extent, cudaArrayDefault)) ==
         cudaSuccess)
         return CK_OK;
@@ -124,7 +124,7 @@ static int make(ck_device *device, ck_texture *texture, ck_error *error) {
     resource.res.array.array = texture->array;
     for (int i = 0; i < 3; i++) description.addressMode[i] = texture->asked.address;
     description.filterMode = texture->asked.filter;
-    description.readMode = cudaReadModeElementType;
+    description.readMode = texture->asked.read;
     description.normalizedCoords = texture->asked.normalized;
     CK_CUDA(error, cudaCreateTextureObject(&texture->object, &resource, &description, NULL));
     return CK_OK;
@@ -135,7 +135,8 @@ static int same_kind(const ck_texture *a, const ck_texture *b) {
     return a->dtype == b->dtype && a->axes == b->axes && a->extent.width == b->extent.width &&
            a->extent.height == b->extent.height && a->extent.depth == b->extent.depth &&
            a->asked.address == b->asked.address && a->asked.filter == b->asked.filter &&
-           a->asked.normalized == b->asked.normalized;
+           a->asked.normalized == b->asked.normalized && a->asked.channels == b->asked.channels &&
+           a->asked.read == b->asked.read;
 }
 
 // One that is there already and may be used now; NULL: make one.
@@ -226,7 +227,8 @@ static int acquire(ck_device *device, const ck_texture *wanted, cudaStream_t str
 
 // --- a call ------------------------------------------------------------------------------------------------------
 static int copy_in(const ck_texture *texture, const ck_view *view, cudaStream_t stream, ck_error *error) {
-    const size_t row = texture->extent.width * ck_dtype_size(texture->dtype);
+    const size_t parts = texture->asked.channels > 0 ? (size_t)texture->asked.channels : 1;
+    const size_t row = texture->extent.width * parts * ck_dtype_size(texture->dtype);
     const size_t rows = texture->extent.height > 0 ? texture->extent.height : 1;
     if (texture->axes < 3) {
         CK_CUDA(error, cudaMemcpy2DToArrayAsync(texture->array, 0, 0, view->data, row, row, rows,
@@ -245,14 +247,15 @@ static int copy_in(const ck_texture *texture, const ck_view *view, cudaStream_t 
 
 static int fill(ck_device *device, const ck_texture_plan *asked, const ck_view *view, cudaStream_t stream,
                 ck_texture **held, ck_error *error) {
-    ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = view->ndim};
-    if (view->ndim < 1 || view->ndim > 3 || ck_view_is_empty(view))
+    const int axes = view->ndim - (asked->channels > 0);
+    ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = axes};
+    if (axes < 1 || axes > 3 || ck_view_is_empty(view))
         return ck_fail(error, CK_BAD_VALUE, "texture",
-                       "operand %d has %d axes%s: a texture has 1 to 3, none of them empty", asked->view, view->ndim,
+                       "operand %d has %d axes%s: a texture has 1 to 3, none of them empty", asked->view, axes,
                        ck_view_is_empty(view) ? ", one of length 0" : "");
-    wanted.extent.width = (size_t)view->shape[view->ndim - 1];
-    wanted.extent.height = view->ndim > 1 ? (size_t)view->shape[view->ndim - 2] : 0;
-    wanted.extent.depth = view->ndim > 2 ? (size_t)view->shape[0] : 0;
+    wanted.extent.width = (size_t)view->shape[axes - 1];
+    wanted.extent.height = axes > 1 ? (size_t)view->shape[axes - 2] : 0;
+    wanted.extent.depth = axes > 2 ? (size_t)view->shape[0] : 0;
     wanted.bytes = (size_t)ck_view_bytes(view);
     CK_TRY(acquire(device, &wanted, stream, held, error));
     ck_texture *texture = *held;

@@ -11,6 +11,7 @@ from .._backend import backend
 from .._operations._lookup import MODES
 from .._operations.interp import interp
 from .._operations.lookup_2d import lookup_2d
+from .._operations.rgba_to_float import rgba_to_float
 from .._profile import measure
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars
@@ -23,8 +24,9 @@ STORAGES = ("global_memory", "texture")
 EDGES = (-2, -0.5, 0, 3, 3.5, 5)  #: places in a table of four elements
 
 DOCUMENTS = (
-    "T6: reads of a texture need not be coalesced, but should be near each other, and coalesced reads of global memory "
-    "are usually faster; T asks what the filter costs in precision, M calls it low-resolution"
+    "T6: reads of a texture need not be coalesced, but should be near each other; coalesced reads of global memory are "
+    "usually faster; a texture makes four floats of 32-bit RGBA by itself. T asks what the filter costs in precision, "
+    "M calls it low-resolution"
 )
 ON_EMULATOR = (
     "The emulator filters and finds edges as the programming guide has it (a weight is rounded to the nearest 256th, "
@@ -47,8 +49,9 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """The texture units: precision of their filter, their four kinds of edges, and the order of reads they like.
 
     *Precision*: a table of 0 and 1 is read between its two elements; what comes is a whole number of 256ths. *Edges*:
-    the table 1, 2, 3, 4 is read at -2, -0.5 and 0, and at 3, 3.5 and 5. *Locality*: a table of n x n is read at its
-    own n x n places in four orders, from global memory and through a texture.
+    the table 1, 2, 3, 4 is read at -2, -0.5 and 0, and at 3, 3.5 and 5. *RGBA*: bytes become floats from 0 to 1, by
+    division and by the texture unit. *Locality*: a table of n x n is read at its own n x n places in four orders, from
+    global memory and through a texture.
 
     Parameters
     ----------
@@ -60,7 +63,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     Returns
     -------
     Experiment
-        A row a question: values and errors of the first two parts, kernel times of the third.
+        A row a question: values and errors of the first two parts, kernel times of the others.
 
     Raises
     ------
@@ -87,7 +90,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         n = N_EMULATED if here.emulated else N_GPU
     if not 1 <= n <= 65536:
         raise ValueError(f"{NAME}: n={n}: a texture has 1 to 65536 rows")
-    rows = [*_precision(), *_edges(), *_locality(n, repeat)]
+    rows = [*_precision(), *_edges(), *_pixels(n, repeat), *_locality(n, repeat)]
     for row in rows:
         if row["part"] == "locality" and not here.emulated:
             first = next(r for r in rows if (r["what"], r["variant"]) == (ORDERS[0], row["variant"]))
@@ -156,6 +159,30 @@ def _edges() -> list[dict[str, Any]]:
                     error=float(np.max(np.abs(got - full))),
                 )
             )
+    return rows
+
+
+# --- pixels ----------------------------------------------------------------------------------------------------------
+def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
+    """Bytes to floats, by the kernel and by the texture unit."""
+    image = np.random.default_rng(2).integers(0, 256, (n, n, 4), dtype=np.uint8)
+    image[0, 0] = 0, 1, 254, 255
+    rows = []
+    for variant in ("bytes", "packed", "texture"):
+        measured, got = measure(rgba_to_float, (image,), {"variant": variant}, repeat, None)
+        rows.append(
+            _row(
+                "RGBA",
+                "bytes to floats",
+                variant,
+                error=float(np.max(np.abs(got - image / 255))),
+                kernel_ns=measured.kernel_ns,
+                kernel_us=measured.kernel_ns / 1e3,
+                ps=measured.kernel_ns * 1e3 / (n * n),
+                label=f"RGBA, {variant}",
+                clock=measured.clock,
+            )
+        )
     return rows
 
 

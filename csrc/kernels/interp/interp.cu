@@ -75,7 +75,7 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
         return ck_fail(error, CK_BAD_VALUE, "interp",
                        "a table of %lld points: a texture holds up to %d. variant=\"global_memory\" takes any length",
                        static_cast<long long>(length(call)), TEXTURE_ROW);
-    plan->textures[0] = {1, FP, cudaAddressModeClamp, cudaFilterModeLinear, 0};
+    plan->textures[0] = {1, FP, cudaAddressModeClamp, cudaFilterModeLinear, 0, 0, cudaReadModeElementType};
     return CK_OK;
 }
 

@@ -1,0 +1,30 @@
+// rgba_to_float "bytes": where the ladder begins.
+//
+// Idea    A thread a pixel: four bytes loaded, each divided by 255, four floats stored, one by one.
+// Claim   load requests a pixel: 4, of a byte each; store requests: 4
+// Price   a division by a constant is a few instructions, for each of four
+// Edges   the loop's condition is the edge
+// Map     pixel p: thread p % grid_threads()
+// Limit   eight requests for 20 bytes: "packed"
+#ifndef CK_RGBA_TO_FLOAT_BYTES_CUH
+#define CK_RGBA_TO_FLOAT_BYTES_CUH
+
+#include "../grid.cuh"
+
+namespace rgba_to_float {
+
+enum { CHANNELS = 4 };
+
+__device__ __forceinline__ float share(unsigned char byte) {
+    return static_cast<float>(byte) / 255.0f;
+}
+
+__global__ void __launch_bounds__(1024)
+    bytes(const unsigned char *__restrict__ image, float *__restrict__ result, int64_t pixels) {
+    for (int64_t p = grid_thread(); p < pixels; p += grid_threads())
+        for (int c = 0; c < CHANNELS; ++c) result[CHANNELS * p + c] = share(image[CHANNELS * p + c]);
+}
+
+} // namespace rgba_to_float
+
+#endif

@@ -1,0 +1,116 @@
+// rgba_to_float: an image of four bytes a pixel as floats from 0 to 1. The launches and the table of the ladder; a
+// kernel is in a file of its own.
+//
+// Begin with bytes.cuh and follow the table. Views: the image (rows, columns, 4), and the result, alike, without gaps.
+#include "bytes.cuh"
+#include "packed.cuh"
+#include "texture.cuh"
+
+#include "../launch.cuh"
+#include "../table.h"
+
+namespace rgba_to_float {
+namespace {
+
+enum { ROWS_MOST = 65536, COLUMNS_MOST = 131072 }; // of a texture
+
+int64_t pixels(const ck_call *call) {
+    return elements_of(call->views[0]) / CHANNELS;
+}
+
+int plan_pixels(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const ck_view &image = call->views[0];
+    if (image.ndim != 3 || image.shape[2] != CHANNELS)
+        return ck_fail(error, CK_BAD_VALUE, "rgba_to_float",
+                       "an image of %d axes, the last of length %lld: it must be (rows, columns, 4)", image.ndim,
+                       static_cast<long long>(image.ndim > 0 ? image.shape[image.ndim - 1] : 0));
+    CK_TRY(check_same_elements(call, "rgba_to_float", error));
+    const int64_t threads = call->parameters[0];
+    return plan_row(call, plan, error, "rgba_to_float", blocks_for_chip(call, pixels(call), threads), threads);
+}
+
+int plan_bytes(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_pixels(call, plan, error);
+}
+int plan_packed(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_pixels(call, plan, error);
+}
+
+int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_pixels(call, plan, error));
+    const ck_view &image = call->views[0];
+    if (image.shape[0] > ROWS_MOST || image.shape[1] > COLUMNS_MOST)
+        return ck_fail(
+            error, CK_BAD_VALUE, "rgba_to_float",
+            "an image of %lld x %lld: a texture has up to %d rows and %d columns. variant=\"packed\" takes "
+            "any image",
+            static_cast<long long>(image.shape[0]), static_cast<long long>(image.shape[1]), ROWS_MOST, COLUMNS_MOST);
+    if (pixels(call) > 0)
+        plan->textures[0] = {1, 0,        cudaAddressModeClamp,       cudaFilterModePoint,
+                             0, CHANNELS, cudaReadModeNormalizedFloat};
+    return CK_OK;
+}
+
+#define IMAGE  static_cast<const unsigned char *>(call->views[0].data)
+#define RESULT static_cast<float *>(call->views[1].data)
+
+int run_bytes(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, "bytes", bytes, ck_dim3(plan->grid), ck_dim3(plan->block), 0, IMAGE, RESULT,
+                     pixels(call));
+}
+
+int run_packed(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, "packed", packed, ck_dim3(plan->grid), ck_dim3(plan->block), 0, IMAGE, RESULT,
+                     pixels(call));
+}
+
+int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+    return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
+                     context->textures[0], RESULT, pixels(call), call->views[0].shape[1]);
+}
+
+double depth(const ck_call *) {
+    return 2; // the division
+}
+double depth_texture(const ck_call *) {
+    return 1 << 7; // not documented: a small part of a byte's step
+}
+
+void work(const ck_call *call, ck_work *work) {
+    const double n = static_cast<double>(elements_of(call->views[0]));
+    work->flops = n;
+    work->bytes = 5 * n;
+}
+
+#define CK_FOLDER "rgba_to_float/"
+#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
+#define U8_F32    TYPES(WIDENED(UINT8, FLOAT32))
+
+const ck_variant variants[] = {
+    HOST_VARIANT(numpy, U8_F32, NONE, CK_DETERMINISTIC, depth, "rgba_to_float/rgba_to_float.cu",
+                 "NumPy's division, on the host", "A type is converted, then divided", "T6"),
+    VARIANT(bytes, FIRST, AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth, KERNELS("bytes"),
+            "A byte at a time", "Four requests for a word are three too many", "T6"),
+    VARIANT(packed, AFTER(bytes), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+            KERNELS("packed"), "A pixel at a time", "A vector type is one load", "T6"),
+    VARIANT(texture, AFTER(packed), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth_texture,
+            KERNELS("texture"), "The texture unit converts", "RGBA to four floats costs no instruction", "T6"),
+};
+
+} // namespace
+} // namespace rgba_to_float
+
+extern "C" {
+extern const ck_operation ck_operation_rgba_to_float;
+const ck_operation ck_operation_rgba_to_float = {
+    "rgba_to_float",
+    "An image of four bytes a pixel as floats from 0 to 1",
+    1,
+    1,
+    rgba_to_float::variants,
+    ck_length_of(rgba_to_float::variants),
+    rgba_to_float::work,
+    NULL,
+    NULL,
+};
+}
