@@ -535,4 +535,15 @@ EXERCISES = {
         "A float's exponent has 8 bits; the largest number is about 3.4e38.",
         "2**128 is infinity already. The range is 2^126 to 2^128: there `__fdividef` gives 0.",
     ),
+    "copies of a byte": Exercise(
+        2,
+        "Who can move the system's pages meanwhile?",
+        "Into the driver's pinned buffer by the CPU, and from there to the device by the device. Pinned memory saves the first.",
+    ),
+    "overlap at most": Exercise(
+        3,
+        "Which of the three must still take its 10 ms?",
+        "30 ms become little more than 10: the first piece's way in and the last one's way out remain. It takes streams, pinned "
+        "memory, and a device that copies both ways at once.",
+    ),
 }
