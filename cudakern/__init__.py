@@ -93,7 +93,6 @@ __all__ = [
     "grayscale",
     "inclusive_scan",
     "interp",
-    "interp",
     "kernel_resources",
     "ladder",
     "lookup_2d",

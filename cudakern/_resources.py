@@ -23,7 +23,7 @@ LIBRARY = Path(__file__).resolve().parent / "lib"
 REPORT, BUILD = LIBRARY / "kernels.txt", LIBRARY / "build.json"
 
 #: Small input is enough: what a kernel takes does not depend on it, only the grid does.
-SMALL = 1000
+SMALL = 200
 
 
 @dataclass(frozen=True, repr=False)

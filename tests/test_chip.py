@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cudakern as ck
-from cases import BACKENDS
+from cases import BACKENDS, HAS_BFLOAT16
 from cudakern import _resources
 from cudakern._cli import main
 from cudakern._occupancy import MULTIPROCESSORS
@@ -375,7 +375,8 @@ def test_against_cudas_function_over_a_sweep(backend, op, variant):
         seen = set()
         for (threads, shared), blocks in zip(SWEEP, kernel["swept"], strict=True):
             mine = ck.occupancy(threads=threads, registers=registers, shared_bytes=shared + kernel["static_shared"])
-            expected = mine.active_blocks if threads <= kernel["max_threads"] else 0
+            allowed = threads <= kernel["max_threads"] and shared <= kernel["max_dynamic_shared"]
+            expected = mine.active_blocks if allowed else 0
             assert blocks == expected, (threads, shared, kernel)
             seen.add(blocks)
         assert len(seen) > 8
@@ -411,9 +412,8 @@ def test_the_emulator_has_the_calculators_answers(chip, capability):
 def test_every_row_tells_of_its_kernels(backend, op):
     with ck.use_backend(backend):
         found = ck.kernel_resources(op)
-        assert {one.variant for one in found} == {
-            row.name for row in ck.variants(op) if not row.on_host and not row.why_not(ck.backend())
-        }
+        rows = [row for row in ck.variants(op) if not row.on_host and not row.why_not(ck.backend())]
+        assert {one.variant for one in found} == {row.name for row in rows if row.kernels}  # else a library's
         for one in found:
             assert one.kernel in one.symbol
             assert one.threads >= 1
@@ -427,6 +427,24 @@ def test_every_row_tells_of_its_kernels(backend, op):
         if backend == "cuda":
             assert {one.source for one in found} == {"driver"}
             assert all(one.max_threads >= one.threads for one in found)
+
+
+@pytest.mark.parametrize("op", names())
+def test_kernels_of_every_type_have_their_names(op):
+    """By which the build's report is found: where the GPU's module was built here, it has words on all of them."""
+    with ck.use_backend("emulator"):
+        found = [
+            kernel
+            for row in ck.variants(op)
+            if not row.on_host and not row.why_not(ck.backend())
+            for kind in row.types
+            if kind != "bfloat16" or HAS_BFLOAT16
+            for kernel in ck.kernel_resources(op, row.name, kind)
+        ]
+    assert all(one.kernel in one.symbol for one in found)
+    if _resources.REPORT.exists():
+        unknown = sorted({(one.variant, one.dtype, one.symbol) for one in found if one.source != "build"})
+        assert unknown == []
 
 
 @each_backend

@@ -1,14 +1,18 @@
 """Experiments on threads and memory: what they compute, what their sentences say, and their rules of the hardware."""
 
+import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 
 import cudakern
 from cudakern import lab
+from cudakern._backend import Backend
 from cudakern._operations import registry
+from cudakern._profile import measure
 from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts, _words
 
 pytest.importorskip("matplotlib")
@@ -374,10 +378,10 @@ def test_divergence_counts_the_divided_warps(backend, tmp_path):
 
 def test_divergence_says_what_was_measured(backend):
     rows = [{**row, "kernel_ns": 100.0} for row in lab.divergence(n=1000, repeat=1).rows]
-    assert _divergence._finding(rows).count("about as long as") == 4
+    assert _divergence._finding(rows).count("about as long as") == 3
     next(row for row in rows if row["condition"] == "lane > 2")["kernel_ns"] = 200.0
     rows[-1]["kernel_ns"] = 150.0
-    assert "`lane > 2` takes 2 times as long as no branch" in _divergence._finding(rows)
+    assert "`lane > 2` takes 2 times as long as `threadIdx.x / warpSize >= 2`" in _divergence._finding(rows)
     assert "with 1,023 the addition takes 1.5 times as long as the one of 1,024" in _divergence._finding(rows)
 
 
@@ -421,7 +425,7 @@ def test_latency_says_what_was_measured():
         for form, ns in zip(("late", "early", "early, 8 elements"), several, strict=True)
     ]
     said = _latency._finding(rows)
-    assert "with 32 threads a multiprocessor early loads take 67% of the time of late ones" in said.lower()
+    assert "with 32 threads a multiprocessor early loads take 66.7% of the time of late ones" in said.lower()
     assert "eight elements a thread 10% of the time of them" in said
     assert "with 2,048 threads a multiprocessor early loads take about as long as late ones" in said
 
@@ -438,3 +442,31 @@ def test_chains_are_computed_one_by_one(backend):
     for row in cudakern.variants("latency"):
         result = registry()["latency"].call(x, variant=row.name)
         assert result.view(np.uint32).tolist() == expected
+
+
+# --- as on a GPU -----------------------------------------------------------------------------------------------------
+class _Chip(Backend):
+    """The backend that answers, as one whose times count."""
+
+    emulated = False
+
+
+@pytest.mark.parametrize("module", [_bank_conflicts, _coalescing, _divergence, _latency, _layouts])
+def test_with_times_that_count(module, monkeypatch, tmp_path):
+    """What an experiment does with a GPU's clock, where there is none: times in every row, sentence and picture."""
+
+    def measured(*arguments):
+        profile, result = measure(*arguments)
+        return dataclasses.replace(profile, clock="host" if profile.variant.on_host else "gpu"), result
+
+    here = cudakern.backend()
+    monkeypatch.setattr(module, "measure", measured)
+    monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
+    name = module.__name__.rpartition("._")[2]
+    result = getattr(lab, name)(n=3000, repeat=1)
+    key = {"bank_conflicts": "cycles", "coalescing": "gb_per_s", "layouts": "round_ns"}.get(name, "kernel_ns")
+    assert all(row[key] > 0 for row in result.rows)
+    assert result.here == ""
+    assert "rule" not in result.finding or name == "bank_conflicts"
+    assert re.search(r"times as|about as|% of the", result.finding)
+    shows_itself(result, tmp_path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, rows
+from cases import BACKENDS, native, rows
 from cudakern import _dispatch, lab
 
 STAGES = ["select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins"]
@@ -82,3 +82,31 @@ def test_launches_are_not_timed_unasked():
     finally:
         _dispatch.recorder.reset(token)
     assert reports[0]["launches"] == ()
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_whichever_call_fails_while_launches_are_timed(name, fault):
+    failures = 0
+    token = _dispatch.recorder.set(_dispatch.LaunchTimes())
+    try:
+        with cudakern.use_backend(name):
+            x = cudakern.asarray(np.arange(9000, dtype=np.uint32)[::-1].copy())
+            cudakern.sort(x, variant="sample_sort")
+            used = native(name).pool_used(0)
+            for n in range(1, 200):
+                fault(name, n, 1)
+                try:
+                    result = cudakern.sort(x, variant="sample_sort")
+                except cudakern.CudaError as error:
+                    assert "cudaErrorInvalidValue" in str(error)
+                    error.__traceback__ = None
+                    failures += 1
+                else:
+                    break
+                finally:
+                    fault(name, 0, 1)
+                assert native(name).pool_used(0) == used, n
+            assert result.get().tolist() == list(range(9000))
+    finally:
+        _dispatch.recorder.reset(token)
+    assert failures > 20  # the launches and an event after each

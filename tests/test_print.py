@@ -235,12 +235,13 @@ def test_a_process_without_standard_output(backend):
         with cudakern.use_backend({backend!r}), lab.printed() as out:
             hello(np.zeros(3, np.int32), variant="greeting", lines=3)
         assert len(out.lines) == 3, out.lines
-        try:
-            os.fstat(1)
-        except OSError:
-            pass
-        else:
-            raise AssertionError("descriptor 1 is open")
+        if {backend!r} == "emulator":  # (a GPU's driver opens files of its own, and takes the number)
+            try:
+                os.fstat(1)
+            except OSError:
+                pass
+            else:
+                raise AssertionError("descriptor 1 is open")
         """
     )
 

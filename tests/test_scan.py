@@ -54,6 +54,33 @@ def test_types_of_numpys_sum(operation, backend):
 
 
 @every_scan
+@pytest.mark.parametrize("name", BACKENDS)
+def test_narrow_integers_on_the_device(operation, name):
+    """Masks, mostly: the place of each element that is to stay. Bytes of bools may be any."""
+    for dtype in ("bool", "int8", "uint8", "int16", "uint16"):
+        x = np.arange(7001).astype("uint8").view(bool) if dtype == "bool" else numbers(7001, dtype, seed=9)
+        with cudakern.use_backend(name):
+            result = SCANS[operation](cudakern.asarray(x)).get()
+        expected = reference(operation, x != 0 if dtype == "bool" else x)
+        assert result.dtype == expected.dtype
+        assert np.array_equal(result, expected)
+
+
+@every_scan
+def test_a_chip_without_a_kernel_for_the_preferred_row(operation):
+    """ "auto" goes on to the row before it."""
+    with cudakern.use_backend("emulator"):
+        configure(chip="P100")
+        try:
+            x = cudakern.asarray(np.ones(100, "float32"))
+            assert cudakern.profile(SCANS[operation], x, repeat=1, warmup=0).variant.name == "blocks"
+            with pytest.raises(NotImplementedError, match="capability at least 7.0"):
+                SCANS[operation](x, variant="lookback")
+        finally:
+            configure(chip="H200")
+
+
+@every_scan
 def test_axes_become_one(operation, backend):
     x = np.arange(24, dtype="int32").reshape(2, 3, 4)[:, ::-1]
     assert np.array_equal(SCANS[operation](x, variant="blocks"), reference(operation, x))
@@ -199,8 +226,8 @@ def test_what_is_not_taken(operation, backend):
         call(np.ones(2), dtype="float64")
     with pytest.raises(TypeError, match="lookback.*takes.*float32"):
         call(np.ones(2, "float16"), variant="lookback")
-    with pytest.raises(TypeError, match="arrays on the device takes.*not bool"):
-        call(cudakern.asarray(np.ones(2, bool)))
+    with pytest.raises(TypeError, match="arrays on the device takes.*not complex64"):
+        call(cudakern.asarray(np.ones(2, "complex64")))
     with pytest.raises(ValueError, match="threads"):
         call(np.ones(2, "float32"), variant="lookback", threads=33)
     with pytest.raises(ValueError, match="unknown variant 'look_back'.*lookback"):

@@ -335,7 +335,12 @@ def test_occupancy(library):
     p = native(library.side).device_properties(0)
     assert 1 <= blocks(1024, 0) <= p["max_threads_per_multiprocessor"] // 1024
     assert blocks(64, 40000) >= 1
+    assert blocks(64, 49152) >= 1
+    assert blocks(64, 49153) == 0  # without the kernel's consent to more
+    library.check("allow_shared_bytes", p["shared_per_block_optin"])
+    assert blocks(64, p["shared_per_block_optin"]) == 1
     assert blocks(64, p["shared_per_block_optin"] + 1) == 0
+    library.check("allow_shared_bytes", 49152)
     if library.side == "cuda":  # an emulated multiprocessor holds what this computer can keep resident
         assert blocks(64, 0) > blocks(1024, 0)
         assert blocks(64, 40000) < blocks(64, 0)
@@ -365,7 +370,7 @@ def test_potential_block_size(library):
 def test_shared_memory_that_is_left(library):
     """With as much dynamic shared memory as it says, so many blocks fit; with a piece more they do not."""
     library.check("allow_shared_bytes", native(library.side).device_properties(0)["shared_per_block_optin"])
-    for count, threads in ((1, 64), (2, 64), (3, 128), (7, 32)):
+    for count, threads in ((1, 64), (2, 64), (3, 128), (6, 32)):
         left = library.value("shared_bytes_available", size, count, threads)
         held = [library.value("shared_bytes_occupancy", ctypes.c_int, threads, size(left + more)) for more in (0, 1)]
         assert held[0] >= count > held[1]

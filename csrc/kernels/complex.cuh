@@ -7,20 +7,31 @@
 
 #include <cuda_runtime.h>
 
-template <typename T> struct alignas(2 * sizeof(T)) complex {
+// Visible, as kernels are: a kernel of a type that is not would lose its name.
+template <typename T> struct alignas(2 * sizeof(T)) [[gnu::visibility("default")]] complex {
     T re, im;
 
     complex() = default;
     __host__ __device__ constexpr complex(T re, T im = 0) : re(re), im(im) {}
 
-    __device__ __forceinline__ friend complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
-    __device__ __forceinline__ friend complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
+    __device__ __forceinline__ friend complex operator+(complex a, complex b) {
+        return {a.re + b.re, a.im + b.im};
+    }
+    __device__ __forceinline__ friend complex operator-(complex a, complex b) {
+        return {a.re - b.re, a.im - b.im};
+    }
     __device__ __forceinline__ friend complex operator*(complex a, complex b) {
         return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
     }
-    __device__ __forceinline__ friend bool operator==(complex a, complex b) { return a.re == b.re && a.im == b.im; }
-    __device__ __forceinline__ complex &operator+=(complex b) { return *this = *this + b; }
-    __device__ __forceinline__ complex &operator-=(complex b) { return *this = *this - b; }
+    __device__ __forceinline__ friend bool operator==(complex a, complex b) {
+        return a.re == b.re && a.im == b.im;
+    }
+    __device__ __forceinline__ complex &operator+=(complex b) {
+        return *this = *this + b;
+    }
+    __device__ __forceinline__ complex &operator-=(complex b) {
+        return *this = *this - b;
+    }
 };
 
 #endif

@@ -34,9 +34,11 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
                 cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
     const unsigned blocks[3] = {grid.x, grid.y, grid.z}, threads[3] = {block.x, block.y, block.z};
-    if (context->inspection != NULL)
-        return ck_inspect_launch(context->inspection, name, reinterpret_cast<const void *>(kernel), blocks, threads,
-                                 shared_bytes, cooperative, error);
+    if (context->inspection != NULL) {
+        ck_inspect_launch(context->inspection, name, reinterpret_cast<const void *>(kernel), blocks, threads,
+                          shared_bytes, cooperative);
+        return CK_OK;
+    }
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;

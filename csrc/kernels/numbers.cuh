@@ -17,12 +17,15 @@
 #include "complex.cuh"
 
 // A bool as it lies in memory. Any byte but 0 is true, as NumPy has it; a C++ bool of such a byte would be undefined.
-struct bool8 {
+// (Visible, so that its kernels are: complex.cuh.)
+struct [[gnu::visibility("default")]] bool8 {
     unsigned char byte;
 
     bool8() = default;
     __host__ __device__ constexpr bool8(bool value) : byte(value) {}
-    __host__ __device__ constexpr operator bool() const { return byte != 0; }
+    __host__ __device__ constexpr operator bool() const {
+        return byte != 0;
+    }
 };
 
 template <typename T> struct is_complex : std::false_type {};

@@ -171,6 +171,7 @@ int ck_timeline_note(ck_timeline *timeline, const char *name, cudaStream_t strea
 // what the kernel needs (one that it knows has some), and then static_shared and local_bytes say nothing either.
 enum { CK_MAX_INSPECTED = 16, CK_MAX_SWEEP = 256 };
 typedef struct ck_kernel {
+    const void *function;
     const char *name, *symbol; // as launches are named, and as the linker names it
     unsigned grid[3], block[3];
     size_t dynamic_shared;
@@ -187,7 +188,7 @@ typedef struct ck_kernel {
 typedef struct ck_inspection {
     int64_t threads[CK_MAX_SWEEP], shared[CK_MAX_SWEEP];
     int sweep;
-    int count; // may be more than there is room for
+    int count; // what is launched beyond CK_MAX_INSPECTED is not noted
     ck_kernel kernels[CK_MAX_INSPECTED];
 } ck_inspection;
 
@@ -203,9 +204,10 @@ typedef struct ck_context {
     cudaTextureObject_t textures[CK_MAX_TEXTURES]; // of plan.textures
 } ck_context;
 
-// Notes a kernel and its launch (inspect.cu).
-int ck_inspect_launch(ck_inspection *inspection, const char *name, const void *kernel, const unsigned grid[3],
-                      const unsigned block[3], size_t shared_bytes, int cooperative, ck_error *error);
+// inspect.cu: notes a kernel and its launch; asks the driver about a noted one.
+void ck_inspect_launch(ck_inspection *inspection, const char *name, const void *function, const unsigned grid[3],
+                       const unsigned block[3], size_t shared_bytes, int cooperative);
+int ck_inspect_kernel(ck_inspection *inspection, int which, ck_error *error);
 
 typedef struct ck_work {
     double flops, bytes;

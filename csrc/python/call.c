@@ -216,9 +216,8 @@ static PyObject *make_kernel(const ck_kernel *kernel, int sweep) {
 }
 
 static PyObject *make_kernels(const ck_inspection *found) {
-    const int count = found->count < CK_MAX_INSPECTED ? found->count : CK_MAX_INSPECTED;
-    PyObject *kernels = PyTuple_New(count);
-    for (int i = 0; kernels != NULL && i < count; i++) {
+    PyObject *kernels = PyTuple_New(found->count);
+    for (int i = 0; kernels != NULL && i < found->count; i++) {
         PyObject *kernel = make_kernel(&found->kernels[i], found->sweep);
         if (kernel == NULL || PyTuple_SetItem(kernels, i, kernel) < 0) Py_CLEAR(kernels);
     }

@@ -25,12 +25,14 @@ static int list(job *job, ck_inspection *inspection) {
     CK_TRY(job_check(job));
     CK_TRY(job_plan(job));
     CK_TRY(ck_stream_acquire(job->runtime, job->device, &job->own, job->error));
-    int status = backend_hold(job->own->stream);
-    if (status != cudaSuccess) return ck_fail_cuda(job->error, (cudaError_t)status, "backend_hold(stream)");
-    status = run_for_the_list(job, inspection);
-    const int dropped = backend_drop(job->own->stream);
-    if (status != CK_OK) return status;
-    return dropped == cudaSuccess ? CK_OK : ck_fail_cuda(job->error, (cudaError_t)dropped, "backend_drop(stream)");
+    CK_CUDA(job->error, (cudaError_t)backend_hold(job->own->stream));
+    const int status = run_for_the_list(job, inspection);
+    CK_RELEASE(job->error, (cudaError_t)backend_drop(job->own->stream));
+    if (status != CK_OK && job->error->code == CK_OK) // a row's function may return a failure without words
+        ck_fail(job->error, status, job->request->variant->name, "the launch failed with status %d", status);
+    if (job->error->code != CK_OK) return job->error->code;
+    for (int i = 0; i < inspection->count; i++) CK_TRY(ck_inspect_kernel(inspection, i, job->error));
+    return CK_OK;
 }
 
 int ck_inspect(ck_runtime *runtime, const ck_request *request, ck_inspection *inspection, ck_error *error) {

@@ -46,7 +46,7 @@ COLUMNS = (
     Column("share", "share", lambda share: f"{share:.3g}%"),
     Column("paths a\nwarp, by rule", "paths"),
     Column("kernel", "kernel_ns", _display.duration),
-    Column("against the\nsame undivided", "relative"),
+    Column("against\nundivided", "relative"),
 )
 
 
@@ -64,7 +64,8 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     -------
     Experiment
         A row a condition: how many warps it divides, the paths that a warp walks on average, and the kernel's time
-        against that without a branch; then ``if (i < n)`` of a vector addition, whose last warp is divided or not.
+        against the branch that divides no warp; then ``if (i < n)`` of a vector addition, whose last warp is divided
+        or not.
 
     Raises
     ------
@@ -88,7 +89,8 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     rows = [_branch(branch, count, repeat) for branch in BRANCHES]
     whole = -(-count // LANES) * LANES
     rows += [_edge(length, repeat) for length in dict.fromkeys((*EDGES, whole, whole - 1))]
-    bases = {"branch": rows[0], "edge": next(row for row in rows if (row["kind"], row["n"]) == ("edge", whole))}
+    by_warp = next(row for row in rows if row["condition"] == CONDITIONS["warp"])
+    bases = {"branch": by_warp, "edge": next(row for row in rows if (row["kind"], row["n"]) == ("edge", whole))}
     for row in rows:
         base = bases[row["kind"]]
         fits = row["kernel_ns"] is not None and -(-row["n"] // LANES) == -(-base["n"] // LANES)
@@ -153,9 +155,9 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
             f"average for `{thread['condition']}`, and {warp['paths']:.3g} for `{warp['condition']}`; an edge check "
             f"divides {shares}."
         )
-    first = by_condition[CONDITIONS["first"]]["kernel_ns"]
-    said = "; ".join(
-        f"`{row['condition']}` takes {longer(row['kernel_ns'], first)} no branch" for row in (lane, thread, warp)
+    said = " and ".join(
+        f"`{row['condition']}` takes {longer(row['kernel_ns'], warp['kernel_ns'])} `{warp['condition']}`"
+        for row in (lane, thread)
     )
     last, whole = rows[-1], rows[-2]
     return (
@@ -172,4 +174,4 @@ def _draw(result: Experiment, picture: Picture) -> None:
     values = [float(row[key]) for row in shown]
     axes = picture.subplots()
     bars(axes, [row["condition"] for row in shown], values, [_display.figure(value) for value in values], BAR)
-    axes.set_xlabel("paths a warp, by the rule" if key == "paths" else "time against no branch", fontsize=9)
+    axes.set_xlabel("paths a warp, by the rule" if key == "paths" else "time against the branch by warps", fontsize=9)

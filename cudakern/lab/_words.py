@@ -13,7 +13,7 @@ def longer(time: float, other: float) -> str:
     ratio = time / other
     if abs(ratio - 1) <= NEARLY:
         return "about as long as"
-    return f"{figure(ratio)} times as long as" if ratio > 1 else f"{ratio:.0%} of the time of"
+    return f"{figure(ratio)} times as long as" if ratio > 1 else f"{figure(100 * ratio)}% of the time of"
 
 
 def faster(rate: float, other: float) -> str:
@@ -21,4 +21,4 @@ def faster(rate: float, other: float) -> str:
     ratio = rate / other
     if abs(ratio - 1) <= NEARLY:
         return "about as fast as"
-    return f"{figure(ratio)} times as fast as" if ratio > 1 else f"at {ratio:.0%} of the rate of"
+    return f"{figure(ratio)} times as fast as" if ratio > 1 else f"at {figure(100 * ratio)}% of the rate of"

@@ -11,7 +11,7 @@ __global__ void formats(int i, unsigned u, long long l, unsigned long long w, do
     printf("c|%lld|%llu|%llx|%ld|%hd\n", l, w, w, (long)l, (short)i);
     printf("d|%f|%.2f|%8.3f|%-10.1f|%+f|%e|%E|%g|%G|%.0f\n", d, d, d, d, d, d, d, d, d, d);
     printf("e|%c|%s|%10s|%-6s|%%\n", 'x', text, text, "ab");
-    printf("f|%*d|%.*f\n", 7, i, 2, d);
+    printf("f|%*d|%.2f\n", 7, i, d); // (a chip knows no ".*": an H200 prints it as it stands)
     printf("g|%a\n", d);
 }
 ENTRY run_formats(const Shape *shape, int i, unsigned u, long long l, unsigned long long w, double d,

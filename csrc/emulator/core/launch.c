@@ -151,7 +151,7 @@ int emu_occupancy(int *blocks, const void *function, int block_size, size_t dyna
         return emu_error(cudaErrorInvalidValue,
                          "cudaOccupancyMaxActiveBlocksPerMultiprocessor: %d threads a block; at least 1 is needed",
                          block_size);
-    int chip = chip_occupancy(block_size, dynamic_shared);
+    int chip = dynamic_shared <= shared_limit(function) ? chip_occupancy(block_size, dynamic_shared) : 0;
     int emulator = EMU_COOPERATIVE_MOST / emu_chip_now()->multiprocessors;
     *blocks = emulator < 1 || chip < emulator ? chip : emulator;
     return cudaSuccess;

@@ -10,7 +10,7 @@ typedef struct __attribute__((aligned(2))) __nv_bfloat16_raw {
 #ifdef __cplusplus
 #include "device_half.h"
 
-struct __nv_bfloat16 : emu::short_float<__nv_bfloat16, __nv_bfloat16_raw, 8> {
+struct EMU_VISIBLE __nv_bfloat16 : emu::short_float<__nv_bfloat16, __nv_bfloat16_raw, 8> {
     using short_float::short_float;
 
     static float widened(unsigned short bits) { return emu::same_bits<float>(static_cast<unsigned>(bits) << 16); }

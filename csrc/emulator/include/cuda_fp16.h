@@ -10,7 +10,7 @@ typedef struct __attribute__((aligned(2))) __half_raw {
 #ifdef __cplusplus
 #include "device_half.h"
 
-struct __half : emu::short_float<__half, __half_raw, 5> {
+struct EMU_VISIBLE __half : emu::short_float<__half, __half_raw, 5> {
     using short_float::short_float;
 
     static float widened(unsigned short bits) {

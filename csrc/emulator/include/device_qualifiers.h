@@ -5,7 +5,9 @@
 #define __host__
 #define __device__
 // Exported, whatever the module's default: an error names the kernel by looking its address up.
-#define __global__ __attribute__((visibility("default")))
+#define __global__ EMU_VISIBLE
+// For types, too: a template's argument that is hidden hides the kernel.
+#define EMU_VISIBLE __attribute__((visibility("default")))
 // A block runs on one OS thread, so what is static and thread-local is shared by a block's threads and nobody else's.
 // Compile with -fno-gnu-unique: else modules loaded side by side share the variables of equal templates.
 #define __shared__ static __thread

@@ -4,6 +4,7 @@
 #include "elementwise.cuh"
 
 #include "../grid.cuh"
+#include "../complex.cuh"
 #include "../launch.cuh"
 #include "../result_length.h"
 #include "../table.h"
@@ -35,7 +36,7 @@ int run_elementwise(const ck_call *call, const ck_plan *plan, const ck_context *
     case 2: return run<uint16_t>(call, plan, context, error);
     case 4: return run<uint32_t>(call, plan, context, error);
     case 8: return run<uint64_t>(call, plan, context, error);
-    default: return run<sixteen_bytes>(call, plan, context, error);
+    default: return run<complex<double>>(call, plan, context, error);
     }
 }
 

@@ -16,11 +16,6 @@
 
 namespace coalescing {
 
-// As wide as a load can be, for elements of 16 bytes.
-struct alignas(16) sixteen_bytes {
-    uint64_t low, high;
-};
-
 // idle: 0 to 31 is a lane, 32 is none of them.
 template <typename T>
 __global__ void __launch_bounds__(1024) elementwise(const T *__restrict__ x, T *__restrict__ result, int64_t count,

@@ -7,6 +7,7 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace scan {
 namespace {
@@ -15,7 +16,19 @@ int64_t length(const ck_call *call) {
     return elements_of(call->views[0]);
 }
 
-// Sums of integers are the same bits with a sign and without; only the way to 64 bits is not.
+// Sums of integers are the same bits with a sign and without; only the way to 64 bits is not. Narrow ones have a kernel
+// for "lookback" only.
+template <typename Visit> int with_narrow_type(const ck_types &types, ck_error *error, Visit visit) {
+    switch (types.input) {
+    case CK_BOOL: return visit(bool8{}, uint64_t{});
+    case CK_INT8: return visit(int8_t{}, uint64_t{});
+    case CK_UINT8: return visit(uint8_t{}, uint64_t{});
+    case CK_INT16: return visit(int16_t{}, uint64_t{});
+    case CK_UINT16: return visit(uint16_t{}, uint64_t{});
+    }
+    return no_kernel_for(types.input, SCAN_NAME, error);
+}
+
 template <typename Visit> int with_scan_type(const ck_types &types, ck_error *error, Visit visit) {
     switch (types.input) {
     case CK_INT32: return visit(int32_t{}, uint64_t{});
@@ -25,8 +38,7 @@ template <typename Visit> int with_scan_type(const ck_types &types, ck_error *er
     case CK_FLOAT32: return visit(float{}, float{});
     case CK_FLOAT64: return visit(double{}, double{});
     }
-    return ck_fail(error, CK_BAD_TYPE, SCAN_NAME, "no kernel for %s: a row lists a type that its run lacks",
-                   ck_dtype_name(types.input));
+    return no_kernel_for(types.input, SCAN_NAME, error);
 }
 
 // --- plans
@@ -108,13 +120,15 @@ int run_blocks(const ck_call *call, const ck_plan *plan, const ck_context *conte
 }
 
 int run_lookback(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_scan_type(call->types, error, [&](auto in, auto acc) {
+    const auto run = [&](auto in, auto acc) {
         using In = decltype(in);
         using Acc = decltype(acc);
         return ck_launch(context, error, "lookback", lookback<In, Acc, SCAN_EXCLUSIVE>, ck_dim3(plan->grid),
                          ck_dim3(plan->block), 0, input<In>(call), output<Acc>(call), length(call),
                          lookback_sums<Acc>::in(context->workspace, plan->grid[0]));
-    });
+    };
+    return ck_dtype_size(call->types.input) < 4 ? with_narrow_type(call->types, error, run)
+                                                : with_scan_type(call->types, error, run);
 }
 
 // --- error depth: additions one after the other on the longest path to the last result
@@ -154,11 +168,12 @@ void work(const ck_call *call, ck_work *work) {
 // --- the table
 
 #define CK_FOLDER  "exclusive_scan/"
-#define SCAN_TYPES TYPES(F32_F32_F32, F64_F64_F64, I32_I64_I64, I64_I64_I64, WIDENED(UINT32, UINT64), SAME(UINT64))
-#define NUMPY_TYPES                                                                                                  \
-    TYPES(F32_F32_F32, F64_F64_F64, I32_I64_I64, I64_I64_I64, WIDENED(UINT32, UINT64), SAME(UINT64),                 \
-          WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64),                 \
-          WIDENED(UINT16, UINT64), SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128))
+#define MAIN_TYPES F32_F32_F32, F64_F64_F64, I32_I64_I64, I64_I64_I64, WIDENED(UINT32, UINT64), SAME(UINT64)
+#define NARROW_TYPES                                                                                                 \
+    WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64), WIDENED(UINT16, UINT64)
+#define SCAN_TYPES    TYPES(MAIN_TYPES)
+#define EVERY_TYPE    TYPES(MAIN_TYPES, NARROW_TYPES)
+#define NUMPY_TYPES   TYPES(MAIN_TYPES, NARROW_TYPES, SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128))
 #define THREADS       RANGE(threads, "threads per block", 256, 1, 1024)
 #define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
 
@@ -177,7 +192,7 @@ const ck_variant variants[] = {
             depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
             "Many blocks: sums of tiles, their scan, the tiles' scans",
             "The end of a launch is the barrier of all blocks", "M, figure 6.25, by many blocks"),
-    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS),
+    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS),
             depth_lookback, KERNELS("lookback"), "One pass: blocks look back at the sums of those before them",
             "Blocks may wait for blocks that are sure to have begun", "Merrill and Garland 2016, in a fixed order"),
 };

@@ -59,7 +59,9 @@ __device__ __forceinline__ Acc look_back(const lookback_sums<Acc> &sums, unsigne
     const published<Acc> *const tile_at = &sums.tiles[tile - in_group + lane];
     const published<Acc> *const group_at = &sums.groups[group - in_many + lane];
     const published<Acc> *const upto_at = &sums.upto[many];
-    const bool of_tiles = lane < in_group, of_groups = lane<in_many, of_upto = many> 0;
+    const bool of_tiles = lane < in_group;
+    const bool of_groups = lane < in_many;
+    const bool of_upto = many != 0;
 
     if (lane == 0) publish(&sums.tiles[tile], of_tile);
     published<Acc> seen_tile{}, seen_group{}, seen_upto{};

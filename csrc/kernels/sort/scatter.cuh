@@ -13,7 +13,7 @@ namespace sort {
 
 // Bytes of shared memory; search_words: of the table that is searched.
 inline size_t scatter_shared_bytes(int search_words, int divisions) {
-    return divisions * (sizeof(count_t) + 2 * sizeof(unsigned)) + search_words * sizeof(uint32_t) +
+    return divisions * (sizeof(count_t) + sizeof(unsigned)) + search_words * sizeof(uint32_t) +
            TILE_KEYS * (sizeof(uint32_t) + sizeof(uint16_t));
 }
 
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(TILE_THREADS, 2)
     DYNAMIC_SHARED(count_t, shared);
     const int divisions = level.divisions(), tid = threadIdx.x;
     count_t *const to = shared; // a key at place i of the tile goes to place to[its division] + i of the array
-    unsigned *const counts = reinterpret_cast<unsigned *>(to + divisions), *const begins = counts + divisions;
-    uint32_t *const table = begins + divisions, *const tile = table + Search::words(level.bins);
+    unsigned *const counts = reinterpret_cast<unsigned *>(to + divisions); // then where each division begins
+    uint32_t *const table = counts + divisions, *const tile = table + Search::words(level.bins);
     uint16_t *const tile_divisions = reinterpret_cast<uint16_t *>(tile + TILE_KEYS);
     const Search search(table, level.bins);
 
@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(TILE_THREADS, 2)
         const unsigned before = sum_before(first + second);
         if (there) {
             count_t *const places_left = level.counts + segment * divisions + d;
-            begins[d] = before;
-            begins[d + 1] = before + first;
+            counts[d] = before;
+            counts[d + 1] = before + first;
             if (first > 0) to[d] = atomicAdd(&places_left[0], static_cast<count_t>(first)) - before;
             if (second > 0) to[d + 1] = atomicAdd(&places_left[1], static_cast<count_t>(second)) - before - first;
         }
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 2)
 #pragma unroll
         for (int k = 0; k < KEYS_A_TILE_THREAD; ++k)
             if (in_tile(k, length)) {
-                const unsigned division = places[k] >> 16, place = begins[division] + (places[k] & 0xffffu);
+                const unsigned division = places[k] >> 16, place = counts[division] + (places[k] & 0xffffu);
                 tile[place] = keys[k];
                 tile_divisions[place] = static_cast<uint16_t>(division);
             }

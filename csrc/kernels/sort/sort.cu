@@ -149,6 +149,8 @@ int enqueue_sample_sort_of(const ck_call *call, const ck_context *context, works
     });
 }
 
+enum { SCATTER_STATIC_BYTES = 128 };
+
 template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(check_same_elements(call, "sort", error));
     const int64_t n = length(call);
@@ -161,6 +163,12 @@ template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, 
     if (shape.levels == 0) return CK_OK;
     plan->grid[0] = static_cast<unsigned>(tiles); // reported: the scatter
     plan->shared_bytes = scatter_shared_bytes(Search::words(shape.bins), 2 * shape.bins);
+    if (plan->shared_bytes + SCATTER_STATIC_BYTES > call->limits->shared_per_block_optin)
+        return ck_fail(
+            error, CK_BAD_VALUE, "sort",
+            "%d bins a level take %zu bytes of shared memory, and a block on this device has %zu: bins=64 is "
+            "fewer, and more levels",
+            shape.bins, plan->shared_bytes, call->limits->shared_per_block_optin);
     return CK_OK;
 }
 
@@ -269,11 +277,11 @@ const ck_variant variants[] = {
             depth, KERNELS("many_blocks", "merge_runs"), "Blocks sort pieces, further launches merge them",
             "A merge can be cut into equal parts: a binary search finds where a part begins",
             "M, global memory-based sorting; its tables stop at one block"),
-    VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+    VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(BINS), depth, SAMPLE_KERNELS,
             "Bins by a sample, found one splitter after another; a block a bin",
             "Divide by value first, and nothing is left to merge", "M, sample sort (sequential search)"),
-    VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+    VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(BINS), depth, SAMPLE_KERNELS, "Bins found by a binary search without branches",
             "The order of a table in memory is part of the search", "M, sample sort (binary search)"),
     LIBRARY_VARIANT(cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, depth,
