@@ -480,6 +480,156 @@ EXERCISES = {
         "It returns as soon as the kernel is in the stream's queue. The host's clock must be read after waiting, or the events "
         "be asked.",
     ),
+    # --- 07_sorting --------------------------------------------------------------------------------------------------
+    "turns for four keys": Exercise(
+        128,
+        "Four keys, and 32 bits in each.",
+        "4 * 32. Comparing four keys with each other takes six comparisons at most: for short lists radix sort by single bits "
+        "is a waste, as the book says.",
+    ),
+    "keys in 48 KB": Exercise(
+        6144,
+        "A key takes 4 bytes, and its place in the work list 4 more.",
+        "49,152 / 8. With two work lists it would be 4096. More keys in a block are fewer runs to merge.",
+    ),
+    "highest bit first": Exercise(
+        "b",
+        "From the lowest bit up, what must a pass leave as the pass before put it?",
+        "From the lowest bit up each pass must be stable: keys with the same bit keep the order that lower bits gave them. An "
+        "exchange is not. From the highest bit down nothing has been put in order yet, and the two parts never mix again.",
+    ),
+    "keys that one thread looks at": Exercise(
+        262144,
+        "256 lists, for every one of 1024 keys.",
+        "1024 * 256, while 255 threads wait. With 8 lists it would be 8192. (Lists that have ended are passed over, hence "
+        "`at most`.)",
+    ),
+    "lists of the serial merge": Exercise(
+        6,
+        "Try 4, 5, 6, 7, 8.",
+        "32 / 6 + 6 = 11.3. With 4 and with 8 it is 12: the book measured that the best number lies between 4 and 8.",
+    ),
+    "atomics of equal keys": Exercise(
+        32,
+        "Who offers a key? And whose key is the minimum?",
+        "16 offer their key, and since all 16 keys are the minimum, 16 offer their number. With different keys it is 17.",
+    ),
+    "second word": Exercise(
+        "b",
+        "What does thread 0 do between the two barriers of a round, and what do the others do meanwhile?",
+        "Words of two rounds in turn: what is being set up is never what is being read.",
+    ),
+    "barriers of a tree": Exercise(
+        10,
+        "One before the tree, one after each step, one before the next round.",
+        "log2(256) + 2. The atomics take two barriers, whatever the number of lists: for few lists, the tree is the slower one.",
+    ),
+    "threads at the last word": Exercise(
+        32, "One thread for each group.", "256 / 8: no more than one warp, and at most 8 at a group's word."
+    ),
+    "key that means nothing": Exercise(
+        0xFFFFFFFF,
+        "32 bits, all of them set.",
+        "4,294,967,295 is a key as any other. Whoever has ended must be known by something that is no key.",
+    ),
+    "barriers in one warp": Exercise(
+        "b",
+        "What does the hardware promise about the lanes of a warp since 2017?",
+        "Each lane has a program counter of its own. What went well by luck may go wrong with the next compiler or chip; "
+        "`__syncwarp` says what is meant, and also makes the lanes' writes visible to each other.",
+    ),
+    "launches of many blocks": Exercise(
+        11,
+        "How often must 1024 runs be halved until one is left? And who made the runs?",
+        "One that sorts the pieces, ten that merge; each moves all keys through memory once.",
+    ),
+    "third bin": Exercise(
+        18, "9 + 9.", "The sum of all counts before its own: exclusive. The inclusive scan says where each bin ends."
+    ),
+    "additions in a row": Exercise(
+        321,
+        "16,384 / 256 of its own; then one thread goes over 256 sums.",
+        "64 + 256 + 1, where the serial kernel has 16,384. Of those, most belong to the one thread again: more threads would not help.",
+    ),
+    "time of a scan": Exercise(
+        1.75,
+        "8 bytes an element.",
+        "8 * 1,048,576 / 4.8e12 s. No way of adding can be faster than this, so nothing is left to gain but the second reading, which "
+        "`lookback` has gained.",
+        0.02,
+    ),
+    "questions for 64 bins": Exercise(
+        7,
+        "log2(64) + 1.",
+        "Against 32 on average for one cut after the other, and no branch in which lanes could part.",
+    ),
+    "bins of a million": Exercise(
+        256,
+        "1,048,576 / 4608 = 227.6.",
+        "The next power of two, and so 4096 keys a bin on average: 256 blocks, enough for every multiprocessor.",
+    ),
+    "share of the samples": Exercise(
+        0.56,
+        "126 / 225.",
+        "More than half of the time for 1.6% of the keys. Without it 99 ms were left, and with the samples sorted on the CPU it measured 101.",
+        0.01,
+    ),
+    "launches within": Exercise(
+        6,
+        "Which stage is launched more than once?",
+        "Six kernels, as many as a sample sort of one level has; the seventh takes the cuts from the sorted samples.",
+    ),
+    "nearly sorted": Exercise(
+        "b",
+        "What did the count say about the keys of one warp?",
+        "The book's reason is that threads part far less often, since the keys of each bin are almost the same; and that bins of "
+        "equal size keep every multiprocessor busy. The work itself is the same: nobody looks whether keys are in order.",
+    ),
+    "keys in a run": Exercise(
+        32,
+        "8192 keys, 256 bins.",
+        "128 bytes in a row, where keys one by one would take a sector of 32 bytes for each 4.",
+    ),
+    "bins for nothing": Exercise(
+        2.63,
+        "38% of the time is left.",
+        "1 / 0.38 (Amdahl's law). And whoever made the sort of the samples free instead would gain 7%.",
+        0.01,
+    ),
+    "keys of 65,535 blocks": Exercise(
+        16776960,
+        "65,535 * 256.",
+        "Less than 17 million. The book's way out is a grid of two dimensions. Today a grid has 2^31 - 1 blocks along x, and a thread "
+        "may take several keys.",
+    ),
+    "keys of one level": Exercise(
+        2359296,
+        "512 * 4608.",
+        "2.4 million. A second level is enough for 512 times as many, 1.2 billion, and costs one more way through memory.",
+    ),
+    "passes of eight bits": Exercise(
+        4, "32 / 8.", "One pass a digit, where a pass a bit would be 32; beside them one pass that counts all digits."
+    ),
+    "least time of a sort": Exercise(
+        7.86,
+        "9 * 4 bytes a key.",
+        "36 * 1,048,576 / 4.8e12 s: four and a half times that of a scan, and the book's 67 ms are 8500 times as long.",
+        0.01,
+    ),
+    "copies of the keys": Exercise(
+        1.05,
+        "4,194,304 bytes, twice.",
+        "Little beside 67 ms then; a hundred times the sort itself now. Keys that are in the computer's memory and go back there are best "
+        "sorted there, unless more is done with them on the device.",
+        0.01,
+    ),
+    "four pieces": Exercise(
+        6,
+        "Each step of a piece takes 1 ms. When does the last piece start, and how long does it take?",
+        "The fourth piece starts its way after 3 ms and is back after 3 more. With many small pieces it would come near 4 ms, the longest "
+        "of the three; but each copy has a price of its own.",
+        0.01,
+    ),
     # --- 08_where_values_live ----------------------------------------------------------------------------------------
     "trips to memory": Exercise(
         64,
