@@ -42,7 +42,8 @@ def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
     assert all(row["kernel_ns"] > 0 and row["clock"] for row in rows)
     assert all((row["times"] is None) == result.backend.emulated for row in rows)
     assert any("16 x 16 tiles" in word for row in result.table().rows for word in row)
-    assert repr(result) and result._repr_html_()
+    assert repr(result)
+    assert result._repr_html_()
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "textures"
     pytest.importorskip("matplotlib")
     result.plot(tmp_path / "textures.png")
