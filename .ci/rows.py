@@ -262,7 +262,10 @@ def page():
                 files |= matches
             for call in calls:
                 proofs = tests_of(call, tests, files)
-                faults += [] if proofs or found else [f"{row['row']!r}: {call.text} has no test"]
+                if not proofs and not found:
+                    others = sorted({file for file, *_ in tests_of(call, tests, {test[0] for test in tests})})
+                    hint = f"; {', '.join(others)} call it: are they the section's (docs/rows.toml)?" if others else ""
+                    faults.append(f"{row['row']!r}: {call.text} has no test{hint}")
                 found |= proofs
             books = sorted(set().union(*map(shown_in, calls)) if calls else ())
             if not found and not calls:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 #: The version of this face; csrc/python/module.c has the same number, as INTERFACE_VERSION.
-INTERFACE = 2
+INTERFACE = 3
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, all else is a cudaStream_t.
 Stream = int

@@ -622,13 +622,6 @@ EXERCISES = {
         "there already, or of which more is made there.",
         0.01,
     ),
-    "four pieces": Exercise(
-        6,
-        "Each step of a piece takes 1 ms. When does the last piece start, and how long does it take?",
-        "The fourth piece starts its way after 3 ms and is back after 3 more. With many small pieces it would come near 4 ms, the longest "
-        "of the three; but each copy has a price of its own.",
-        0.01,
-    ),
     # --- 08_where_values_live ----------------------------------------------------------------------------------------
     "trips to memory": Exercise(
         64,
@@ -683,5 +676,16 @@ EXERCISES = {
         128,
         "A float's exponent has 8 bits; the largest number is about 3.4e38.",
         "2**128 is infinity already. The range is 2^126 to 2^128: there `__fdividef` gives 0.",
+    ),
+    "copies of a byte": Exercise(
+        2,
+        "Who can move the system's pages meanwhile?",
+        "Into the driver's pinned buffer by the CPU, and from there to the device by the device. Pinned memory saves the first.",
+    ),
+    "overlap at most": Exercise(
+        3,
+        "Which of the three must still take its 10 ms?",
+        "30 ms become little more than 10: the first piece's way in and the last one's way out remain. It takes streams, pinned "
+        "memory, and a device that copies both ways at once.",
     ),
 }

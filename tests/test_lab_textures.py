@@ -41,7 +41,8 @@ def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
     assert len(rows) == 8
     assert all(row["kernel_ns"] > 0 and row["clock"] for row in rows)
     assert all((row["times"] is None) == result.backend.emulated for row in rows)
-    assert "16 x 16 tiles" in repr(result)
+    assert any("16 x 16 tiles" in word for row in result.table().rows for word in row)
+    assert repr(result) and result._repr_html_()
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "textures"
     pytest.importorskip("matplotlib")
     result.plot(tmp_path / "textures.png")

@@ -196,6 +196,22 @@ def test_an_error_inside_leaves_the_output_as_it_was(backend, capfd):
     assert len(out.lines) == 1
 
 
+def test_a_failure_of_the_device_leaves_the_output_as_it_was(backend, fault, capfd):
+    def fail():
+        with lab.printed():
+            greet(1)
+            fault(backend, 1, 719)  # the wait at the end
+
+    with pytest.raises(cudakern.CudaError, match="719"):
+        fail()
+    fault(backend, 0, 1)
+    os.write(1, b"still here\n")
+    assert capfd.readouterr().out == "still here\n"
+    with lab.printed() as out:
+        greet(2)
+    assert len(out.lines) == 2
+
+
 def test_one_block_inside_another_is_refused(backend):
     with lab.printed() as out, pytest.raises(RuntimeError, match="inside"), lab.printed():
         pass

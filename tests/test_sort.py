@@ -157,6 +157,12 @@ def test_samples_that_say_nothing(name, row):
         check(x, run(name, x, variant=row.name, bins=bins))
 
 
+def test_two_levels_without_being_asked(backend):
+    """More keys than the bins of one level hold."""
+    x = few_and_many(2_400_000, "float32", np.random.default_rng(10))
+    check(x, cudakern.sort(x, variant="sample_sort"))
+
+
 @every_sampled
 def test_samples_sorted_by_sample_sort_itself(name, row):
     """Bins so many that one block cannot sort their samples."""

@@ -59,6 +59,7 @@ static int fill(ck_runtime *runtime, const ck_symbol *symbol, const ck_view *vie
                        symbol->view, (long long)bytes, ck_view_is_contiguous(view) ? "" : ", with gaps", room);
     CK_TRY(use_of(runtime, address, use, error));
     if ((*use)->mark != NULL) CK_CUDA(error, cudaStreamWaitEvent(context->stream, (*use)->mark->event, 0));
+    forget(*use); // the stream comes after it now, and has a mark of its own at the end
     if (bytes > 0)
         CK_CUDA(error,
                 cudaMemcpyAsync(address, view->data, (size_t)bytes, cudaMemcpyDeviceToDevice, context->stream));
@@ -77,8 +78,8 @@ int ck_symbols_fill(ck_runtime *runtime, const ck_plan *plan, const ck_view *vie
 
 static int note(ck_device *device, ck_symbol_use *use, const ck_context *context, ck_error *error) {
     ck_mark *mark;
+    if (use->mark != NULL) return CK_OK; // this call failed before it came to it: what was, holds
     CK_TRY(ck_mark_record(device, context->stream, &mark, error));
-    forget(use);
     use->device = device;
     use->mark = mark;
     return CK_OK;

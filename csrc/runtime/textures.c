@@ -283,19 +283,20 @@ void ck_textures_used(ck_device *device, const ck_context *context, ck_texture *
     for (int i = 0; i < CK_MAX_TEXTURES; i++) {
         ck_texture *texture = held[i];
         if (texture == NULL) continue;
+        held[i] = NULL;
         ck_mark *mark = NULL;
         ck_error failed = {0}; // the first failure of a call is the one that is told
-        if (ck_mark_record(device, context->stream, &mark, &failed) != CK_OK) {
+        if (texture->last != NULL) {
+            mark = texture->last; // this call failed before it came to it: what was, holds
+        } else if (ck_mark_record(device, context->stream, &mark, &failed) != CK_OK) {
             (void)backend_settle(); // nothing is under way unnoted
             if (error->code == CK_OK) *error = failed;
         }
-        if (texture->last != NULL) ck_mark_drop(device, texture->last);
         pthread_mutex_lock(&device->textures->lock);
         texture->last = mark;
         texture->stream = context->stream;
         texture->number = ++device->textures->number;
         texture->held = 0;
         pthread_mutex_unlock(&device->textures->lock);
-        held[i] = NULL;
     }
 }

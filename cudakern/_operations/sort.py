@@ -56,7 +56,7 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     Returns
     -------
     ndarray or DeviceArray
-        Of a's type and shape (axis=None: one row). On the device where a is.
+        Of a's type, in this machine's byte order, and shape (axis=None: one row). On the device where a is.
 
     Raises
     ------
@@ -144,5 +144,5 @@ OPERATION = Operation(
     magnitude=lambda x: np.abs(np.sort(x)),
     square=lambda n: (n,),
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
-    large=(((1 << 22) + 3,), (10_000_019,)),
+    large=(((1 << 20) + 3,), (2_500_001,)),
 )

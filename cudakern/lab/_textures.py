@@ -137,7 +137,7 @@ def _precision() -> list[dict[str, Any]]:
 
 
 def _nearest(x: Array) -> Array:
-    return np.asarray(np.rint(x * WEIGHTS) / WEIGHTS, np.float32)
+    return np.asarray(np.floor(x * WEIGHTS + 0.5) / WEIGHTS, np.float32)  # halves up, as the chip has them
 
 
 # --- edges -----------------------------------------------------------------------------------------------------------

@@ -49,14 +49,16 @@ __global__ void __launch_bounds__(SORT_THREADS, 3)
     const key_range bin = segments[blockIdx.x];
     const int64_t n = bin.end - bin.begin;
     if (n == 0) return;
-    const uint32_t *sorted = shared;
     if (n <= BLOCK_KEYS) {
-        sort_short(x + bin.begin, static_cast<int>(n), shared);
-    } else {
-        if constexpr (std::is_same<T, uint32_t>::value) // (elements themselves are sorted only where they are few)
-            sorted = sort_long(x + bin.begin, other + bin.begin, n, shared);
+        const int length = static_cast<int>(n);
+        sort_short(x + bin.begin, length, shared);
+        for (int i = threadIdx.x; i < length; i += SORT_THREADS) result[bin.begin + i] = from_key<To>(shared[i]);
+        return;
     }
-    for (int64_t i = threadIdx.x; i < n; i += SORT_THREADS) result[bin.begin + i] = from_key<To>(sorted[i]);
+    if constexpr (std::is_same<T, uint32_t>::value) { // (elements themselves are sorted only where they are few)
+        const uint32_t *const sorted = sort_long(x + bin.begin, other + bin.begin, n, shared);
+        for (int64_t i = threadIdx.x; i < n; i += SORT_THREADS) result[bin.begin + i] = from_key<To>(sorted[i]);
+    }
 }
 
 } // namespace sort
