@@ -1,7 +1,7 @@
 """README's tables and picture, written from docs/results/: no figure without its file.
 
-    tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in README.md, and
-                        draws docs/ladder.svg
+    tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in README.md, draws
+                        docs/ladder.svg and writes docs/experiments.md
     tables.py --check   changes nothing; fails if one of them is not what the results say, or if a result was measured
                         on other kernels than those in csrc/kernels
 
@@ -22,6 +22,7 @@ from cudakern._operations import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
+EXPERIMENTS = ROOT / "docs/experiments.md"
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
@@ -208,6 +209,26 @@ def draw(records, digest):
     pyplot.close(drawing)
 
 
+def experiments():
+    """docs/experiments.md: what the documents say of each experiment, and what a GPU says today."""
+    path = RESULTS / "gpu_lab.json"
+    record = json.loads(path.read_text())
+    lines = [
+        "# What the documents say, and what a GPU says today",
+        "",
+        f"Every experiment of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
+        f"{record['nvcc']}), with the documents' claim beside it ([sources](sources.md) has the letters). Written by "
+        f"`.ci/tables.py` from [{path.name}](results/{path.name}), which has all figures; do not edit it.",
+    ]
+    for name, found in record["experiments"].items():
+        lines += ["", f"## {name}", "", found["title"] + ".", ""] if "title" in found else ["", f"## {name}", ""]
+        if "error" in found:
+            lines += [f"It failed: {found['error']}"]
+            continue
+        lines += [f"- **The documents:** {found['documents']}", f"- **Today:** {found['finding']}"]
+    return "\n".join(lines) + "\n"
+
+
 def outdated():
     """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
     faults = []
@@ -240,6 +261,9 @@ def main():
     faults = [] if fresh == text else ["README.md's tables are not those of docs/results/"]
     if not PICTURE.exists() or digest not in PICTURE.read_text():
         faults.append("docs/ladder.svg was not drawn from docs/results/")
+    told = experiments()
+    if not EXPERIMENTS.exists() or EXPERIMENTS.read_text() != told:
+        faults.append("docs/experiments.md is not what docs/results/gpu_lab.json says")
     faults += outdated()
     if check:
         print(
@@ -247,6 +271,7 @@ def main():
         )
         sys.exit(f"run .ci/tables.py (first measure what is to be measured): {len(faults)} faults" if faults else 0)
     README.write_text(fresh)
+    EXPERIMENTS.write_text(told)
     draw([record for record, _ in found], digest)
     print("\n".join([f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}", *outdated()]))
 
