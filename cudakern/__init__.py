@@ -25,32 +25,35 @@ from . import emulator
 from ._array import DeviceArray
 from ._backend import Backend, backend, use_backend
 from ._backend import emulator as _load_emulator
-from ._compare import Comparison, compare, random_matrix
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
-from ._device_query import DeviceQuery, device_query
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
-from ._ladder import Ladder, Step, ladder
-from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
-from ._operations.bincount import bincount
-from ._operations.exclusive_scan import exclusive_scan
-from ._operations.grayscale import grayscale
-from ._operations.inclusive_scan import inclusive_scan
-from ._operations.interp import interp
-from ._operations.lookup_2d import lookup_2d
-from ._operations.lookup_3d import lookup_3d
 from ._operations.matmul import matmul
-from ._operations.packbits import packbits
-from ._operations.saxpy import saxpy
-from ._operations.sort import sort
-from ._operations.stencil_1d import stencil_1d
 from ._operations.sum_of_squares import sum_of_squares
-from ._operations.vector_add import vector_add
-from ._profile import Profile, profile
-from ._resources import KernelResources, KernelTable, kernel_resources
-from ._source import Source, source
 from ._streams import Event, Stream, synchronize
 from ._table import Parameter, Variant, Variants, variants
+
+if TYPE_CHECKING:
+    from . import lab as lab
+    from ._compare import Comparison, compare, random_matrix
+    from ._device_query import DeviceQuery, device_query
+    from ._ladder import Ladder, Step, ladder
+    from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
+    from ._operations.bincount import bincount
+    from ._operations.exclusive_scan import exclusive_scan
+    from ._operations.grayscale import grayscale
+    from ._operations.inclusive_scan import inclusive_scan
+    from ._operations.interp import interp
+    from ._operations.lookup_2d import lookup_2d
+    from ._operations.lookup_3d import lookup_3d
+    from ._operations.packbits import packbits
+    from ._operations.saxpy import saxpy
+    from ._operations.sort import sort
+    from ._operations.stencil_1d import stencil_1d
+    from ._operations.vector_add import vector_add
+    from ._profile import Profile, profile
+    from ._resources import KernelResources, KernelTable, kernel_resources
+    from ._source import Source, source
 
 __version__: str
 
@@ -117,8 +120,37 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # a checker would take every name for one that is there
+    #: Modules that are imported when one of their names is asked for: an import of all would take twice as long.
+    _LATER = {
+        "_compare": "Comparison compare random_matrix",
+        "_device_query": "DeviceQuery device_query",
+        "_ladder": "Ladder Step ladder",
+        "_occupancy": "Occupancy PotentialBlockSize max_potential_block_size occupancy",
+        "_operations.bincount": "bincount",
+        "_operations.exclusive_scan": "exclusive_scan",
+        "_operations.grayscale": "grayscale",
+        "_operations.inclusive_scan": "inclusive_scan",
+        "_operations.interp": "interp",
+        "_operations.lookup_2d": "lookup_2d",
+        "_operations.lookup_3d": "lookup_3d",
+        "_operations.packbits": "packbits",
+        "_operations.saxpy": "saxpy",
+        "_operations.sort": "sort",
+        "_operations.stencil_1d": "stencil_1d",
+        "_operations.vector_add": "vector_add",
+        "_profile": "Profile profile",
+        "_resources": "KernelResources KernelTable kernel_resources",
+        "_source": "Source source",
+    }
+    _LATER = {name: module for module, names in _LATER.items() for name in names.split()} | {"lab": "lab"}
 
-    def __getattr__(name: str) -> str:
+    def __getattr__(name: str) -> object:
+        if name in _LATER:
+            from importlib import import_module
+
+            module = import_module(f".{_LATER[name]}", __name__)
+            globals()[name] = found = module if name == _LATER[name] else getattr(module, name)
+            return found
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         # Asked for seldom, and looking through the installed packages takes as long as the rest of the import.
@@ -130,3 +162,6 @@ if not TYPE_CHECKING:  # a checker would take every name for one that is there
             found = "0+unknown"
         globals()[name] = found
         return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LATER, "__version__"})

@@ -375,7 +375,8 @@ def test_against_cudas_function_over_a_sweep(backend, op, variant):
         seen = set()
         for (threads, shared), blocks in zip(SWEEP, kernel["swept"], strict=True):
             mine = ck.occupancy(threads=threads, registers=registers, shared_bytes=shared + kernel["static_shared"])
-            allowed = threads <= kernel["max_threads"] and shared <= kernel["max_dynamic_shared"]
+            # (The function does not look at a kernel's own launch bounds: an H200 answers for 320 threads of 256.)
+            allowed = shared <= kernel["max_dynamic_shared"]
             expected = mine.active_blocks if allowed else 0
             assert blocks == expected, (threads, shared, kernel)
             seen.add(blocks)
@@ -413,7 +414,9 @@ def test_every_row_tells_of_its_kernels(backend, op):
     with ck.use_backend(backend):
         found = ck.kernel_resources(op)
         rows = [row for row in ck.variants(op) if not row.on_host and not row.why_not(ck.backend())]
-        assert {one.variant for one in found} == {row.name for row in rows if row.kernels}  # else a library's
+        # A library's kernels are not known; what a row of ours adds to them may not be needed for this type.
+        ours = {row.name for row in rows if "emulator" in row.backends}
+        assert ours <= {one.variant for one in found} <= {row.name for row in rows if row.kernels}
         for one in found:
             assert one.kernel in one.symbol
             assert one.threads >= 1

@@ -56,12 +56,14 @@ inline double depth_software(const ck_call *call) {
     return 4.0 * call->views[0].ndim;
 }
 
-// Of the table's largest: a 256th an axis for the weight, and the roundings of the coordinate, which is counted in
-// elements and, where the table repeats, divided by their number.
+// Of the table's largest. A weight is rounded to 256ths at every split: once for one axis, 2 + 2 times for two (the
+// coordinates, and the split of both columns), 3 + 2 + 4 times for three; each moves at most a 512th from one element
+// to another. And the roundings of the coordinate, which is counted in elements and, where the table repeats, divided
+// by their number.
 inline double depth_texture(const ck_call *call) {
-    double depth = 8;
-    for (int i = 0; i < call->views[0].ndim; ++i)
-        depth += (1 << 16) + 16.0 * static_cast<double>(call->views[0].shape[i]);
+    const int axes = call->views[0].ndim;
+    double depth = 8 + static_cast<double>(axes * axes << 16);
+    for (int i = 0; i < axes; ++i) depth += 16.0 * static_cast<double>(call->views[0].shape[i]);
     return depth;
 }
 

@@ -88,7 +88,8 @@ def look_up(
 def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
     """Coordinates of one shape; those in several places, or elsewhere, as they are: they are refused later."""
     on_device = [c for c in coordinates if isinstance(c, DeviceArray)]
-    if any(is_elsewhere(c) for c in coordinates) or 0 < len(on_device) < len(coordinates):
+    elsewhere = any(is_elsewhere(c) and not isinstance(c, DeviceArray) for c in coordinates)
+    if elsewhere or 0 < len(on_device) < len(coordinates):
         return coordinates
     names = AXES[-len(coordinates) :]
     arrays = [] if on_device else [_on_host(c, axis, table) for c, axis in zip(coordinates, names, strict=True)]
