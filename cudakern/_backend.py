@@ -62,8 +62,8 @@ class Backend:
 
     @property
     def capability(self) -> int:
-        """Compute capability: 90 is 9.0. A GPU keeps its own; the emulated chip can be changed."""
-        return _capability(self.native, self.device) if self.emulated else _gpu_capability(self.device)
+        """Compute capability: 90 is 9.0."""
+        return self.native.capability(self.device)
 
     @property
     def device_name(self) -> str:
@@ -86,16 +86,6 @@ class Backend:
     def _repr_html_(self) -> str:
         rows = [["backend", self.name], ["device", f"{self.device}: {self.device_name}"], ["why", self.why]]
         return _display.Table("", ["", ""], rows).html()
-
-
-def _capability(native: Native, device: int) -> int:
-    major, minor = native.device_properties(device)["capability"]
-    return int(10 * major + minor)
-
-
-@functools.cache  # asking for all properties takes as long as a small kernel
-def _gpu_capability(device: int) -> int:
-    return _capability(native_of("cuda"), device)
 
 
 def _load(name: str) -> Native:

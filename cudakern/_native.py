@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 #: The version of this face; csrc/python/module.c has the same number, as INTERFACE_VERSION.
-INTERFACE = 3
+INTERFACE = 4
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, all else is a cudaStream_t.
 Stream = int
@@ -168,6 +168,9 @@ class Native(Protocol):
     def device_count(self) -> int: ...
     def why_not(self) -> str: ...
     def device_properties(self, device: int, /) -> dict[str, Any]: ...
+    def capability(self, device: int, /) -> int:
+        """90 is 9.0."""
+
     def current_device(self) -> int: ...
     def choose_device(self) -> int: ...
     def pointer_device(self, pointer: int, /) -> int:

@@ -105,6 +105,19 @@ static PyObject *device_properties(PyObject *module, PyObject *argument) {
     return outside_end(&outside, status, &error) < 0 ? NULL : make_properties(&properties);
 }
 
+// Asked with every call of a named row: the runtime remembers it.
+static PyObject *capability(PyObject *module, PyObject *argument) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    ck_limits limits;
+    outside outside;
+    int device;
+    if (read_int(argument, "device", &device) < 0) return NULL;
+    outside_begin(&outside, state);
+    const int status = ck_runtime_limits(state->runtime, device, &limits, &error);
+    return outside_end(&outside, status, &error) < 0 ? NULL : PyLong_FromLong(limits.capability);
+}
+
 static PyObject *trim(PyObject *module, PyObject *argument) {
     module_state *state = state_of(module);
     ck_error error = {0};
@@ -132,6 +145,8 @@ PyMethodDef device_methods[] = {
      PyDoc_STR("device_count()\n--\n\nDevices that CUDA counts; 0 without a driver.")},
     {"why_not", why_not, METH_NOARGS,
      PyDoc_STR("why_not()\n--\n\nWhy no device can be used, CUDA's name for it first; '' if one can.")},
+    {"capability", capability, METH_O,
+     PyDoc_STR("capability(device, /)\n--\n\nThe device's compute capability: 90 is 9.0.")},
     {"device_properties", device_properties, METH_O,
      PyDoc_STR("device_properties(device, /)\n--\n\nWhat the device says of itself.")},
     {"current_device", current_device, METH_NOARGS,
