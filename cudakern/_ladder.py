@@ -233,7 +233,9 @@ def _input(
     if n is not None and shape is not None:
         raise ValueError("ladder: give n or shape, not both")
     sizes = what.square(n) if n is not None else tuple(shape) if shape is not None else what.default_shape
-    if any(s < 0 for s in sizes) or (what.fixed_rank and len(sizes) != len(what.default_shape)):
+    if any(s < 0 for s in sizes):
+        raise ValueError(f"ladder: a length is not negative: {n if n is not None else sizes}")
+    if what.fixed_rank and len(sizes) != len(what.default_shape):
         raise ValueError(f"ladder: shape is {what.shape_help}, not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     listed = dict.fromkeys(t for row in _table.variants(what.name) if not row.on_host for t in row.types)

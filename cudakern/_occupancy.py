@@ -310,7 +310,7 @@ def _whole(name: str, value: Any, low: int, high: int | None, what: str) -> int:
 
 
 def read_capability(given: Any) -> tuple[int, int]:
-    """7.0, "7.0", (7, 0) or 70 as (7, 0); ValueError lists those that there are figures for."""
+    """7.0, "7.0", (7, 0), 70 or 7 as (7, 0); ValueError lists those that there are figures for."""
     number: int | None = None
     try:
         if isinstance(given, tuple) and len(given) == 2:
@@ -319,6 +319,10 @@ def read_capability(given: Any) -> tuple[int, int]:
             number = round(10 * float(given)) if abs(10 * float(given) - round(10 * float(given))) < 1e-6 else -1
         else:
             number = operator.index(given)
+        if isinstance(given, str) and number is not None and number >= 200:  # "90"
+            number //= 10
+        if not isinstance(given, (str, float, tuple)) and number is not None and 0 < number < 20:  # 9
+            number *= 10
     except (TypeError, ValueError, OverflowError):
         number = None
     if number is None:

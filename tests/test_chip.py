@@ -271,8 +271,9 @@ def test_what_is_newer_than_the_documents():
 
 
 def test_how_a_capability_is_written():
-    found = [ck.occupancy(threads=64, capability=c).capability for c in (8.6, "8.6", (8, 6), 86)]
+    found = [ck.occupancy(threads=64, capability=c).capability for c in (8.6, "8.6", (8, 6), 86, "86")]
     assert set(found) == {(8, 6)}
+    assert {ck.occupancy(threads=64, capability=c).capability for c in (9, 9.0, "9", "9.0", 90, "90")} == {(9, 0)}
     assert ck.occupancy(threads=64, capability="12.0").capability == (12, 0)
     assert ck.occupancy(threads=64).capability == tuple(ck.backend().properties["capability"])
 

@@ -3,6 +3,7 @@
 An operation is tested here by being there; what is its own (its errors, its corners) has a module of its own. matmul
 and sum_of_squares, whose rules are wider, have theirs: test_matmul.py, test_sum_of_squares.py."""
 
+import inspect
 import math
 
 import numpy as np
@@ -218,6 +219,9 @@ def test_two_places_at_once(operation, backend):
     arrays = [i for i, x in enumerate(inputs) if x.ndim]
     if len(arrays) < 2:
         return
+    if "out" in inspect.signature(registry()[operation].call).parameters:
+        with pytest.raises(TypeError, match="in host memory"):
+            registry()[operation].call(*inputs, out=cudakern.zeros(3))
     mixed = [cudakern.asarray(x) if i == arrays[0] else x for i, x in enumerate(inputs)]
     with pytest.raises(TypeError, match="in host memory"):
         registry()[operation].call(*mixed)

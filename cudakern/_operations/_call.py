@@ -75,7 +75,7 @@ def compute(
     out = _out.only(rule.name, out)
     row, values = _named(rule, variant, parameters, own)
     given = dict(zip(rule.operands, inputs, strict=True))
-    if any(isinstance(x, DeviceArray) for x in given.values()):
+    if isinstance(out, DeviceArray) or any(isinstance(x, DeviceArray) for x in given.values()):
         return _on_device(rule, row, values, given, own, out, stream)
     _dispatch.check_stream(stream)
     return _on_host(rule, row, values, given, own, out)
@@ -121,7 +121,9 @@ def _on_host(
     arrays = tuple(np.asarray(x, dtype) for x in plain.values())
     if row.on_host:
         result = _dispatch.on_host(rule.name, arrays, lambda: rule.by_numpy(*arrays, **own), rule.counted)
-        return result if out is None else _into(rule, out, result)
+        if out is not None:
+            return _into(rule, out, result)
+        return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
     result_type = from_name(row.signature(dtype)[2])
     if out is not None:
         _out.check_cast(
