@@ -288,7 +288,8 @@ def kernel_resources(
     -----
     Nothing is launched: the call is made on small input with a list in place of the launches. On a GPU the driver tells
     (cudaFuncGetAttributes); else the compiler's words that the build has kept (ptxas -v, P's "compile hints"). Spills
-    are in the latter only. A library's kernels, of a row that calls one, are not seen.
+    are in the latter only. A library's kernels, of a row that calls one, are not seen; nor are those that only long
+    input needs (on so little, sample sort is one kernel).
 
     Examples
     --------
