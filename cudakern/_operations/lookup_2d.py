@@ -72,8 +72,9 @@ def lookup_2d(
         Where the result goes: of its shape, and a type that takes it ("same_kind").
     variant : str
         "auto", which is the fastest way here in full precision (for host arrays without a GPU: NumPy), or a name from
-        ``variants("lookup_2d")``. ``texture`` has weights of 8 bits: an error of up to a 512th of the step between two
-        neighbours, an axis; and where the table repeats, its coordinates lose as many bits as its length has.
+        ``variants("lookup_2d")``. ``texture`` has weights in 256ths, rounded four times (in ``interp`` once): each
+        rounding moves at most a 512th of the weight from one of the four elements to another. Where the table repeats,
+        its coordinates lose as many bits as its length has.
     stream : optional
         For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
         ``__cuda_stream__``.
