@@ -27,7 +27,7 @@ DOCUMENTS = (
 )
 HERE = (
     "The emulator's chip is this CPU: its cycles are its nanoseconds times the emulated clock rate. What each clock "
-    "includes, and so the order of the times, is as on a chip; the figures say nothing about one."
+    "includes is as on a chip; the figures, and which of them is larger, say nothing about one."
 )
 TABLE = (
     Column("clock", "clock"),
