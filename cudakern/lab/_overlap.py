@@ -120,7 +120,7 @@ def overlap(
         columns=TABLE,
         rows=tuple(rows),
         finding=(
-            f"In one stream all takes {_display.duration(whole[ONE])}, in {streams} streams "
+            f"In one stream all takes {_display.duration(whole[ONE])}, in {_streams(streams)} "
             f"{_display.duration(whole[SEVERAL])}, with {_together(rows, SEVERAL)} of {3 * pieces} steps at work "
             "beside one of another piece."
         ),
@@ -157,7 +157,7 @@ class _Data:
         marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.parts))]
         synchronize()
         if not np.allclose(self.back, self.expected, atol=1e-6):
-            raise RuntimeError(f"{NAME}: what came back through {count} streams is wrong")
+            raise RuntimeError(f"{NAME}: what came back through {_streams(count)} is wrong")
         rows: list[dict[str, Any]] = []
         for i, events in enumerate(marks):
             times = [1e6 * start.elapsed_time(event) for event in events]
@@ -184,6 +184,10 @@ class _Data:
         self.targets[i].set(self.outputs[i], stream)
         marks.append(stream.record())
         return marks
+
+
+def _streams(count: int) -> str:
+    return f"{count} stream{'s' * (count > 1)}"
 
 
 def _together(rows: list[dict[str, Any]], way: str) -> int:
@@ -219,5 +223,6 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.invert_yaxis()
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_xlim(left=0)
-    panels[0].legend(fontsize=8, ncols=3, loc="upper right")
+    handles, steps = panels[0].get_legend_handles_labels()
+    picture.legend(handles, steps, fontsize=8, loc="outside right upper")  # beside the panels: no bar is covered
     panels[1].set_xlabel("ms" + (" (emulated)" if result.backend.emulated else ""), fontsize=9)
