@@ -179,7 +179,7 @@ def _finding(rows: tuple[dict[str, Any], ...], emulated: bool) -> str:
     of_c = _display.figure(max(exp["full_ulp"], sin["full_ulp"]))
     words = (
         f"__expf is off by up to {_display.figure(exp['fast_ulp'])} units of the last place and __sinf of large angles "
-        f"by {sin['fast_absolute']:.0e}, where C's functions stay within {of_c} units"
+        f"by {sin['fast_absolute']:.0e}, where expf and sinf stay within {of_c} units there"
     )
     if emulated:
         return words + "."
