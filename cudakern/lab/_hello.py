@@ -12,6 +12,7 @@ from .._operations.hello import hello as greet
 from .._table import find
 from ._experiment import Column, Experiment
 from ._printed import printed
+from ._sizes import number
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -42,6 +43,8 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         Less than one block or thread, more threads than a block can have, or more than 16,384 in all.
     RuntimeError
@@ -61,6 +64,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     [0, 1, 2, 3]
     """
     here = backend()
+    blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
     if blocks < 1 or threads < 1 or blocks * threads > MOST:
         raise ValueError(
             f"hello: {blocks} blocks of {threads} threads: there must be one of each, and at most {MOST:,} threads"

@@ -16,6 +16,7 @@ from .._streams import Event, Stream, synchronize
 from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._mapped import mapped
+from ._sizes import number
 
 if TYPE_CHECKING:
     from .._array import DeviceArray
@@ -75,6 +76,8 @@ def overlap(
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         A count below 1, or more pieces than elements.
     RuntimeError
@@ -98,7 +101,8 @@ def overlap(
         n = N_EMULATED if here.emulated else N_GPU
     if work is None:
         work = WORK_EMULATED if here.emulated else WORK_GPU
-    streams = pieces if streams is None else streams
+    n, pieces, work = number(NAME, "n", n), number(NAME, "pieces", pieces), number(NAME, "work", work)
+    streams = pieces if streams is None else number(NAME, "streams", streams)
     check_counts(repeat, None)
     if n < 1 or work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
         raise ValueError(
