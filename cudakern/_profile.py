@@ -171,7 +171,11 @@ def profile(
 def check_counts(repeat: int | None, warmup: int | None) -> None:
     """ValueError or TypeError unless both are None or numbers of runs."""
     for name, count, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):
-        if count is not None and operator.index(count) < least:
+        try:
+            enough = count is None or operator.index(count) >= least
+        except TypeError:
+            raise TypeError(f"{name}={count!r}: it must be a whole number, {least} or more") from None
+        if not enough:
             raise ValueError(f"{name}={count}: it must be {least} or more")
 
 

@@ -58,7 +58,14 @@ def test_lab(backend, tmp_path):
     assert "408 of them are idle" in cli(*arguments, "--plot", picture)
     assert picture.stat().st_size > 1000
     assert [row["idle"] for row in cli_json(*arguments)["rows"]] == [0, 64, 32, 88]
-    assert len(cli_json("lab", "bank_conflicts", "strides=2,", "repeat=1", "--backend", backend)["rows"]) == 4
+    # As the list has it, and as one number is: broadcast, stride 1, and each stride without and with padding.
+    assert "strides=range(1,33)" in words
+    for strides, rows in (("2,", 4), ("2", 4), ("range(1,3)", 5), ("range(2, 9, 3)", 8)):
+        given = ("bank_conflicts", f"strides={strides}", "repeat=1", "--backend", backend)
+        assert len(cli_json("lab", *given)["rows"]) == rows
+    assert len(cli_json("lab", "host_memory", "sizes=4096", "repeat=1", "--backend", backend)["rows"]) == 6
+    cli("lab", "hello", "--backend", backend, "--plot", tmp_path / "hello.png")
+    assert (tmp_path / "hello.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(
@@ -70,6 +77,12 @@ def test_lab(backend, tmp_path):
         (["layouts", "3"], "write NAME=VALUE"),
         (["thread_map"], "missing a required argument: 'grid'"),
         (["layouts", "n=0"], "n=0: it must be 1 or more"),
+        (["registers", "n=abc"], "registers: n='abc': it must be a whole number"),
+        (["registers", "n=8", "repeat=x"], "repeat='x': it must be a whole number, 1 or more"),
+        (["thread_map", "grid=none", "block=2"], "grid='none': it must be a whole number, or a sequence of them, or N"),
+        (["bank_conflicts", "strides=0"], "strides=[0]: they are 1 to 32"),
+        (["bank_conflicts", "strides=range(1,9,0)"], "strides='range(1,9,0)': it must be a whole number, or a seq"),
+        (["host_memory", "sizes=4k"], "sizes='4k': it must be a whole number, or a sequence of them"),
         (["layouts", "--plot", "/no/folder/x.png"], "no folder /no/folder"),
     ],
 )

@@ -251,8 +251,14 @@ def test_overlap(backend, n, pieces, streams, work):
 
 def test_overlap_has_a_picture(backend, tmp_path):
     pytest.importorskip("matplotlib")
-    lab.overlap(2000, pieces=3, repeat=1).plot(str(tmp_path / "picture.png"))
+    result = lab.overlap(2000, pieces=3, streams=1, repeat=1)
+    assert ", in 1 stream " in result.finding
+    picture = result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
+    (legend,) = picture.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["copy in", "kernel", "copy out"]
+    for axes in picture.axes:  # the legend covers no bar
+        assert not axes.get_window_extent().overlaps(legend.get_window_extent())
 
 
 def test_streams_are_at_work_at_the_same_time():

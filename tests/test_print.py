@@ -273,6 +273,16 @@ def test_hello(backend, blocks, threads):
     assert f"{blocks * threads:,} threads" in result.finding
 
 
+def test_hello_has_a_picture(backend, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = lab.hello(3, 5)
+    picture = result.plot(str(tmp_path / "picture.png"))
+    assert (tmp_path / "picture.png").stat().st_size > 1000
+    (points,) = picture.axes[0].collections
+    assert points.get_offsets().tolist() == [[1 + i, row["thread"]] for i, row in enumerate(result.rows)]
+    assert points.get_array().tolist() == result["block"]
+
+
 def test_hello_shows_the_order_that_is_set(order):
     with cudakern.use_backend("emulator"):
         order("reversed")

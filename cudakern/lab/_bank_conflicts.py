@@ -13,6 +13,7 @@ from .._operations import bank_conflicts as operation
 from .._profile import measure
 from ._experiment import Column, Experiment
 from ._rules import LANES, WORD, wavefronts
+from ._sizes import numbers, size
 from ._words import longer
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ COLUMNS = (
 
 
 def bank_conflicts(
-    strides: Sequence[int] = range(1, 33), *, n: int = operation.TILE, repeat: int | None = None
+    strides: int | Sequence[int] = range(1, 33), *, n: int = operation.TILE, repeat: int | None = None
 ) -> Experiment:
     """Shared memory read in strides, with and without padding, and all lanes the same word.
 
     Parameters
     ----------
-    strides : sequence of int
+    strides : int or sequence of int
         Which: 1 to 32.
     n : int
         Words: a block for each 1024. One block shows it, since each block has its own shared memory and clock.
@@ -57,6 +58,8 @@ def bank_conflicts(
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         Other strides; ``n`` below 1; ``repeat`` below 1.
     CudaError
@@ -72,15 +75,15 @@ def bank_conflicts(
     >>> [(row["form"], row["stride"], row["wavefronts"]) for row in lab.bank_conflicts([16], repeat=1).rows]
     [('broadcast', 0, 1), ('strided', 1, 1), ('strided', 16, 16), ('padded', 16, 1)]
     """
-    if n < 1:
-        raise ValueError(f"bank_conflicts: n={n}: it takes 1 word or more")
-    if any(not 1 <= stride <= 32 for stride in strides):
-        raise ValueError(f"bank_conflicts: strides {list(strides)}: they are 1 to 32")
+    n = size("bank_conflicts", n, operation.TILE, operation.TILE)
+    chosen = numbers("bank_conflicts", "strides", strides)
+    if any(not 1 <= stride <= 32 for stride in chosen):
+        raise ValueError(f"bank_conflicts: strides={list(chosen)}: they are 1 to 32")
     here = backend()
     x = np.arange(n, dtype=np.int32)
     rows = [_row("broadcast", 0, x, repeat)]
-    rows += [_row("strided", stride, x, repeat) for stride in dict.fromkeys((1, *strides))]
-    rows += [_row("padded", stride, x, repeat) for stride in dict.fromkeys(strides)]
+    rows += [_row("strided", stride, x, repeat) for stride in dict.fromkeys((1, *chosen))]
+    rows += [_row("padded", stride, x, repeat) for stride in dict.fromkeys(chosen)]
     base = rows[1]["cycles"]
     for row in rows:
         row["relative"] = None if row["cycles"] is None else row["cycles"] / base

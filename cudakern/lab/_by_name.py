@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import lab
 from .._errors import unknown
 from ._experiment import Experiment
+
+#: As Python and the list of experiments have it: range(33), range(1,33), range(1, 33, 2).
+RANGE = re.compile(r"range\(( *-?\d+ *(?:, *-?\d+ *){0,2})\)")
 
 
 def experiments() -> dict[str, Callable[..., Experiment]]:
@@ -30,7 +35,7 @@ def about(experiment: Callable[..., Experiment]) -> tuple[str, str]:
 
 
 def _told(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default).replace(" ", "")
 
 
 def run(name: str, words: Sequence[str] = ()) -> Experiment:
@@ -56,9 +61,12 @@ def run(name: str, words: Sequence[str] = ()) -> Experiment:
 
 
 def _value(text: str) -> Any:
-    """None, a number, several numbers ("2," is one of several), or the word itself."""
+    """None, a number, several numbers ("2," is one of several), a range of them, or the word itself."""
     if text == "None":
         return None
+    if written := RANGE.fullmatch(text):
+        with contextlib.suppress(ValueError):  # a step of 0: the experiment refuses the word
+            return range(*map(int, written[1].split(",")))
     try:
         numbers = tuple(int(part) for part in text.removesuffix(",").split(","))
     except ValueError:

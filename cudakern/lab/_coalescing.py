@@ -76,6 +76,8 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1.
     CudaError

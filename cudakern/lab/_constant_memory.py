@@ -14,6 +14,7 @@ from .._profile import measure
 from .._table import variants
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars
+from ._sizes import size
 
 NAME = "constant_memory"
 N_EMULATED, N_GPU = 1 << 12, 1 << 24
@@ -58,6 +59,8 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1.
     RuntimeError
@@ -78,10 +81,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     ['array', 'global', 'literal', 'scalar']
     """
     here = backend()
-    if n is None:
-        n = N_EMULATED if here.emulated else N_GPU
-    if n < 1:
-        raise ValueError(f"{NAME}: n={n}: it takes 1 element or more")
+    n = size(NAME, n, N_GPU, N_EMULATED)
     random = np.random.default_rng(0)
     x, long = random.integers(0, 2**32, n, dtype=np.uint32), random.integers(0, 2**32, LONG, dtype=np.uint32)
     storages = [row.name for row in variants(NAME) if not row.on_host and not row.why_not(here)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from .._operations.hello import hello as greet
 from .._table import find
 from ._experiment import Column, Experiment
 from ._printed import printed
+from ._sizes import number
+
+if TYPE_CHECKING:
+    from .._plots import Picture
 
 #: What fits a device's buffer of 1 MiB with room to spare, and a reader's patience without.
 MOST = 16_384
@@ -38,6 +43,8 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         Less than one block or thread, more threads than a block can have, or more than 16,384 in all.
     RuntimeError
@@ -57,6 +64,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     [0, 1, 2, 3]
     """
     here = backend()
+    blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
     if blocks < 1 or threads < 1 or blocks * threads > MOST:
         raise ValueError(
             f"hello: {blocks} blocks of {threads} threads: there must be one of each, and at most {MOST:,} threads"
@@ -87,4 +95,20 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
         + (", in the order of their numbers this time." if in_order else ", and not in the order of their numbers."),
         documents=DOCUMENTS,
         here=ON_EMULATOR if here.emulated else "",
+        draw=_draw,
     )
+
+
+def _draw(result: Experiment, picture: Picture) -> None:
+    """A point a line: when it came, and whose it is, a colour a block."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes = picture.subplots()
+    blocks = result["block"]
+    places = range(1, len(blocks) + 1)
+    axes.scatter(places, result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
+    axes.set_xlabel("line, in the order in which they came" + ("; a colour a block" if max(blocks) else ""), fontsize=9)
+    axes.set_ylabel("thread, in its block", fontsize=9)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
+    axes.spines[["top", "right"]].set_visible(False)

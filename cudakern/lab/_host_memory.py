@@ -14,6 +14,7 @@ from .._operations.hello import hello as add_numbers
 from .._profile import measure
 from ._experiment import Column, Experiment
 from ._mapped import mapped
+from ._sizes import numbers
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -41,12 +42,12 @@ TABLE = (
 )
 
 
-def host_memory(sizes: Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
+def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """How fast host memory and device exchange data: by copies from ordinary and page-locked memory, and without any.
 
     Parameters
     ----------
-    sizes : sequence of int, optional
+    sizes : int or sequence of int, optional
         Bytes, each at least 4. Without it: some for this side.
     repeat : int, optional
         How often to measure, as in ``profile``.
@@ -59,6 +60,8 @@ def host_memory(sizes: Sequence[int] | None = None, *, repeat: int | None = None
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         No size, or one below 4 or above 4 GiB; ``repeat`` below 1.
     RuntimeError
@@ -79,7 +82,9 @@ def host_memory(sizes: Sequence[int] | None = None, *, repeat: int | None = None
     [('pageable', 'to device'), ('pageable', 'to host'), ('pinned', 'to device')]
     """
     here = backend()
-    chosen = tuple(int(s) for s in sizes) if sizes is not None else SIZES_EMULATED if here.emulated else SIZES_GPU
+    if sizes is None:
+        sizes = SIZES_EMULATED if here.emulated else SIZES_GPU
+    chosen = numbers(NAME, "sizes", sizes)
     if not chosen or min(chosen) < 4 or max(chosen) > MOST:
         raise ValueError(f"{NAME}: sizes={list(chosen)}: it takes one or more, each from 4 bytes to 4 GiB")
     rows = tuple(row for size in chosen for row in _rows(size // 4, repeat))

@@ -15,6 +15,7 @@ from .._operations.intrinsics import intrinsics as evaluated
 from .._profile import measure
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars
+from ._sizes import size
 
 NAME = "intrinsics"
 N_EMULATED, N_GPU = 1 << 11, 1 << 22
@@ -105,6 +106,8 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1.
     CudaError
@@ -124,10 +127,7 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     True
     """
     here = backend()
-    if n is None:
-        n = N_EMULATED if here.emulated else N_GPU
-    if n < 1:
-        raise ValueError(f"{NAME}: n={n}: it takes 1 argument or more")
+    n = size(NAME, n, N_GPU, N_EMULATED)
     repeats = REPEATS_EMULATED if here.emulated else REPEATS_GPU
     rows = tuple(_row(pair, n, repeats, repeat, here.emulated) for pair in PAIRS)
     return Experiment(
@@ -179,7 +179,7 @@ def _finding(rows: tuple[dict[str, Any], ...], emulated: bool) -> str:
     of_c = _display.figure(max(exp["full_ulp"], sin["full_ulp"]))
     words = (
         f"__expf is off by up to {_display.figure(exp['fast_ulp'])} units of the last place and __sinf of large angles "
-        f"by {sin['fast_absolute']:.0e}, where C's functions stay within {of_c} units"
+        f"by {sin['fast_absolute']:.0e}, where expf and sinf stay within {of_c} units there"
     )
     if emulated:
         return words + "."

@@ -59,6 +59,8 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1.
     CudaError

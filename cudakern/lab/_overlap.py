@@ -16,6 +16,7 @@ from .._streams import Event, Stream, synchronize
 from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._mapped import mapped
+from ._sizes import number
 
 if TYPE_CHECKING:
     from .._array import DeviceArray
@@ -75,6 +76,8 @@ def overlap(
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         A count below 1, or more pieces than elements.
     RuntimeError
@@ -98,7 +101,8 @@ def overlap(
         n = N_EMULATED if here.emulated else N_GPU
     if work is None:
         work = WORK_EMULATED if here.emulated else WORK_GPU
-    streams = pieces if streams is None else streams
+    n, pieces, work = number(NAME, "n", n), number(NAME, "pieces", pieces), number(NAME, "work", work)
+    streams = pieces if streams is None else number(NAME, "streams", streams)
     check_counts(repeat, None)
     if n < 1 or work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
         raise ValueError(
@@ -120,7 +124,7 @@ def overlap(
         columns=TABLE,
         rows=tuple(rows),
         finding=(
-            f"In one stream all takes {_display.duration(whole[ONE])}, in {streams} streams "
+            f"In one stream all takes {_display.duration(whole[ONE])}, in {_streams(streams)} "
             f"{_display.duration(whole[SEVERAL])}, with {_together(rows, SEVERAL)} of {3 * pieces} steps at work "
             "beside one of another piece."
         ),
@@ -157,7 +161,7 @@ class _Data:
         marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.parts))]
         synchronize()
         if not np.allclose(self.back, self.expected, atol=1e-6):
-            raise RuntimeError(f"{NAME}: what came back through {count} streams is wrong")
+            raise RuntimeError(f"{NAME}: what came back through {_streams(count)} is wrong")
         rows: list[dict[str, Any]] = []
         for i, events in enumerate(marks):
             times = [1e6 * start.elapsed_time(event) for event in events]
@@ -184,6 +188,10 @@ class _Data:
         self.targets[i].set(self.outputs[i], stream)
         marks.append(stream.record())
         return marks
+
+
+def _streams(count: int) -> str:
+    return f"{count} stream{'s' * (count > 1)}"
 
 
 def _together(rows: list[dict[str, Any]], way: str) -> int:
@@ -219,5 +227,6 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.invert_yaxis()
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_xlim(left=0)
-    panels[0].legend(fontsize=8, ncols=3, loc="upper right")
+    handles, steps = panels[0].get_legend_handles_labels()
+    picture.legend(handles, steps, fontsize=8, loc="outside right upper")  # beside the panels: no bar is covered
     panels[1].set_xlabel("ms" + (" (emulated)" if result.backend.emulated else ""), fontsize=9)

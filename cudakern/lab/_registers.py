@@ -13,6 +13,7 @@ from .._operations.packbits import packbits
 from .._profile import measure
 from .._resources import kernel_resources
 from ._experiment import Column, Experiment, bars
+from ._sizes import size
 
 FORMS = ("global_memory", "register", "unrolled", "ballot")
 FLAGS_EMULATED, FLAGS_GPU = 1 << 18, 1 << 26
@@ -58,6 +59,8 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1.
     RuntimeError
@@ -77,10 +80,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ['global_memory', 'register', 'unrolled', 'ballot']
     """
     here = backend()
-    if n is None:
-        n = FLAGS_EMULATED if here.emulated else FLAGS_GPU
-    if n < 1:
-        raise ValueError(f"registers: n={n}: it takes 1 flag or more")
+    n = size("registers", n, FLAGS_GPU, FLAGS_EMULATED)
     flags = np.random.default_rng(0).random(n) < 0.5
     expected = np.packbits(flags, bitorder="little")
     there = asarray(flags)  # copied once

@@ -74,6 +74,8 @@ def sample_sort_stages(
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1; ``data`` or ``bins`` that is none of those.
 

@@ -15,6 +15,7 @@ from .._profile import measure
 from .._resources import kernel_resources
 from .._table import variants
 from ._experiment import Column, Experiment, bars
+from ._sizes import size
 
 ROWS = 256
 COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 18
@@ -62,6 +63,8 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1; a window that there is no kernel for.
     RuntimeError
@@ -81,28 +84,25 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     ['runtime_index', 'compile_time_index', 'spilled', 'shared_array']
     """
     here = backend()
-    if n is None:
-        n = COLUMNS_EMULATED if here.emulated else COLUMNS_GPU
-    if n < 1:
-        raise ValueError(f"spilling: n={n}: it takes 1 column or more")
+    n = size("spilling", n, COLUMNS_GPU, COLUMNS_EMULATED)
     forms = [row for row in variants("moving_sum") if not row.on_host and not row.why_not(here)]
     parameter = next(p for p in forms[0].parameters if p.name == "window")
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
     x = asarray(random_array(np.random.default_rng(0), (ROWS, n), np.dtype(np.float32)))  # copied once
     rows: list[dict[str, Any]] = []
     unknown = ""
-    for size in windows:
+    for length in windows:
         first = None
         for form in forms:
-            measured, made_there = measure(moving_sum, (x,), {"variant": form.name, "window": size}, repeat, None)
+            measured, made_there = measure(moving_sum, (x,), {"variant": form.name, "window": length}, repeat, None)
             result = made_there.get()
             first = result if first is None else first
-            made = kernel_resources(form.operation, form.name, x.dtype, window=size)[0]
+            made = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
             unknown = unknown or made.why
             rows.append(
                 {
                     "variant": form.name,
-                    "window": size,
+                    "window": length,
                     "label": f"{form.name}, {size}",
                     "registers": made.registers,
                     "local_bytes": made.local_bytes,
@@ -115,9 +115,9 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                 }
             )
             if not (np.array_equal(result, first) or np.allclose(result, first, rtol=1e-5)):
-                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ with a window of {size}")
+                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ with a window of {length}")
         constant = next(
-            row["kernel_ns"] for row in rows if (row["variant"], row["window"]) == ("compile_time_index", size)
+            row["kernel_ns"] for row in rows if (row["variant"], row["window"]) == ("compile_time_index", length)
         )
         for row in rows[-len(forms) :]:
             row["times"] = None if here.emulated else row["kernel_ns"] / max(constant, 1)

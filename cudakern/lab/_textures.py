@@ -15,6 +15,7 @@ from .._operations.rgba_to_float import rgba_to_float
 from .._profile import measure
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars
+from ._sizes import size
 
 NAME = "textures"
 N_EMULATED, N_GPU = 48, 2048
@@ -67,6 +68,8 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` below 1 or more than a texture holds; ``repeat`` below 1.
     RuntimeError
@@ -86,9 +89,8 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ['3 2.5 1 | 4 2.5 2']
     """
     here = backend()
-    if n is None:
-        n = N_EMULATED if here.emulated else N_GPU
-    if not 1 <= n <= 65536:
+    n = size(NAME, n, N_GPU, N_EMULATED)
+    if n > 65536:
         raise ValueError(f"{NAME}: n={n}: a texture has 1 to 65536 rows")
     rows = [*_precision(), *_edges(), *_pixels(n, repeat), *_locality(n, repeat)]
     for row in rows:

@@ -14,6 +14,7 @@ from .._backend import backend
 from .._operations.thread_map import thread_map as number_elements
 from .._transfer import Array
 from ._experiment import Column, Experiment
+from ._sizes import numbers
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -71,6 +72,8 @@ def thread_map(
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         Neither a grid nor a shape; lengths below 1; more than three axes, or not as many each; a grid or a block that
         the device does not take.
@@ -127,7 +130,7 @@ def thread_map(
 
 
 def _lengths(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
-    lengths = tuple(int(n) for n in (given if isinstance(given, Sequence) else (given,)))
+    lengths = numbers("thread_map", name, given, ", or None" * (name == "grid"))
     if not lengths or min(lengths) < 1:
         raise ValueError(f"thread_map: {name}={given!r}: lengths are 1 or more")
     return lengths

@@ -16,6 +16,7 @@ from .._profile import check_counts, measure
 from .._streams import Event, synchronize
 from .._table import find, variants
 from ._experiment import Column, Experiment, bars
+from ._sizes import size
 
 #: The documents' input on a GPU; on the emulator a size that ends at once.
 ON_GPU, ON_EMULATOR = 1 << 20, 1 << 16
@@ -27,7 +28,7 @@ DOCUMENTS = (
 )
 HERE = (
     "The emulator's chip is this CPU: its cycles are its nanoseconds times the emulated clock rate. What each clock "
-    "includes, and so the order of the times, is as on a chip; the figures say nothing about one."
+    "includes is as on a chip; the figures, and which of them is larger, say nothing about one."
 )
 TABLE = (
     Column("clock", "clock"),
@@ -57,6 +58,8 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
 
     Raises
     ------
+    TypeError
+        What must be a whole number is none.
     ValueError
         ``n`` or ``repeat`` below 1; a row that does not read the clock, or is not there.
     CudaError
@@ -75,12 +78,10 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
     here = backend()
-    n = (ON_EMULATOR if here.emulated else ON_GPU) if n is None else n
+    n = size("timing", n, ON_GPU, ON_EMULATOR)
     check_counts(repeat, None)
     count = REPEAT if repeat is None else repeat
     row = find("sum_of_squares", variant)
-    if n < 1:
-        raise ValueError(f"timing: n={n}: it takes 1 number or more")
     if not row.reads_clock:
         having = ", ".join(each.name for each in variants("sum_of_squares") if each.reads_clock)
         raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; {having} do")
