@@ -34,6 +34,6 @@ template <> struct number_of<__half> { using type = float; };
 template <> struct number_of<__nv_bfloat16> { using type = float; };
 template <typename T> using number = typename number_of<T>::type;
 
-template <> constexpr bool sums_are_exact<truth> = true;
+template <> inline constexpr bool sums_are_exact<truth> = true;
 
 #endif
