@@ -6,7 +6,8 @@
 //         near in the cache.
 // Claim   reads of a value: 1 (before: 8)
 // Price   weights of 8 bits after the point, rounded nine times: each moves at most 2^-9 of the weight from one element
-//         to another; coordinates where the table repeats are divided by its length; float32 only; the table is copied first
+//         to another; coordinates where the table repeats are divided by its length; float32 only; the table is copied
+//         first
 // Edges   the hardware's; no number as a coordinate, which it would take for some element, is looked for
 // Map     value i: thread i % grid_threads()
 // Limit   the precision, and the rate of the texture units, half of that of two axes
