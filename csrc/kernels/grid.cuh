@@ -23,7 +23,8 @@ inline int64_t elements_of(const ck_view &view) {
     return n;
 }
 
-// Python brings arrays to one shape; who calls the C module directly may not have. A kernel would leave the shorter one.
+// Python brings arrays to one shape; who calls the C module directly may not have. A kernel would leave the shorter
+// one.
 inline int check_same_elements(const ck_call *call, const char *operation, ck_error *error) {
     const int64_t n = elements_of(call->views[0]);
     for (int i = 1; i < call->view_count; ++i)

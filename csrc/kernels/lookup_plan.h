@@ -1,5 +1,5 @@
-// What the plans of lookup_2d and lookup_3d share. Views: the table, a coordinate array an axis (the first axis' first),
-// and the result, which is as they are.
+// What the plans of lookup_2d and lookup_3d share. Views: the table, a coordinate array an axis (the first axis'
+// first), and the result, which is as they are.
 #ifndef CK_LOOKUP_PLAN_H
 #define CK_LOOKUP_PLAN_H
 

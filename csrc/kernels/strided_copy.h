@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-// to[i] = from[i], converted as NumPy's astype does. Shapes are equal. Bytes may be swapped within one type, as a host's
-// array has them on its way: what lives on the device has this machine's order.
+// to[i] = from[i], converted as NumPy's astype does. Shapes are equal. Bytes may be swapped within one type, as a
+// host's array has them on its way: what lives on the device has this machine's order.
 int ck_strided_copy(const ck_view *to, const ck_view *from, const ck_context *context, ck_error *error);
 
 // to[i] = value, one element of `to`'s type in this machine's byte order.

@@ -183,8 +183,8 @@ void ck_symbols_free(ck_runtime *runtime); // the runtime ends
 // --- textures.c --------------------------------------------------------------------------------------------------
 // Before a run: its inputs into textures, in the context's stream; the objects are the context's then. After it, also
 // where one of them failed, the other function: what `held` has may be used again by others, in the stream's order.
-// Neither waits for the device, but where more would be kept than textures.c says, and where CUDA does to make an array:
-// at the first calls with a table of some shape.
+// Neither waits for the device, but where more would be kept than textures.c says, and where CUDA does to make an
+// array: at the first calls with a table of some shape.
 int ck_textures_fill(ck_device *device, const ck_plan *plan, const ck_view *views, ck_context *context,
                      ck_texture *held[CK_MAX_TEXTURES], ck_error *error);
 void ck_textures_used(ck_device *device, const ck_context *context, ck_texture *held[CK_MAX_TEXTURES],

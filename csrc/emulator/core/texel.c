@@ -8,8 +8,8 @@
 //   outside          clamp: the nearest element (xB stops at the edges' middles); wrap, mirror: the element there;
 //                    border: the border's value
 //
-// More axes: weights stay in 256ths and add to 256. They are divided along z, then x, then y; of each part one side is a
-// product, to nearest, halves up, and the other side is what is left: weigh().
+// More axes: weights stay in 256ths and add to 256. They are divided along z, then x, then y; of each part one side
+// is a product, to nearest, halves up, and the other side is what is left: weigh().
 //
 //   256  z:  c | left      each by x:  round(part * a) | left      a right part by y:  round(part * b) | left
 //                                                                  a left part by y:   left | round(part * (1 - b))

@@ -2,8 +2,8 @@
 // fraction. Conversions are done by integers, so that neither compiler flags nor the processor's mode matter.
 //
 // To 16 bits everything is rounded once, to nearest, ties to even; a NaN becomes 0x7fff, as a float's does on a
-// GPU (which keeps some bits of a double's). Arithmetic is float's, rounded: for these widths that gives the same bits as
-// rounding the exact result.
+// GPU (which keeps some bits of a double's). Arithmetic is float's, rounded: for these widths that gives the same
+// bits as rounding the exact result.
 #ifndef EMULATOR_DEVICE_HALF_H
 #define EMULATOR_DEVICE_HALF_H
 

@@ -1,7 +1,7 @@
 // add_fields "array_of_structs": where the ladder begins.
 //
-// Idea    A thread a struct of four fields. It adds the fields of the source's struct to its own, one by one, in memory,
-//         as often as there are rounds.
+// Idea    A thread a struct of four fields. It adds the fields of the source's struct to its own, one by one, in
+//         memory, as often as there are rounds.
 // Claim   sectors a warp's load of one field: 16, of which a quarter is wanted at that moment; 64 for the four fields
 // Price   the other three quarters must be found again in a cache, or be moved again
 // Edges   threads beyond the last struct do nothing

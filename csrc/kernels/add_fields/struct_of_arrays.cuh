@@ -1,6 +1,7 @@
 // add_fields "struct_of_arrays": comes after "aligned_structs".
 //
-// Change  All first fields lie side by side, then all second ones, and so on: arrays of shape (n, 4) in Fortran's order.
+// Change  All first fields lie side by side, then all second ones, and so on: arrays of shape (n, 4) in Fortran's
+//         order.
 //         The kernel takes arrays as they lie, by their strides; in C order it does what "array_of_structs" does.
 // Why     In each load neighbouring threads read neighbouring words, and no alignment of the whole is asked for.
 // Claim   sectors a warp's load of one field: 4, all wanted; 16 for the four fields

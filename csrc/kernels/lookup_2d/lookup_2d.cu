@@ -1,7 +1,8 @@
-// lookup_2d: a table of two axes, read between its elements. The launches and the table of the ladder; a kernel is in a file
-// of its own.
+// lookup_2d: a table of two axes, read between its elements. The launches and the table of the ladder; a kernel is in
+// a file of its own.
 //
-// Begin with ../lookup.cuh, then global_memory.cuh, and follow the table. Views: the table (rows, columns), y, x (the coordinates), and the result in their shape, without gaps.
+// Begin with ../lookup.cuh, then global_memory.cuh, and follow the table. Views: the table (rows, columns), y, x (the
+// coordinates), and the result in their shape, without gaps.
 #include "global_memory.cuh"
 #include "texture.cuh"
 

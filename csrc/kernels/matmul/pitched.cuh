@@ -1,7 +1,8 @@
 // matmul "pitched": comes after "shared_row".
 //
 // Change  Not the kernel: the layout. Rows of A, B and C are padded in device memory so that each begins at a
-//         multiple of the device's pitch, as cudaMallocPitch would have it; their row strides say how far apart they are.
+//         multiple of the device's pitch, as cudaMallocPitch would have it; their row strides say how far apart they
+//         are.
 // Why     A warp's 32 loads of floats are 128 bytes: one line of memory if they begin with it, else parts of two. A
 //         row of 1000 floats is 4000 bytes, which is no multiple of 128: three rows in four begin inside a line.
 // Claim   128-byte lines a warp's load of 32 floats of a row of B touches, at n = 1000: 1 (before: 2 in three rows of

@@ -6,7 +6,8 @@
 // Price   threads + 2*radius words of shared memory, one barrier; halos are fetched by two blocks
 // Edges   the tile holds 0 where the array has ended, so that no sum looks at the edge; threads beyond the array help
 //         to load, reach the barrier, and store nothing
-// Map     tile[k] is x[first + k - radius], first = blockIdx.x * blockDim.x; thread t adds tile[t] to tile[t + 2*radius]
+// Map     tile[k] is x[first + k - radius], first = blockIdx.x * blockDim.x; thread t adds tile[t] to tile[t +
+//         2*radius]
 // Limit   2*radius + 1 loads from shared memory for as many additions: "register_window"
 #ifndef CK_STENCIL_1D_SHARED_HALO_CUH
 #define CK_STENCIL_1D_SHARED_HALO_CUH
