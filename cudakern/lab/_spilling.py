@@ -11,14 +11,14 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations import random_array
 from .._operations.moving_sum import moving_sum
-from .._profile import measure
 from .._resources import kernel_resources
 from .._table import variants
 from ._experiment import Column, Experiment, bars
+from ._measuring import measure
 from ._sizes import size
 
 ROWS = 256
-COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 18
+COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 16
 
 DOCUMENTS = (
     "P9: a register is 1 cycle away and device memory about 500 (P100), so what does not fit into registers slows a "
@@ -53,7 +53,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     window : int, optional
         The array's length: 8, 16 or 32. Without it: all three.
     repeat : int, optional
-        How often to measure, as in ``profile``.
+        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
 
     Returns
     -------
