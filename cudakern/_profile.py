@@ -180,9 +180,14 @@ def check_counts(repeat: int | None, warmup: int | None) -> None:
 
 
 def measure(
-    fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], repeat: int | None, warmup: int | None
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kw: dict[str, Any],
+    repeat: int | None,
+    warmup: int | None,
+    budget_s: float = BUDGET_S,
 ) -> tuple[Profile, Any]:
-    """profile(), and the result of the last call."""
+    """profile(), and the result of the last call; another budget for those who measure many calls."""
     check_counts(repeat, warmup)
     name = getattr(fn, "__name__", repr(fn))
     if not getattr(fn, "__module__", "").startswith("cudakern."):
@@ -194,11 +199,11 @@ def measure(
     while True:
         sample, result = _once(fn, args, kw, name)
         used = time.perf_counter() - begin
-        if warmup is None and not samples and used < BUDGET_S:
+        if warmup is None and not samples and used < budget_s:
             warmup, begin = 0, time.perf_counter()  # that call was the warm-up
             continue
         samples.append(sample)
-        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and used >= BUDGET_S):
+        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and used >= budget_s):
             return _summary(samples), result
 
 

@@ -136,16 +136,22 @@ def test_the_experiment(backend, tmp_path):
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
 
-def test_the_experiment_does_not_pass_over_a_wrong_result(backend, monkeypatch):
+@pytest.mark.parametrize("first", [0, 30])  # the second lies beyond what NumPy computes
+def test_the_experiment_does_not_pass_over_a_wrong_result(backend, monkeypatch, first):
     from cudakern.lab import _constant_memory as module
 
     right = module.mixed_with
 
     def wrong(x, table, **keywords):
         result = right(x, table, **keywords)
-        return ~result if keywords["variant"] == "array" else result
+        if keywords["variant"] != "array":
+            return result
+        values = result.get()
+        values[first:] = ~values[first:]
+        return cudakern.asarray(values)
 
     wrong.__module__, wrong.__name__ = right.__module__, right.__name__
     monkeypatch.setattr(module, "mixed_with", wrong)
+    monkeypatch.setattr(module, "CHECKED", 20)
     with pytest.raises(RuntimeError, match="array with a table of 4, uniform, differs"):
         lab.constant_memory(50, repeat=1)

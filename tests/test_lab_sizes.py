@@ -1,12 +1,16 @@
 """What experiments take for numbers: one message for each that is none, from every experiment."""
 
+import itertools
 import re
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from cudakern import lab
-from cudakern.lab import _by_name, _sizes
+import cudakern
+from cudakern import _profile, lab
+from cudakern.lab import _by_name, _measuring, _sizes
 
 
 @pytest.mark.parametrize("wrong", [1000.5, "1000", [1000], np.float64(8)])
@@ -41,3 +45,14 @@ def test_one_size_and_one_stride(backend):
     assert [row["stride"] for row in lab.bank_conflicts(strides=3, repeat=1).rows] == [0, 1, 3, 3]
     with pytest.raises(ValueError, match=r"strides=\[0\]: they are 1 to 32"):
         lab.bank_conflicts(strides=0)
+
+
+def test_a_row_is_measured_for_a_tenth_of_a_second(backend, monkeypatch):
+    """By a clock on which each call takes 30 ms: the first is the warm-up."""
+    readings = itertools.count()
+    clock = SimpleNamespace(perf_counter=lambda: 0.03 * next(readings), perf_counter_ns=time.perf_counter_ns)
+    monkeypatch.setattr(_profile, "time", clock)
+    call = (cudakern.vector_add, ([1.0], [2.0]), {})
+    assert _measuring.measure(*call, None, None)[0].repeat == 4
+    assert _measuring.measure(*call, 7, None)[0].repeat == 7
+    assert _profile.measure(*call, None, None)[0].repeat == 17

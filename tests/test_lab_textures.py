@@ -77,7 +77,21 @@ def test_every_order_reads_every_element_once():
         assert np.array_equal(np.sort(y * 37 + x), np.arange(37 * 37))
 
 
+def test_tiles_are_read_one_after_another():
+    from cudakern.lab import _textures
+
+    y, x = _textures._places("16 x 16 tiles", 20)
+    assert [*zip(y, x, strict=True)] == [
+        (i, j)
+        for rows in (range(16), range(16, 20))
+        for columns in (range(16), range(16, 20))
+        for i in rows
+        for j in columns
+    ]
+
+
 def test_what_is_refused(backend):
-    for n in (0, 65537):
-        with pytest.raises(ValueError, match="a texture has 1 to 65536 rows"):
-            lab.textures(n)
+    with pytest.raises(ValueError, match="n=0: it must be 1 or more"):
+        lab.textures(0)
+    with pytest.raises(ValueError, match="a texture has 1 to 65536 rows"):
+        lab.textures(65537)

@@ -10,8 +10,8 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._operations import bank_conflicts as operation
-from .._profile import measure
 from ._experiment import Column, Experiment
+from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
 from ._sizes import numbers, size
 from ._words import longer
@@ -48,7 +48,7 @@ def bank_conflicts(
     n : int
         Words: a block for each 1024. One block shows it, since each block has its own shared memory and clock.
     repeat : int, optional
-        As in :func:`cudakern.profile`.
+        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
 
     Returns
     -------

@@ -13,8 +13,8 @@ from .._dtypes import itemsize
 from .._operations.coalescing import coalescing as slices
 from .._operations.unpack_bytes import unpack_bytes
 from .._operations.vec3 import vec3
-from .._profile import measure
 from ._experiment import Column, Experiment
+from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
 from ._sizes import size
 from ._words import faster
@@ -65,7 +65,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     n : int, optional
         Threads of a case that reads 4 bytes each. Default: 2**24 on a GPU, 4096 on the emulator.
     repeat : int, optional
-        As in :func:`cudakern.profile`.
+        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
 
     Returns
     -------

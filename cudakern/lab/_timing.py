@@ -12,10 +12,11 @@ from .. import _display
 from .._backend import backend
 from .._creation import asarray
 from .._operations.sum_of_squares import sum_of_squares
-from .._profile import check_counts, measure
+from .._profile import check_counts
 from .._streams import Event, synchronize
 from .._table import find, variants
 from ._experiment import Column, Experiment, bars
+from ._measuring import measure
 from ._sizes import size
 
 #: The documents' input on a GPU; on the emulator a size that ends at once.
