@@ -383,8 +383,12 @@ def test_ladder_takes_shapes_and_refuses_nonsense(backend):
     assert steps.shapes == ((3, 4), (4, 5))
     with pytest.raises(ValueError, match="not both"):
         cudakern.ladder("matmul", n=3, shape=(3, 4, 5))
-    for wrong in ({"n": -1}, {"shape": (3, 4)}):
-        with pytest.raises(ValueError, match="shape"):
+    for wrong, words in (
+        ({"n": -1}, "not negative: -1"),
+        ({"shape": (3, -4, 5)}, "-4"),
+        ({"shape": (3, 4)}, "shape is"),
+    ):
+        with pytest.raises(ValueError, match=words):
             cudakern.ladder("matmul", **wrong)
     with pytest.raises(TypeError, match="take .*float32.*complex64.*not str"):
         cudakern.ladder("matmul", n=3, dtype="U3")
