@@ -105,66 +105,66 @@ def test_which_device_is_asked(backend):
             ck.device_query("first")
 
 
-@pytest.mark.skipif("cuda" not in BACKENDS, reason="needs a GPU")
-def test_against_nvml():
-    """The driver's management library, by nvidia-smi, which every driver brings."""
-    fields = "pci.bus_id,name,memory.total,compute_cap,clocks.max.sm,clocks.max.memory,ecc.mode.current"
-    if shutil.which("nvidia-smi") is None:
-        pytest.skip("no nvidia-smi")
-    line = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
-    told = subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout
-    cards = [[field.strip() for field in card.split(",")] for card in told.splitlines()]
-    with ck.use_backend("cuda"):
-        found = ck.device_query()
-    bus = "{:08X}:{:02X}:{:02X}.0".format(*found.pci)
-    mine = [card for card in cards if card[0].upper() == bus]
-    assert len(mine) == 1, (bus, cards)
-    _, name, memory, capability, clock, memory_clock, ecc = mine[0]
-    assert found.name == name
-    assert 0.97 * float(memory) <= found.memory_bytes / 2**20 <= float(memory)  # what the system keeps is in NVML's
-    assert ".".join(map(str, found.capability)) == capability
-    assert found.clock_khz == 1000 * int(clock)
-    assert found.memory_clock_khz == 1000 * int(memory_clock)
-    assert found.ecc == (ecc == "Enabled")
+if "cuda" in BACKENDS:
 
+    def test_against_nvml():
+        """The driver's management library, by nvidia-smi, which every driver brings."""
+        fields = "pci.bus_id,name,memory.total,compute_cap,clocks.max.sm,clocks.max.memory,ecc.mode.current"
+        if shutil.which("nvidia-smi") is None:
+            pytest.skip("no nvidia-smi")
+        line = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+        told = subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout
+        cards = [[field.strip() for field in card.split(",")] for card in told.splitlines()]
+        with ck.use_backend("cuda"):
+            found = ck.device_query()
+        bus = "{:08X}:{:02X}:{:02X}.0".format(*found.pci)
+        mine = [card for card in cards if card[0].upper() == bus]
+        assert len(mine) == 1, (bus, cards)
+        _, name, memory, capability, clock, memory_clock, ecc = mine[0]
+        assert found.name == name
+        assert 0.97 * float(memory) <= found.memory_bytes / 2**20 <= float(memory)  # what the system keeps is in NVML's
+        assert ".".join(map(str, found.capability)) == capability
+        assert found.clock_khz == 1000 * int(clock)
+        assert found.memory_clock_khz == 1000 * int(memory_clock)
+        assert found.ecc == (ecc == "Enabled")
 
-@pytest.mark.skipif("cuda" not in BACKENDS, reason="needs a GPU")
-def test_against_cupy():
-    cupy = pytest.importorskip("cupy")
-    with ck.use_backend("cuda"):
-        found = ck.device_query()
-    theirs = cupy.cuda.runtime.getDeviceProperties(found.index)
-    names = {
-        "name": found.name.encode(),
-        "multiProcessorCount": found.multiprocessors,
-        "major": found.capability[0],
-        "minor": found.capability[1],
-        "memoryBusWidth": found.memory_bus_bits,
-        "l2CacheSize": found.l2_bytes,
-        "maxTexture1D": found.texture_1d,
-        "maxTexture2D": found.texture_2d,
-        "maxTexture3D": found.texture_3d,
-        "totalConstMem": found.total_constant,
-        "sharedMemPerBlock": found.shared_per_block,
-        "sharedMemPerBlockOptin": found.shared_per_block_optin,
-        "sharedMemPerMultiprocessor": found.shared_per_multiprocessor,
-        "regsPerBlock": found.registers_per_block,
-        "warpSize": found.warp_size,
-        "maxThreadsPerMultiProcessor": found.max_threads_per_multiprocessor,
-        "maxThreadsPerBlock": found.max_threads_per_block,
-        "maxThreadsDim": found.max_block_dims,
-        "maxGridSize": found.max_grid,
-        "memPitch": found.max_pitch,
-        "textureAlignment": found.texture_alignment,
-        "asyncEngineCount": found.async_engines,
-        "clockRate": found.clock_khz,
-        "memoryClockRate": found.memory_clock_khz,
-    }
-    shared = {name: value for name, value in names.items() if name in theirs}  # which there are depends on CuPy's CUDA
-    assert len(shared) >= 12
-    assert {
-        name: tuple(theirs[name]) if isinstance(value, tuple) else theirs[name] for name, value in shared.items()
-    } == (shared)
+    def test_against_cupy():
+        cupy = pytest.importorskip("cupy")
+        with ck.use_backend("cuda"):
+            found = ck.device_query()
+        theirs = cupy.cuda.runtime.getDeviceProperties(found.index)
+        names = {
+            "name": found.name.encode(),
+            "multiProcessorCount": found.multiprocessors,
+            "major": found.capability[0],
+            "minor": found.capability[1],
+            "memoryBusWidth": found.memory_bus_bits,
+            "l2CacheSize": found.l2_bytes,
+            "maxTexture1D": found.texture_1d,
+            "maxTexture2D": found.texture_2d,
+            "maxTexture3D": found.texture_3d,
+            "totalConstMem": found.total_constant,
+            "sharedMemPerBlock": found.shared_per_block,
+            "sharedMemPerBlockOptin": found.shared_per_block_optin,
+            "sharedMemPerMultiprocessor": found.shared_per_multiprocessor,
+            "regsPerBlock": found.registers_per_block,
+            "warpSize": found.warp_size,
+            "maxThreadsPerMultiProcessor": found.max_threads_per_multiprocessor,
+            "maxThreadsPerBlock": found.max_threads_per_block,
+            "maxThreadsDim": found.max_block_dims,
+            "maxGridSize": found.max_grid,
+            "memPitch": found.max_pitch,
+            "textureAlignment": found.texture_alignment,
+            "asyncEngineCount": found.async_engines,
+            "clockRate": found.clock_khz,
+            "memoryClockRate": found.memory_clock_khz,
+        }
+        # Which there are depends on CuPy's CUDA.
+        shared = {name: value for name, value in names.items() if name in theirs}
+        assert len(shared) >= 12
+        assert {
+            name: tuple(theirs[name]) if isinstance(value, tuple) else theirs[name] for name, value in shared.items()
+        } == (shared)
 
 
 # --- the occupancy calculator ----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ inline int no_kernel_for(int dtype, const char *operation, ck_error *error) {
 }
 
 // Sums, differences and products of integers are the same bits with a sign and without, and by definition they wrap
-// without one: signed ones come as unsigned. Operations that compare take with_ordered_type.
+// without one: signed ones come as unsigned. Operations that compare, or that take integers alone, have their own.
 template <typename Visit> int with_any_type(int dtype, const char *operation, ck_error *error, Visit visit) {
     switch (dtype) {
     case CK_BOOL: return visit(bool8{});

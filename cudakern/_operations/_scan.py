@@ -1,8 +1,9 @@
-"""What exclusive_scan and inclusive_scan share: the rule and the inputs."""
+"""What exclusive_scan and inclusive_scan share: the rule, the inputs, and all of their OPERATION but the reference."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from .. import _dispatch
 from .._layout import Shape
 from .._transfer import Array
-from . import random_array
+from . import Operation, random_array
+from ._call import Rule
 
 PREFERRED = ("lookback", "blocks")
 RAGGED: tuple[Shape, ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
@@ -38,3 +40,28 @@ def exclusive(x: Array) -> Array:
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """One array of that shape."""
     return (random_array(np.random.default_rng(seed), shape, dtype),)
+
+
+def rule(name: str, by_numpy: Callable[..., Any]) -> Rule:
+    """The rule of a scan."""
+    return Rule(name, ("x",), by_numpy, preferred=PREFERRED, shape=flat)
+
+
+def operation(name: str, position: int, call: Callable[..., Any], reference: Callable[..., Any]) -> Operation:
+    """The scan's OPERATION; ``reference`` is what NumPy computes."""
+    return Operation(
+        name=name,
+        position=position,
+        call=call,
+        rate="GB/s",
+        default_dtype="float32",
+        default_shape=(1 << 20,),
+        shape_help="the array's",
+        fixed_rank=False,
+        make=make,
+        reference=reference,
+        magnitude=lambda x: reference(np.abs(x)),
+        square=lambda n: (n,),
+        ragged=RAGGED,
+        large=LARGE,
+    )

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, _scan
-from ._call import Rule, compute
+from . import _scan
+from ._call import compute
 
 NAME = "exclusive_scan"
 
-RULE = Rule(NAME, ("x",), _scan.exclusive, preferred=_scan.PREFERRED, shape=_scan.flat)
+RULE = _scan.rule(NAME, _scan.exclusive)
 
 
 @overload
@@ -89,19 +88,4 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=31,
-    call=exclusive_scan,
-    rate="GB/s",
-    default_dtype="float32",
-    default_shape=(1 << 20,),
-    shape_help="the array's",
-    fixed_rank=False,
-    make=_scan.make,
-    reference=_scan.exclusive,
-    magnitude=lambda x: _scan.exclusive(np.abs(x)),
-    square=lambda n: (n,),
-    ragged=_scan.RAGGED,
-    large=_scan.LARGE,
-)
+OPERATION = _scan.operation(NAME, 31, exclusive_scan, _scan.exclusive)

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, _scan
-from ._call import Rule, compute
+from . import _scan
+from ._call import compute
 
 NAME = "inclusive_scan"
 
-RULE = Rule(NAME, ("x",), np.cumsum, preferred=_scan.PREFERRED, shape=_scan.flat)
+RULE = _scan.rule(NAME, np.cumsum)
 
 
 @overload
@@ -89,19 +89,4 @@ def inclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=32,
-    call=inclusive_scan,
-    rate="GB/s",
-    default_dtype="float32",
-    default_shape=(1 << 20,),
-    shape_help="the array's",
-    fixed_rank=False,
-    make=_scan.make,
-    reference=np.cumsum,
-    magnitude=lambda x: np.cumsum(np.abs(x)),
-    square=lambda n: (n,),
-    ragged=_scan.RAGGED,
-    large=_scan.LARGE,
-)
+OPERATION = _scan.operation(NAME, 32, inclusive_scan, np.cumsum)
