@@ -22,9 +22,6 @@ from ._operations import Operation, operation
 LIBRARY = Path(__file__).resolve().parent / "lib"
 REPORT, BUILD = LIBRARY / "kernels.txt", LIBRARY / "build.json"
 
-#: Small input is enough: what a kernel takes does not depend on it, only the grid does.
-SMALL = 200
-
 
 @dataclass(frozen=True, repr=False)
 class KernelResources:
@@ -201,12 +198,11 @@ def inspect(
     sweep: tuple[tuple[int, int], ...] = (),
 ) -> list[dict[str, Any]]:
     """What a call of the row would launch, as the C module tells it; nothing is launched."""
-    sizes = what.square(SMALL)
     found: list[dict[str, Any]] = []
     token = _dispatch.inspector.set((found, sweep))
     try:
         with np.errstate(all="ignore"):  # nobody computes the result
-            what.call(*what.make(sizes, kind, 0), variant=row.name, **parameters)
+            what.call(*what.make(what.default_shape, kind, 0), variant=row.name, **parameters)
     finally:
         _dispatch.inspector.reset(token)
     return found
@@ -286,10 +282,10 @@ def kernel_resources(
 
     Notes
     -----
-    Nothing is launched: the call is made on small input with a list in place of the launches. On a GPU the driver tells
-    (cudaFuncGetAttributes); else the compiler's words that the build has kept (ptxas -v, P's "compile hints"). Spills
-    are in the latter only. A library's kernels, of a row that calls one, are not seen; nor are those that only long
-    input needs (on so little, sample sort is one kernel).
+    Nothing is launched: the call is made on the ladder's input with a list in place of the launches. On a GPU the
+    driver tells (cudaFuncGetAttributes); else the compiler's words that the build has kept (ptxas -v, P's "compile
+    hints"). Spills are in the latter only. A kernel that a call launches several times stands here once, as it is
+    launched first. A library's kernels, of a row that calls one, are not seen.
 
     Examples
     --------

@@ -10,9 +10,9 @@ inline int no_kernel_for(int dtype, const char *operation, ck_error *error) {
                    ck_dtype_name(dtype));
 }
 
-// Sums, differences and products of integers are the same bits with a sign and without, and by definition they wrap
-// without one: signed ones come as unsigned. Operations that compare, or that take integers alone, have their own.
-template <typename Visit> int with_any_type(int dtype, const char *operation, ck_error *error, Visit visit) {
+// Bools and integers, signed ones as unsigned: sums, differences and products are the same bits with a sign and
+// without, and by definition they wrap without one. Operations that compare have their own.
+template <typename Visit> int with_integer_type(int dtype, const char *operation, ck_error *error, Visit visit) {
     switch (dtype) {
     case CK_BOOL: return visit(bool8{});
     case CK_INT8:
@@ -23,6 +23,13 @@ template <typename Visit> int with_any_type(int dtype, const char *operation, ck
     case CK_UINT32: return visit(uint32_t{});
     case CK_INT64:
     case CK_UINT64: return visit(uint64_t{});
+    }
+    return no_kernel_for(dtype, operation, error);
+}
+
+// All types, integers as above.
+template <typename Visit> int with_any_type(int dtype, const char *operation, ck_error *error, Visit visit) {
+    switch (dtype) {
     case CK_FLOAT16: return visit(__half{});
     case CK_BFLOAT16: return visit(__nv_bfloat16{});
     case CK_FLOAT32: return visit(float{});
@@ -30,7 +37,7 @@ template <typename Visit> int with_any_type(int dtype, const char *operation, ck
     case CK_COMPLEX64: return visit(complex<float>{});
     case CK_COMPLEX128: return visit(complex<double>{});
     }
-    return no_kernel_for(dtype, operation, error);
+    return with_integer_type(dtype, operation, error, visit);
 }
 
 // The types of the documents.

@@ -41,24 +41,9 @@ int plan_shared_atomics(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 
 // Numbers that are not negative are the same with a sign and without. A negative one would be a huge one: no bin.
-template <typename Visit> int with_number_type(int dtype, ck_error *error, Visit visit) {
-    switch (dtype) {
-    case CK_BOOL: return visit(bool8{});
-    case CK_INT8:
-    case CK_UINT8: return visit(uint8_t{});
-    case CK_INT16:
-    case CK_UINT16: return visit(uint16_t{});
-    case CK_INT32:
-    case CK_UINT32: return visit(uint32_t{});
-    case CK_INT64:
-    case CK_UINT64: return visit(uint64_t{});
-    }
-    return no_kernel_for(dtype, "bincount", error);
-}
-
 #define RUN(name, ...)                                                                                               \
     int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_number_type(call->types.input, error, [&](auto number) {                                         \
+        return with_integer_type(call->types.input, "bincount", error, [&](auto number) {                            \
             using T = decltype(number);                                                                              \
             return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block),              \
                              plan->shared_bytes, static_cast<const T *>(call->views[0].data), length(call),          \

@@ -4,7 +4,7 @@
 //         before it have published (decoupled look-back: Merrill and Garland, 2016). 16-byte accesses.
 // Why     The input is read once: nothing but the array itself moves.
 // Claim   words of global memory an element: 1 read and 1 written (before: 2 and 1)
-// Price   64 bytes of the tile in each thread's registers; some words of workspace a tile, cleared beforehand
+// Price   128 bytes of the tile in each thread's registers; some words of workspace a tile, cleared beforehand
 // Edges   packs that are not whole, or not aligned, go element by element; nothing beyond the array is written
 // Map     tile t: the block that took number t from a counter. So the tiles before it have begun, whatever the order
 //         in which blocks start, and no wait is in vain.

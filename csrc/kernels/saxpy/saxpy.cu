@@ -37,7 +37,7 @@ int plan_grid_stride(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto width = static_cast<int64_t>(WIDEST_ACCESS / ck_dtype_size(call->types.input));
-    return plan_blocks(call, plan, error, blocks_for_chip(call, divide_up(length(call), width), call->parameters[0]));
+    return plan_blocks(call, plan, error, divide_up(divide_up(length(call), width), call->parameters[0]));
 }
 
 #define RUN(name)                                                                                                    \

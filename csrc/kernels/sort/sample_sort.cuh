@@ -20,13 +20,15 @@
 
 namespace sort {
 
-struct binary_search {
+struct [[gnu::visibility("default")]] binary_search {
     uint32_t *nodes, *splitters;
     int bins;
 
-    static __host__ __device__ constexpr int words(int bins) { return 2 * bins; }
+    static __host__ __device__ constexpr int words(int bins) {
+        return 2 * bins;
+    }
 
-    __device__ __forceinline__ binary_search(uint32_t *shared, int bins)
+    __device__ __forceinline__ binary_search(uint32_t * shared, int bins)
         : nodes(shared), splitters(shared + bins), bins(bins) {}
 
     __device__ __forceinline__ void load(const uint32_t *from) const {

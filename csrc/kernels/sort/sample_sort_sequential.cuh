@@ -24,13 +24,15 @@ namespace sort {
 
 // Which division a key belongs to. The splitters lie in shared memory; all threads of the block load them, and a
 // barrier follows.
-struct sequential_search {
+struct [[gnu::visibility("default")]] sequential_search {
     uint32_t *splitters;
     int bins;
 
-    static __host__ __device__ constexpr int words(int bins) { return bins; }
+    static __host__ __device__ constexpr int words(int bins) {
+        return bins;
+    }
 
-    __device__ __forceinline__ sequential_search(uint32_t *shared, int bins) : splitters(shared), bins(bins) {}
+    __device__ __forceinline__ sequential_search(uint32_t * shared, int bins) : splitters(shared), bins(bins) {}
 
     __device__ __forceinline__ void load(const uint32_t *from) const {
         for (int i = threadIdx.x; i < bins; i += blockDim.x) splitters[i] = from[i];
