@@ -26,11 +26,12 @@ try:
 except ImportError:
     cupy = None
 
-REPEATS = 15
+REPEATS, FEWER, LONG = 15, 5, 1 << 27  # of inputs of LONG elements or more, whose copies take a second: FEWER
 SLOW_NS = 2e8  # a variant that takes longer is measured once
 TIMING = {
     "all": "Time between two CUDA events around the kernels, queued behind the copy of the input. The input has "
-    "just been copied from the host, each time anew: as much of it as fits may lie in the L2 cache. Medians.",
+    "just been copied from the host, each time anew: as much of it as fits may lie in the L2 cache. "
+    f"Medians of {REPEATS}, from {LONG:,} elements on of {FEWER}.",
     "cudakern": "One call with arrays of the host; the events are around its kernels, without its copies. Where the "
     "host adds the last partial sums (a few thousand at most), that is not in it: finish_ns has it.",
     "others": "A call with arrays of the device, in the stream of an asynchronous copy from pinned memory, whose "
@@ -147,6 +148,10 @@ def cupy_side(op, inputs):
     return cupy_calls(op, *on), copy, event, between, lambda result: result.get()
 
 
+def repeats(inputs):
+    return REPEATS if inputs[0].size < LONG else FEWER
+
+
 def others(op, inputs):
     """(name, ns, result) of what other libraries do for the same."""
     for side, library in ((torch_side, torch), (cupy_side, cupy)):
@@ -155,7 +160,7 @@ def others(op, inputs):
         calls, copy, event, between, get = side(op, inputs)
         for name, call in calls.items():
             samples = []
-            for _ in range(3 + REPEATS):  # the first three warm up
+            for _ in range(3 + repeats(inputs)):  # the first three warm up
                 copy()
                 begin = event()
                 result = call()
@@ -168,7 +173,7 @@ def ours(what, inputs, name):
     try:
         p = ck.profile(what.call, *inputs, variant=name, repeat=1, warmup=1)
         if p.kernel_ns < SLOW_NS:
-            p = ck.profile(what.call, *inputs, variant=name, repeat=REPEATS, warmup=0)
+            p = ck.profile(what.call, *inputs, variant=name, repeat=repeats(inputs), warmup=0)
         result = what.call(*inputs, variant=name)
     except (TypeError, ValueError, NotImplementedError, ck.CudaError) as reason:
         return {"note": str(reason)}, None
