@@ -56,8 +56,8 @@ CASES = {
         (1 << 26, "float32", False),
         (1 << 24, "float64", False),
     ],
-    "vector_add": [(1 << 24, "float32", True)],
-    "saxpy": [(1 << 24, "float32", True)],
+    "vector_add": [(1 << 20, "float32", False), (1 << 24, "float32", True), (1 << 26, "float32", False)],
+    "saxpy": [(1 << 20, "float32", False), (1 << 24, "float32", True), (1 << 26, "float32", False)],
     "inclusive_scan": [
         (1 << 20, "float32", ("blocks", "lookback")),
         (1 << 24, "float32", ("blocks", "lookback")),
