@@ -1,7 +1,7 @@
 """README's tables and picture, written from docs/results/: no figure without its file.
 
     tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in README.md, draws
-                        docs/ladder.svg and writes docs/experiments.md
+                        docs/ladder.svg and writes docs/ladders.md and docs/experiments.md
     tables.py --check   changes nothing; fails if one of them is not what the results say, or if a result was measured
                         on other kernels than those in csrc/kernels
 
@@ -22,24 +22,27 @@ from cudakern._operations import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
-EXPERIMENTS = ROOT / "docs/experiments.md"
+EXPERIMENTS, LADDERS = ROOT / "docs/experiments.md", ROOT / "docs/ladders.md"
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
+RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
+
+
+def is_gpus(path):
+    return not path.stem.endswith("_emulator")
+
+
+def records_of(op):
+    """An operation's ladders, a GPU's first; not those of another whose name begins alike."""
+    named = [path for path in RESULTS.glob(f"ladder_{op}_*.json") if path.stem.rpartition("_")[0] == f"ladder_{op}"]
+    return sorted(named, key=lambda path: (is_gpus(path), path.name), reverse=True)
 
 
 def find(name):
     """The ladder's file: of the chip that the name gives, else the newest chip's, the emulator's last."""
     exact = RESULTS / f"ladder_{name}.json"
-    found = (
-        [exact]
-        if exact.exists()
-        else sorted(
-            RESULTS.glob(f"ladder_{name}_*.json"),
-            key=lambda path: ("emulator" not in path.name, path.name),
-            reverse=True,
-        )
-    )
+    found = [exact] if exact.exists() else records_of(name)
     if not found:
         sys.exit(f"tables: README asks for {name}, and docs/results/ has no ladder_{name}*.json")
     return json.loads(found[0].read_text()), found[0]
@@ -70,7 +73,7 @@ def rate(step, unit):
 def ladder_table(name):
     record, path = find(name)
     ladder = record["ladder"]
-    unit, emulated = OPERATIONS[ladder["operation"]], ladder["backend"]["emulated"]
+    unit, emulated = RATES[ladder["operation"]], ladder["backend"]["emulated"]
     mark = " (emulated)" if emulated else ""
     clocked = any(step["profile"]["blocks_ns"] is not None for step in measured(ladder))
     rows = []
@@ -231,6 +234,20 @@ def experiments():
     return "\n".join(lines) + "\n"
 
 
+def ladders():
+    """docs/ladders.md: the ladders on a GPU that README does not show."""
+    shown = [op for op in RATES if op not in OPERATIONS and any(is_gpus(path) for path in records_of(op))]
+    lines = [
+        "# The ladders of the other operations",
+        "",
+        "What `cudakern ladder OP` gives on a GPU. Those of `sum_of_squares` and `matmul` are in "
+        "[README](../README.md). Written by `.ci/tables.py` from [results/](results/README.md); do not edit it.",
+    ]
+    for op in shown:
+        lines += ["", f"## {op}", "", ladder_table(op).rstrip()]
+    return "\n".join(lines) + "\n" if shown else None
+
+
 def outdated():
     """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
     faults = []
@@ -263,9 +280,10 @@ def main():
     faults = [] if fresh == text else ["README.md's tables are not those of docs/results/"]
     if not PICTURE.exists() or digest not in PICTURE.read_text():
         faults.append("docs/ladder.svg was not drawn from docs/results/")
-    told = experiments()
-    if told is not None and (not EXPERIMENTS.exists() or EXPERIMENTS.read_text() != told):
-        faults.append("docs/experiments.md is not what docs/results/gpu_lab.json says")
+    pages = {path: page for path, page in ((EXPERIMENTS, experiments()), (LADDERS, ladders())) if page is not None}
+    for path, page in pages.items():
+        if not path.exists() or path.read_text() != page:
+            faults.append(f"docs/{path.name} is not what docs/results/ says")
     faults += outdated()
     if check:
         print(
@@ -273,8 +291,8 @@ def main():
         )
         sys.exit(f"run .ci/tables.py (first measure what is to be measured): {len(faults)} faults" if faults else 0)
     README.write_text(fresh)
-    if told is not None:
-        EXPERIMENTS.write_text(told)
+    for path, page in pages.items():
+        path.write_text(page)
     draw([record for record, _ in found], digest)
     print("\n".join([f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}", *outdated()]))
 
