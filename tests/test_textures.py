@@ -127,8 +127,7 @@ def places(x, n, mode, linear, normalized):
     x = np.asarray(np.float32(x), np.float64)
     if normalized:
         if linear:
-            grain = 2.0 ** (18 + int(n - 1).bit_length())
-            x = np.floor(x * grain) / grain
+            x = np.floor(x * 2.0**21) / 2.0**21
         x = x * n
     elif mode in ("wrap", "mirror"):  # CUDA's rule: such modes need normalised coordinates
         mode = "clamp"

@@ -1,7 +1,8 @@
 // What a texture read gives: coordinates to elements, elements to a value. Where the programming guide's "Texture
 // Fetching" is silent, the rule was fitted to the answers of an H200 (tests/data/texture_filter_h200.json has some).
 //
-//   coordinate --normalised: wrap or mirror, times the axis' length--> x in elements; element i is [i, i + 1)
+//   x in elements    the coordinate; a normalised one is wrapped or mirrored, times the axis' length (first, for the
+//                    linear filter, floored to 21 bits after the point); element i is [i, i + 1)
 //   point filter     the element that holds x
 //   linear filter    xB = x - 0.5 in 256ths, to nearest, halves up; i = floor(xB), a = xB - i: T[i] and T[i + 1] have
 //                    weights 256 - a and a
@@ -22,10 +23,8 @@
 // border, that half is the border's.
 //
 // All this gives the H200's bits in all but 2 of 5,001,909 recorded reads; those 2, in 3-D, are off by one last place.
-// Not recorded, so guessed: normalised coordinates were floored to 21 bits after the point in an axis of 5 elements;
-// here one bit more for each doubling of a length, one less for each halving. That y's mode counts in 1-D: all axes had
-// the same one. The edges of wrap, mirror and border in 3-D. Infinities and NaN (here as IEEE 754 has them), subnormal
-// numbers, and elements that are not float32.
+// Not recorded, so guessed: infinities and NaN (here as IEEE 754 has them), subnormal numbers, and elements that are
+// not float32.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -74,8 +73,7 @@ static double place(const emu_texture *t, int axis, float coordinate) {
     const double n = (double)t->extent[axis];
     double x = isnan(coordinate) ? 0 : (double)coordinate;
     if (t->normalized) {
-        const int bits = 18 + ilogb(2 * n - 1); // of the next power of two: 21 for 5
-        if (t->linear) x = ldexp(floor(ldexp(x, bits)), -bits);
+        if (t->linear) x = floor(x * 0x1p21) * 0x1p-21;
         if (t->address[axis] == cudaAddressModeWrap) {
             x = isinf(x) ? 0 : x - floor(x);
         } else if (t->address[axis] == cudaAddressModeMirror) {
