@@ -264,6 +264,7 @@ def test_any_values_and_coordinates(library, axes):
     assert (np.abs(got - want) <= 2.0**-24 * np.abs(want) + 2.0**-26 * np.abs(values).max()).all()
 
 
+NO_NUMBER = np.uint32(0x7FFFFFFF).view(np.float32)  # the only NaN that a filter makes
 RECORDED = json.loads((pathlib.Path(__file__).parent / "data" / "texture_filter_h200.json").read_text())["reads"]
 
 
@@ -284,6 +285,33 @@ def test_what_a_sum_loses(library):
     small = 2.0**-27 * next_one  # 2^-27 is what counts beside numbers from 1 to 2
     assert Texture(library, [[1, small], [-1, small]], linear=True).read([1.0], [1.0]) == 2.0**-28
     assert Texture(library, [[small, small], [small, small]], linear=True).read([1.0], [1.0]) == small
+    for power in range(-8, 9):  # planes: 36 bits below the larger one's power, and on to a power 2^(4k + 2)
+        one, unit = 2.0**power, 2.0 ** ((power + 1 - 36 - 2) // 4 * 4 + 2)
+        for bit, kept in ((unit, unit), (unit / 2, 0.0), (-unit / 2, -unit)):  # downwards
+            planes = [[[one, -one], [0, 0]], [[2 * bit, 2 * bit], [0, 0]]]
+            assert Texture(library, planes, linear=True).read([1.0], [0.5], [1.0]) == kept
+
+
+@pytest.mark.parametrize("side", ["emulator"])
+def test_numbers_below_the_normal_range_count_as_zeros(library):
+    below, normal = np.float32(1.1e-38), np.float32(1.2e-38)
+    got = [Texture(library, v, linear=True).read([1.0])[0] for v in ([below] * 2, [-below] * 2, [below, -below])]
+    assert (np.array(got) == 0).all()
+    assert np.signbit(got).tolist() == [False, True, False]
+    assert Texture(library, [normal, below], linear=True).read([0.5, 1.0]).tolist() == [normal, normal / 2]
+
+
+@pytest.mark.parametrize("side", ["emulator"])
+def test_where_infinities_count(library):
+    """Where each axis' own weight is not 0, even if the product is rounded to none."""
+    values = np.zeros((2, 2), np.float32)
+    values[1, 1] = np.inf
+    near, a_third = 0.5 + 1 / 256, 0.5 + 85 / 256  # 1 and 85 256ths: the product is no 256th
+    got = Texture(library, values, linear=True).read([0.5, near, near, 1.5], [a_third, a_third, 0.5, near])
+    assert got.tolist() == [0, np.inf, 0, np.inf]
+    values[1, 0] = -np.inf
+    got = Texture(library, values, linear=True).read([near], [near])
+    assert got.view(np.uint32) == NO_NUMBER.view(np.uint32)
 
 
 def test_no_numbers_and_infinities_as_coordinates(library):
