@@ -184,6 +184,14 @@ def expected(values, coordinates, mode="clamp", linear=False, normalized=False, 
     return total
 
 
+def expected_share(values, coordinates, **how):
+    """The same of integers (the last axis: channels) as shares: a sum of 65535ths (signed: 32767ths), rounded once."""
+    one = 32767 if values.dtype.kind == "i" else 65535
+    whole = np.maximum(np.rint(values / np.iinfo(values.dtype).max * one), -one)
+    channels = [expected(whole[..., i], coordinates, linear=True, **how) for i in range(values.shape[-1])]
+    return (np.floor(np.stack(channels, -1) + 0.5) / one).astype(np.float32)
+
+
 def small_integers(shape, seed=0):
     return np.random.default_rng(seed).integers(-50, 50, shape).astype(np.float32)
 
@@ -349,9 +357,10 @@ def test_integers_as_shares_of_their_largest(library, kind, as_floats, top):
     want = np.maximum(values[rows, columns] / top, -1)
     got = Texture(library, values, kind, as_share=True).read(columns + 0.5, rows + 0.5, kind=as_floats)
     assert np.allclose(got, want, rtol=0, atol=2**-24 if library.side == "emulator" else 2**-17)
-    half = Texture(library, values, kind, as_share=True, linear=True).read([1.0], [0.5], kind=as_floats)
-    mean = np.maximum(values[0, :2] / top, -1).mean(0)
-    assert np.allclose(half[0], mean, rtol=0, atol=2**-23 if library.side == "emulator" else 2**-8)
+    x, y = (draw.uniform(-0.5, n + 0.5, 2000).astype(np.float32) for n in (8, 6))
+    got = Texture(library, values, kind, as_share=True, linear=True).read(x, y, kind=as_floats)
+    want = expected_share(values, [x, y])
+    assert np.allclose(got, want, rtol=0, atol=0 if library.side == "emulator" else 2**-6)
 
 
 def test_several_channels_are_filtered_alike(library):
