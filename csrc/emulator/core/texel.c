@@ -28,12 +28,12 @@
 // product be rounded to none.
 //
 // Shares (8- and 16-bit integers read as floats): integers throughout, in 65535ths, or 32767ths if signed. The sum of
-// the products is rounded once to such a whole number, halves up, and only that becomes a float: filtered_share().
+// the products is rounded once to such a whole number, halves up, and only that becomes a float: filtered_shares().
 //
 // All this gives the H200's bits in all of 16,633,866 recorded reads of float32 and 3,215 of shares (unsigned 8-bit and
-// signed 16-bit). Not recorded, so guessed: signed 8-bit shares (here to the nearest 32767th), the border's value among
-// shares (to the nearest in their range), halves (as floats), sums of normal numbers that are below the normal range
-// (kept), infinities in 3-D, a point filter's normalised coordinates (exact).
+// signed 16-bit). Not recorded, so guessed: other shares (signed 8-bit: to the nearest 32767th), the border's value
+// among shares (to the nearest in their range), halves (as floats), sums of normal numbers that are below the normal
+// range (kept), infinities in 3-D, a point filter's normalised coordinates (exact).
 #include <float.h>
 #include <limits.h>
 #include <math.h>
