@@ -5,6 +5,7 @@ a bound. The emulator is held to an H200's bits everywhere, by answers that were
 """
 
 import ctypes
+import gc
 import json
 import pathlib
 
@@ -127,8 +128,7 @@ def places(x, n, mode, linear, normalized):
     x = np.asarray(np.float32(x), np.float64)
     if normalized:
         if linear:
-            grain = 2.0 ** (18 + int(n - 1).bit_length())
-            x = np.floor(x * grain) / grain
+            x = np.floor(x * 2.0**21) / 2.0**21
         x = x * n
     elif mode in ("wrap", "mirror"):  # CUDA's rule: such modes need normalised coordinates
         mode = "clamp"
@@ -182,6 +182,14 @@ def expected(values, coordinates, mode="clamp", linear=False, normalized=False, 
         value = np.where(inside, cube[tuple(np.where(inside, i, 0) for i in at)].astype(float), border)
         total += weight / 256 * value
     return total
+
+
+def expected_share(values, coordinates, **how):
+    """The same of integers (the last axis: channels) as shares: a sum of 65535ths (signed: 32767ths), rounded once."""
+    one = 32767 if values.dtype.kind == "i" else 65535
+    whole = np.maximum(np.rint(values / np.iinfo(values.dtype).max * one), -one)
+    channels = [expected(whole[..., i], coordinates, linear=True, **how) for i in range(values.shape[-1])]
+    return (np.floor(np.stack(channels, -1) + 0.5) / one).astype(np.float32)
 
 
 def small_integers(shape, seed=0):
@@ -264,6 +272,7 @@ def test_any_values_and_coordinates(library, axes):
     assert (np.abs(got - want) <= 2.0**-24 * np.abs(want) + 2.0**-26 * np.abs(values).max()).all()
 
 
+NO_NUMBER = np.uint32(0x7FFFFFFF).view(np.float32)  # the only NaN that a filter makes
 RECORDED = json.loads((pathlib.Path(__file__).parent / "data" / "texture_filter_h200.json").read_text())["reads"]
 
 
@@ -271,8 +280,13 @@ RECORDED = json.loads((pathlib.Path(__file__).parent / "data" / "texture_filter_
 @pytest.mark.parametrize("case", RECORDED, ids=[case["name"] for case in RECORDED])
 def test_the_bits_of_an_h200(library, case):
     how = {"mode": case["mode"], "normalized": case["normalized"], "border": (case["border"], 0, 0, 0)}
-    got = Texture(library, case["values"], linear=True, **how).read(*case["coordinates"])
-    assert got.view(np.uint32).tolist() == np.asarray(case["results"], np.float32).view(np.uint32).tolist()
+    kind = case.get("kind", "float")
+    values = np.array(case["values"], TYPES[kind][1])
+    texture = Texture(library, values, kind, linear=True, as_share=kind != "float", **how)
+    got = texture.read(*case["coordinates"], kind={"uchar4": "float4", "short2": "float2"}.get(kind))
+    want = np.array(case["results"], np.float32)
+    want[np.isnan(want)] = NO_NUMBER
+    assert got.view(np.uint32).tolist() == want.view(np.uint32).tolist()
 
 
 @pytest.mark.parametrize("side", ["emulator"])
@@ -284,6 +298,33 @@ def test_what_a_sum_loses(library):
     small = 2.0**-27 * next_one  # 2^-27 is what counts beside numbers from 1 to 2
     assert Texture(library, [[1, small], [-1, small]], linear=True).read([1.0], [1.0]) == 2.0**-28
     assert Texture(library, [[small, small], [small, small]], linear=True).read([1.0], [1.0]) == small
+    for power in range(-8, 9):  # planes: 36 bits below the larger one's power, and on to a power 2^(4k + 2)
+        one, unit = 2.0**power, 2.0 ** ((power + 1 - 36 - 2) // 4 * 4 + 2)
+        for bit, kept in ((unit, unit), (unit / 2, 0.0), (-unit / 2, -unit)):  # downwards
+            planes = [[[one, -one], [0, 0]], [[2 * bit, 2 * bit], [0, 0]]]
+            assert Texture(library, planes, linear=True).read([1.0], [0.5], [1.0]) == kept
+
+
+@pytest.mark.parametrize("side", ["emulator"])
+def test_numbers_below_the_normal_range_count_as_zeros(library):
+    below, normal = np.float32(1.1e-38), np.float32(1.2e-38)
+    got = [Texture(library, v, linear=True).read([1.0])[0] for v in ([below] * 2, [-below] * 2, [below, -below])]
+    assert (np.array(got) == 0).all()
+    assert np.signbit(got).tolist() == [False, True, False]
+    assert Texture(library, [normal, below], linear=True).read([0.5, 1.0]).tolist() == [normal, normal / 2]
+
+
+@pytest.mark.parametrize("side", ["emulator"])
+def test_where_infinities_count(library):
+    """Where each axis' own weight is not 0, even if the product is rounded to none."""
+    values = np.zeros((2, 2), np.float32)
+    values[1, 1] = np.inf
+    near, a_third = 0.5 + 1 / 256, 0.5 + 85 / 256  # 1 and 85 256ths: the product is no 256th
+    got = Texture(library, values, linear=True).read([0.5, near, near, 1.5], [a_third, a_third, 0.5, near])
+    assert got.tolist() == [0, np.inf, 0, np.inf]
+    values[1, 0] = -np.inf
+    got = Texture(library, values, linear=True).read([near], [near])
+    assert got.view(np.uint32) == NO_NUMBER.view(np.uint32)
 
 
 def test_no_numbers_and_infinities_as_coordinates(library):
@@ -321,9 +362,10 @@ def test_integers_as_shares_of_their_largest(library, kind, as_floats, top):
     want = np.maximum(values[rows, columns] / top, -1)
     got = Texture(library, values, kind, as_share=True).read(columns + 0.5, rows + 0.5, kind=as_floats)
     assert np.allclose(got, want, rtol=0, atol=2**-24 if library.side == "emulator" else 2**-17)
-    half = Texture(library, values, kind, as_share=True, linear=True).read([1.0], [0.5], kind=as_floats)
-    mean = np.maximum(values[0, :2] / top, -1).mean(0)
-    assert np.allclose(half[0], mean, rtol=0, atol=2**-23 if library.side == "emulator" else 2**-8)
+    x, y = (draw.uniform(-0.5, n + 0.5, 2000).astype(np.float32) for n in (8, 6))
+    got = Texture(library, values, kind, as_share=True, linear=True).read(x, y, kind=as_floats)
+    want = expected_share(values, [x, y])
+    assert np.allclose(got, want, rtol=0, atol=0 if library.side == "emulator" else 2**-6)
 
 
 def test_several_channels_are_filtered_alike(library):
@@ -450,6 +492,7 @@ def test_bad_arguments(library):
 
 def test_nothing_stays_allocated(library):
     def free():
+        gc.collect()  # what the exceptions of earlier tests hold
         available, total = size(), size()
         library.check("api_memory_info", ctypes.byref(available), ctypes.byref(total))
         return available.value

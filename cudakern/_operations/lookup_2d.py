@@ -74,7 +74,7 @@ def lookup_2d(
         "auto", which is the fastest way here in full precision (for host arrays without a GPU: NumPy), or a name from
         ``variants("lookup_2d")``. ``texture`` has weights in 256ths, rounded four times (in ``interp`` once): each
         rounding moves at most a 512th of the weight from one of the four elements to another. Where the table repeats,
-        its coordinates lose as many bits as its length has.
+        coordinates become shares of its length: they lose as many bits as it has, and are floored to 2**-21 of it.
     stream : optional
         For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
         ``__cuda_stream__``.

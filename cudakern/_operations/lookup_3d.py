@@ -77,7 +77,7 @@ def lookup_3d(
         "auto", which is the fastest way here in full precision (for host arrays without a GPU: NumPy), or a name from
         ``variants("lookup_3d")``. ``texture`` has weights in 256ths, rounded nine times (in ``lookup_2d`` four): each
         rounding moves at most a 512th of the weight from one of the eight elements to another. Where the table repeats,
-        its coordinates lose as many bits as its length has.
+        coordinates become shares of its length: they lose as many bits as it has, and are floored to 2**-21 of it.
     stream : optional
         For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
         ``__cuda_stream__``.

@@ -1,7 +1,8 @@
 // What a texture read gives: coordinates to elements, elements to a value. Where the programming guide's "Texture
 // Fetching" is silent, the rule was fitted to the answers of an H200 (tests/data/texture_filter_h200.json has some).
 //
-//   coordinate --normalised: wrap or mirror, times the axis' length--> x in elements; element i is [i, i + 1)
+//   x in elements    the coordinate; a normalised one is wrapped or mirrored, times the axis' length (first, for the
+//                    linear filter, floored to 21 bits after the point); element i is [i, i + 1)
 //   point filter     the element that holds x
 //   linear filter    xB = x - 0.5 in 256ths, to nearest, halves up; i = floor(xB), a = xB - i: T[i] and T[i + 1] have
 //                    weights 256 - a and a
@@ -14,18 +15,26 @@
 //   256  z:  c | left      each by x:  round(part * a) | left      a right part by y:  round(part * b) | left
 //                                                                  a left part by y:   left | round(part * (1 - b))
 //
-// The sum: in each plane (z) the elements with a weight lose, towards zero, what lies 28 bits below the power of two
-// above the largest; their products and sum are exact. Of two planes the smaller loses, downwards, what lies 36 bits
-// below the larger's power: add_plane(). The whole is rounded once, to nearest, halves away from zero: rounded().
-//
 // A 1-D array is filtered as a 2-D one of one row, read at y = 0: half the weight lies on row -1. Where y's mode is
 // border, that half is the border's.
 //
-// All this gives the H200's bits in all but 2 of 5,001,909 recorded reads; those 2, in 3-D, are off by one last place.
-// Not recorded, so guessed: normalised coordinates were floored to 21 bits after the point in an axis of 5 elements;
-// here one bit more for each doubling of a length, one less for each halving. That y's mode counts in 1-D: all axes had
-// the same one. The edges of wrap, mirror and border in 3-D. Infinities and NaN (here as IEEE 754 has them), subnormal
-// numbers, and elements that are not float32.
+// Floats, their sum: in each plane (z) the elements with a weight lose, towards zero, what lies 28 bits below the power
+// of two above the largest; their products and sum are exact: plane_sum(). Of two planes the smaller loses, downwards,
+// what lies below a power 2^(4k + 2), the first one from 36 bits below the larger's power on down: together(). The
+// whole is rounded once, to nearest, halves away from zero: rounded().
+//
+// Special floats: numbers below the normal range count as zeros of their sign; zeros that are all negative give -0.
+// Infinities and NaN give what IEEE 754 says of their sum, and count where each axis' own weight does, though their
+// product be rounded to none.
+//
+// Shares (8- and 16-bit integers read as floats): integers throughout, in 65535ths, or 32767ths if signed. The sum of
+// the products is rounded once to such a whole number, halves up, and only that becomes a float: filtered_shares().
+//
+// All this gives the H200's bits in all of 16,633,866 recorded reads of float32 and 3,215 of shares (unsigned 8-bit and
+// signed 16-bit). Not recorded, so guessed: other shares (signed 8-bit: to the nearest 32767th), the border's value
+// among shares (to the nearest in their range), halves (as floats), sums of normal numbers that are below the normal
+// range (kept), infinities in 3-D, a point filter's normalised coordinates (exact).
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -74,8 +83,7 @@ static double place(const emu_texture *t, int axis, float coordinate) {
     const double n = (double)t->extent[axis];
     double x = isnan(coordinate) ? 0 : (double)coordinate;
     if (t->normalized) {
-        const int bits = 18 + ilogb(2 * n - 1); // of the next power of two: 21 for 5
-        if (t->linear) x = ldexp(floor(ldexp(x, bits)), -bits);
+        if (t->linear) x = floor(x * 0x1p21) * 0x1p-21;
         if (t->address[axis] == cudaAddressModeWrap) {
             x = isinf(x) ? 0 : x - floor(x);
         } else if (t->address[axis] == cudaAddressModeMirror) {
@@ -127,43 +135,51 @@ static int share(int of, int part) {
     return (of * part + 128) >> 8;
 }
 
-// What each of the eight elements weighs, in 256ths: weights[z][y][x].
-static void weigh(const tap taps[3], int weights[2][2][2]) {
+// What each of the eight elements weighs, in 256ths; element 4 z + 2 y + x.
+static void weigh(const tap taps[3], int weights[8]) {
     const int a = taps[0].second, b = taps[1].second, c = taps[2].second;
     for (int z = 0; z < 2; z++) {
         const int plane = z ? c : 256 - c, right = share(plane, a), left = plane - right;
-        weights[z][1][1] = share(right, b);
-        weights[z][0][1] = right - weights[z][1][1];
-        weights[z][0][0] = share(left, 256 - b);
-        weights[z][1][0] = left - weights[z][0][0];
+        int *of = &weights[4 * z];
+        of[3] = share(right, b);
+        of[1] = right - of[3];
+        of[0] = share(left, 256 - b);
+        of[2] = left - of[0];
     }
 }
 
 typedef struct sum {
-    int64_t whole; // in units of 2^(top - 36)
-    int top;       // finite values stay below 2^top; INT_MIN: nothing was added
+    int64_t whole;
+    int unit; // its power of two; INT_MIN: nothing was added
 } sum;
 
-// With the four products of a plane: values (0 where there is no weight) and weights.
-static sum add_plane(sum before, const double values[4], int weights[2][2]) {
-    sum plane = {0, INT_MIN};
+// Of a plane's four products; a value without a weight is 0.
+static sum plane_sum(const double values[4], const int weights[4]) {
+    int top = INT_MIN; // all are below 2^top
     for (int i = 0; i < 4; i++) {
-        int top;
-        if (frexp(values[i], &top) != 0 && top > plane.top) plane.top = top;
+        int above;
+        if (frexp(values[i], &above) != 0 && above > top) top = above;
     }
-    if (plane.top == INT_MIN) return before;
-    for (int i = 0; i < 4; i++) plane.whole += weights[i / 2][i % 2] * (int64_t)ldexp(values[i], 28 - plane.top);
-    if (before.top == INT_MIN) return plane;
-    const sum *high = before.top > plane.top ? &before : &plane, *low = high == &plane ? &before : &plane;
-    const int apart = high->top - low->top;
-    return (sum){high->whole + (low->whole >> (apart < 63 ? apart : 63)), high->top};
+    if (top == INT_MIN) return (sum){0, INT_MIN};
+    int64_t whole = 0;
+    for (int i = 0; i < 4; i++) whole += weights[i] * (int64_t)ldexp(values[i], 28 - top);
+    return (sum){whole, top - 36}; // 28, and 8 of the weights
+}
+
+static sum together(sum a, sum b) {
+    if (a.unit == INT_MIN) return b;
+    if (b.unit == INT_MIN) return a;
+    const sum high = a.unit > b.unit ? a : b, low = a.unit > b.unit ? b : a;
+    const int finer = (high.unit - 2) & 3, unit = high.unit - finer, apart = unit - low.unit; // apart: -3 and more
+    const int64_t kept = low.whole * 8 >> (apart < 60 ? apart + 3 : 63);
+    return (sum){high.whole * (1 << finer) + kept, unit};
 }
 
 // As a float: to nearest, halves away from zero.
 static float rounded(sum s) {
     if (s.whole == 0) return 0;
     int64_t size = s.whole < 0 ? -s.whole : s.whole;
-    int exponent = s.top - 36;
+    int exponent = s.unit;
     const int beyond = ilogb((double)size) - 23;
     if (beyond > 0) {
         size = (size + ((int64_t)1 << (beyond - 1))) >> beyond;
@@ -172,26 +188,57 @@ static float rounded(sum s) {
     return (float)ldexp(s.whole < 0 ? -(double)size : (double)size, exponent);
 }
 
+static float filtered_floats(double values[8], const int weights[8]) {
+    int all_negative = 1;
+    for (int i = 0; i < 8; i++) {
+        if (fabs(values[i]) < FLT_MIN) values[i] = copysign(0, values[i]);
+        if (weights[i] && !signbit(values[i])) all_negative = 0;
+    }
+    const sum s = together(plane_sum(values, weights), plane_sum(values + 4, weights + 4));
+    return s.whole == 0 && all_negative ? -0.0f : rounded(s);
+}
+
+static float filtered_shares(const double values[8], const int weights[8], int is_signed) {
+    const int one = is_signed ? 32767 : 65535;
+    int total = 128;
+    for (int i = 0; i < 8; i++) {
+        const double share = fmin(fmax(values[i], is_signed ? -1 : 0), 1); // the border's can be anything
+        total += weights[i] * (int)floor(share * one + 0.5);
+    }
+    return (float)((double)(total >> 8) / one);
+}
+
+static float no_number(void) { // the one that a GPU makes
+    const uint32_t bits = 0x7fffffff;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static double value_at(const emu_texture *t, const long at[3], int channel) {
     const char *from = element_at(t, at);
     return from ? number(t, from, channel) : (double)t->border[channel];
 }
 
 static float filtered(const emu_texture *t, const tap taps[3], int channel) {
-    int weights[2][2][2];
-    double values[2][4], total = 0;
+    int weights[8];
+    double values[8], total = 0;
     weigh(taps, weights);
-    for (int z = 0; z < 2; z++)
-        for (int y = 0; y < 2; y++)
-            for (int x = 0; x < 2; x++) {
-                const long at[3] = {taps[0].at[x], taps[1].at[y], taps[2].at[z]};
-                // without a weight nothing, be it infinite
-                total += values[z][2 * y + x] = weights[z][y][x] ? value_at(t, at, channel) : 0;
-            }
-    if (!isfinite(total)) return (float)total;
-    sum s = {0, INT_MIN};
-    for (int z = 0; z < 2; z++) s = add_plane(s, values[z], weights[z]);
-    return rounded(s);
+    for (int i = 0; i < 8; i++) {
+        const int x = i & 1, y = i >> 1 & 1, z = i >> 2;
+        const long at[3] = {taps[0].at[x], taps[1].at[y], taps[2].at[z]};
+        const int counts = (!x || taps[0].second) && (!y || taps[1].second) && (!z || taps[2].second);
+        const double value = counts ? value_at(t, at, channel) : 0;
+        total += value;
+        values[i] = weights[i] ? value : 0;
+    }
+    switch (t->format) {
+    case EMU_SIGNED_8:
+    case EMU_SIGNED_16: return filtered_shares(values, weights, 1);
+    case EMU_UNSIGNED_8:
+    case EMU_UNSIGNED_16: return filtered_shares(values, weights, 0);
+    default: return isnan(total) ? no_number() : isinf(total) ? (float)total : filtered_floats(values, weights);
+    }
 }
 
 static const char *problem(const emu_texture *t, int axes, int as_float, int channels) {
