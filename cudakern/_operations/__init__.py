@@ -41,6 +41,7 @@ class Operation:
     large: tuple[tuple[int, ...], ...]  #: shapes that only the long tests try
     headline: bool = False  #: one of the two that are shown where none is asked for
     own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
+    cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
     any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
 
 
