@@ -16,7 +16,7 @@ from ._backend import Backend, backend
 from ._compare import Comparison, compare
 from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
-from ._operations import Operation, operation
+from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, measure
 
 if TYPE_CHECKING:
@@ -221,8 +221,10 @@ def ladder(
     steps: list[Step] = []
     with _progress(progress, op, len(rows)) as announce:
         announce("NumPy in double, to compare with")
-        reference = what.reference(*inputs)
-        magnitude = what.magnitude(*inputs) if what.cancels else None
+        wide = widened(inputs, np.float64)
+        reference = what.reference(*wide)
+        magnitude = what.magnitude(*wide) if what.cancels else None
+        del wide  # as large as the inputs, or twice
         for row in rows:
             announce(row.name)
             steps.append(_step(what, row, here, inputs, reference, magnitude, repeat, warmup))
