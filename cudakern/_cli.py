@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import __version__, _display, _table
+from ._arguments import keywords
 from ._backend import backend, use_backend
 from ._device_query import device_query
 from ._errors import CudaError, nearest, unknown
@@ -28,6 +29,9 @@ from ._operations import headlines, kernels_only, names, note_on_skipped
 from ._resources import kernel_resources
 from ._source import source
 from ._verify import verify
+
+#: What a launch is described by in options, which a variant may have as a parameter too.
+OPTIONS = ("threads", "registers", "shared", "capability", "dtype")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -49,6 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command is not None and command not in commands:
         parser.error(unknown("command", command, commands))
     options, rest = parser.parse_known_args(given)
+    if hasattr(options, "arguments"):  # argparse takes none that stands behind an option
+        options.arguments += [word for word in rest if _is_argument(word)]
+        rest = [word for word in rest if not _is_argument(word)]
     if rest:
         known = commands[options.command].options()
         parser.error(
@@ -67,6 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("cudakern: stopped", file=sys.stderr)
         return 130
+
+
+def _is_argument(word: str) -> bool:
+    return "=" in word and not word.startswith("-")
 
 
 def _command_first(given: list[str]) -> list[str]:
@@ -117,7 +128,8 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made = command("occupancy", _occupancy, "How many blocks a multiprocessor holds at once, and what limits them.")
     made.add_argument("op", nargs="?", help=f"with a variant: that kernel's threads, registers and memory ({known})")
     made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it")
-    made.add_argument("--threads", type=int, help="per block")
+    made.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8")
+    made.add_argument("--threads", type=int, help="per block; of a variant that has threads=, that parameter")
     made.add_argument("--registers", type=int, help="per thread")
     made.add_argument("--shared", type=int, metavar="BYTES", help="per block, static and dynamic")
     made.add_argument("--capability", help="e.g. 9.0; default: this device's")
@@ -128,6 +140,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made = command("resources", _resources, "What the compiler made of an operation's kernels.")
     made.add_argument("op", help=known)
     made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it; default: all")
+    made.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8")
     made.add_argument("--dtype", help="type of the input, e.g. float64")
 
     made = command("lab", _lab, "Run an experiment of cudakern.lab; without a name, list them.")
@@ -202,10 +215,13 @@ def _query(options: argparse.Namespace) -> int:
 def _occupancy(options: argparse.Namespace) -> int:
     if options.plot:
         _check_picture(options.plot)
+    parameters = _row_parameters(options)
+    if options.threads is not None and "threads" in parameters:
+        raise ValueError("occupancy: threads= is given twice: --threads is the same")
     found = occupancy(
         options.op,
         options.variant,
-        threads=options.threads,
+        **{"threads": options.threads} | parameters,
         registers=options.registers,
         shared_bytes=options.shared,
         capability=options.capability,
@@ -221,8 +237,25 @@ def _occupancy(options: argparse.Namespace) -> int:
     return 0
 
 
+def _row_parameters(options: argparse.Namespace) -> dict[str, Any]:
+    """The NAME=VALUE words of a command that names a row, as the row takes them."""
+    words = [word for word in (options.op, options.variant) if word and _is_argument(word)] + options.arguments
+    given = keywords(options.command, words)
+    named = options.variant is not None and not _is_argument(options.variant)
+    row = _table.find(options.op, options.variant) if given and named else None
+    for name in given:
+        if name in OPTIONS and hasattr(options, name) and (row is None or all(p.name != name for p in row.parameters)):
+            whose = "no variant is named" if row is None else f"{row.operation} {row.name!r} has no such parameter"
+            raise ValueError(f"{options.command}: {name}= is an option, since {whose}: write --{name} {given[name]}")
+        if row is None:
+            raise ValueError(f"{options.command}: {name}= is a variant's parameter: write OP VARIANT {words[0]}")
+    if row is not None:
+        row.values(given)  # refuses
+    return given
+
+
 def _resources(options: argparse.Namespace) -> int:
-    found = kernel_resources(options.op, options.variant, options.dtype)
+    found = kernel_resources(options.op, options.variant, options.dtype, **_row_parameters(options))
     if options.json:
         _json(found.to_dict())
     else:

@@ -20,7 +20,7 @@ class Comparison(NamedTuple):
         return f"max {self.max:.3g}, average {self.average:.3g}"
 
 
-def compare(a: npt.ArrayLike, b: npt.ArrayLike) -> Comparison:
+def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None = None) -> Comparison:
     """The relative errors of ``a`` against ``b``: the largest and the average of |a - b| / |b|.
 
     Elements where b is 0 have no relative error and are left out, as the documents do; elements that are equal
@@ -30,6 +30,9 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike) -> Comparison:
     ----------
     a, b : array_like
         Of one shape, any type.
+    magnitude : array_like, optional
+        What errors are shares of instead of |b|, where terms of both signs may leave a b near 0: for a product of
+        matrices ``abs(x) @ abs(y)``. A shape that broadcasts to theirs. No element is left out then.
 
     Returns
     -------
@@ -39,26 +42,32 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike) -> Comparison:
     Raises
     ------
     ValueError
-        Two shapes.
+        Two shapes; a magnitude that does not broadcast to them.
 
     Examples
     --------
     >>> import cudakern
     >>> cudakern.compare([1.0, 2.0, 5.0], [1.0, 4.0, 0.0])
     Comparison(max=0.5, average=0.25)
+    >>> cudakern.compare([1.0, 2.0, 5.0], [1.0, 4.0, 0.0], magnitude=10.0)
+    Comparison(max=0.5, average=0.23333333333333334)
     """
     first, second = np.asarray(a), np.asarray(b)
     if first.shape != second.shape:
         raise ValueError(f"compare: shapes differ, {first.shape} and {second.shape}")
-    kept = second != 0
-    first, second = first[kept], second[kept]
+    if magnitude is None:
+        kept = second != 0
+        first, second = first[kept], second[kept]
+        scale = second
+    else:
+        scale = np.broadcast_to(np.asarray(magnitude), second.shape)
     if second.size == 0:
         return Comparison(0.0, 0.0)
     wide: Any = np.result_type(first, second, np.float64)
     if wide.kind != "c" and max(first.itemsize, second.itemsize) > 4:
         wide = np.longdouble  # float64 and int64 are compared in more digits than they have, where there are more
     with np.errstate(all="ignore"):
-        errors = np.abs(first.astype(wide) - second.astype(wide)) / np.abs(second.astype(wide))
+        errors = np.abs(first.astype(wide) - second.astype(wide)) / np.abs(scale.astype(wide))
     errors = np.where(first == second, 0, errors)
     return Comparison(float(errors.max()), float(errors.mean()))
 

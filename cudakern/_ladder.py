@@ -16,7 +16,7 @@ from ._backend import Backend, backend
 from ._compare import Comparison, compare
 from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
-from ._operations import Operation, operation
+from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, measure
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Step:
 
     variant: _table.Variant
     profile: Profile | None
-    error: Comparison | None  #: relative, against NumPy
+    error: Comparison | None  #: relative, against NumPy: to the result, or where terms cancel to their magnitude
     speedup: float | None  #: kernel time of the first step / this one's; only where both clocks are of one kind
     note: str = ""
     failed: bool = False  #: True for an error of the runtime, False where the row is not for this place or input
@@ -115,9 +115,12 @@ class Ladder(Sequence[Step]):
                     "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-",
                 ]
             )
+        relative = "relative"
+        if operation(self.operation).cancels:
+            relative = "shares of the values that go into a result, which may be near 0 itself"
         note = (
             "whole: the call with its copies. speed-up: of the kernel, over the first step. "
-            "Errors are relative, against NumPy in double."
+            f"Errors are {relative}, against NumPy in double."
         )
         if clocked:
             note += " blocks: from the first block's start to the last one's end, by the device's own timer."
@@ -187,7 +190,8 @@ def ladder(
     Returns
     -------
     Ladder
-        A sequence of steps that shows itself as a table, with ``to_dict()`` and ``plot()``.
+        A sequence of steps that shows itself as a table, with ``to_dict()`` and ``plot()``. Errors are relative to the
+        result; those of look-ups, whose results may be near 0, to the values of the table that go into it.
 
     Raises
     ------
@@ -217,10 +221,13 @@ def ladder(
     steps: list[Step] = []
     with _progress(progress, op, len(rows)) as announce:
         announce("NumPy in double, to compare with")
-        reference = what.reference(*inputs)
+        wide = widened(inputs, np.float64)
+        reference = what.reference(*wide)
+        magnitude = what.magnitude(*wide) if what.cancels else None
+        del wide  # as large as the inputs, or twice
         for row in rows:
             announce(row.name)
-            steps.append(_step(what, row, here, inputs, reference, repeat, warmup))
+            steps.append(_step(what, row, here, inputs, reference, magnitude, repeat, warmup))
     first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
     return Ladder(
         op, what.rate, tuple(x.shape for x in inputs), kind.name, here, tuple(_with_speedup(s, first) for s in steps)
@@ -250,6 +257,7 @@ def _step(
     here: Backend,
     inputs: tuple[Any, ...],
     reference: Any,
+    magnitude: Any,
     repeat: int | None,
     warmup: int | None,
 ) -> Step:
@@ -262,7 +270,7 @@ def _step(
         return Step(row, None, None, None, f"not for this input: {error}")
     except CudaError as error:
         return Step(row, None, None, None, f"failed: {error}", failed=True)
-    return Step(row, profile, compare(result, reference), None)
+    return Step(row, profile, compare(result, reference, magnitude), None)
 
 
 def _with_speedup(step: Step, first: Profile | None) -> Step:

@@ -302,7 +302,7 @@ def _whole(name: str, value: Any, low: int, high: int | None, what: str) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"occupancy: {name}= must be an integer, not {type(value).__name__}") from None
+        raise TypeError(f"occupancy: {name}= must be an integer, not {value!r:.60}") from None
     if number < low or (high is not None and number > high):
         allowed = f"from {low}" + (f" to {high}" if high is not None else "")
         raise ValueError(f"occupancy: {name}={number}: {what} {allowed}")
@@ -373,7 +373,7 @@ def occupancy(
         One of our kernels, as ``variants(op)`` lists them: its threads, registers and shared memory are then what
         ``kernel_resources`` says, where they are not given.
     threads : int
-        Per block, 1 to 1024.
+        Per block, 1 to 1024. Of a named row that has a parameter ``threads=``, that parameter: shared memory follows.
     registers : int, optional
         Per thread, 0 to 255. Not given: they set no limit, and the result says so.
     shared_bytes : int, optional
@@ -415,7 +415,7 @@ def occupancy(
     if op is not None:
         from ._resources import main_kernel
 
-        found = main_kernel(op, variant, dtype, parameters)
+        found = main_kernel(op, variant, dtype, parameters, threads)
         kernel = f"{found.operation}, {found.variant}: {found.kernel}"
         threads = found.threads if threads is None else threads
         registers = found.registers if registers is None else registers

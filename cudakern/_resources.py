@@ -308,11 +308,16 @@ def kernel_resources(
     return KernelTable(made)
 
 
-def main_kernel(op: str, variant: str | None, dtype: Any, parameters: dict[str, Any]) -> KernelResources:
-    """The kernel of a named row that its plan speaks of: the first that a call launches."""
+def main_kernel(
+    op: str, variant: str | None, dtype: Any, parameters: dict[str, Any], threads: int | None
+) -> KernelResources:
+    """The kernel of a named row that its plan speaks of: the first that a call launches. ``threads`` is the row's
+    parameter of that name, where it has one."""
     if variant is None:
         names = ", ".join(row.name for row in _rows(op, None))
         raise TypeError(f"occupancy: which variant of {op}? It has {names}")
+    if threads is not None and any(p.name == "threads" for p in _table.find(op, variant).parameters):
+        parameters = parameters | {"threads": threads}
     found = kernel_resources(op, variant, dtype, **parameters)
     if not found:
         raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")

@@ -63,14 +63,14 @@ class Parameter:
         """The value as an int; TypeError if it is none, ValueError if the row does not take it."""
         if self.words:
             if not isinstance(value, str):
-                raise TypeError(f"{self.name}= must be one of {self.allowed}, not {type(value).__name__}")
+                raise TypeError(f"{self.name}= must be one of {self.allowed}, not {value!r:.60}")
             if value not in self.words:
                 raise ValueError(unknown(f"{self.name}=", value, self.words))
             return self.words.index(value)
         try:
             number = operator.index(value)
         except TypeError:
-            raise TypeError(f"{self.name}= must be an integer, not {type(value).__name__}") from None
+            raise TypeError(f"{self.name}= must be an integer, not {value!r:.60}") from None
         fits = (
             number in self.choices
             if self.choices

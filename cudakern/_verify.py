@@ -11,8 +11,8 @@ import numpy as np
 
 from . import _display, _table
 from ._backend import Backend, backend
-from ._dtypes import BFLOAT16, NO_BFLOAT16, has_bfloat16, kind_of, numpy_dtype
-from ._operations import Operation, names, note_on_skipped, operation
+from ._dtypes import BFLOAT16, NO_BFLOAT16, has_bfloat16, numpy_dtype
+from ._operations import Operation, names, note_on_skipped, operation, widened
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _error_ratio(
 ) -> float:
     """The largest error as a share of what the row allows; inf where an exact result is not exact."""
     # The sizes are small: long double is affordable, and gives float64 a reference that is better than itself.
-    wide = [x.astype(np.result_type(x, np.longdouble)) if kind_of(x.dtype) in "fc" else x for x in inputs]
+    wide = widened(inputs, np.longdouble)
     own = {k: v for k, v in parameters.items() if k in what.own}
     expected = np.asarray(what.reference(*wide, **own))
     if np.shape(result) != expected.shape:

@@ -591,6 +591,47 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
     assert (tmp_path / "curves.svg").stat().st_size > 1000
 
 
+def test_a_rows_own_threads_change_its_shared_memory():
+    """Given as the block's size or as the row's parameter: they are one."""
+    row = ("sum_of_squares", "tree_sequential")
+    held = ck.occupancy(*row, threads=512, registers=20)
+    assert (held.threads, held.shared_bytes) == (512, ck.kernel_resources(*row, threads=512)[0].shared_bytes)
+    assert held.shared_bytes > ck.occupancy(*row, registers=20).shared_bytes
+    with pytest.raises(ValueError, match="threads=2000 is not possible"):
+        ck.occupancy(*row, threads=2000)
+    assert ck.occupancy("matmul", "tiled", threads=64, registers=20).threads == 64  # a row without: what is looked at
+
+
+@each_backend
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["matmul", "tiled", "tile=9"], "tile=9 is not possible (elements a side of a tile): it takes 8, 16, 32"),
+        (["matmul", "tiled", "tile=x"], "tile= must be an integer, not 'x'"),
+        (["matmul", "tiled", "tiles=8"], "variant 'tiled' has no parameter 'tiles'; it takes tile="),
+        (["matmul", "tiled", "8"], "'8' is no argument: write NAME=VALUE"),
+        (["matmul", "tiled", "tile=8", "tile=8"], "tile= is given twice"),
+        (["matmul", "tile=8"], "tile= is a variant's parameter: write OP VARIANT tile=8"),
+        (["matmul", "tilde", "tile=8"], "unknown variant 'tilde' of matmul: the nearest is 'tiled'"),
+        (["sort", "merge_hybrid", "memory=shard"], "the nearest is 'shared'"),
+        (["matmul", "tiled", "dtype=int8"], "dtype= is an option, since matmul 'tiled' has no such parameter"),
+    ],
+)
+def test_a_rows_parameters_on_the_command_line(backend, capsys, arguments, words):
+    """Both commands that look at a row's kernels take them and refuse in one line."""
+    for command in ("occupancy", "resources"):
+        assert words in cli(capsys, command, *arguments, "--backend", backend, status=2)
+    here = ("--json", "--backend", backend)
+    line = ("occupancy", "sum_of_squares", "tree_sequential", "threads=512", "blocks=3", "--registers", "20", *here)
+    found = json.loads(cli(capsys, *line))
+    assert (found["threads"], found["shared_bytes"] >= 4096) == (512, True)
+    for words in (["matmul", "tiled", "tile=8", *here], ["matmul", "tiled", *here, "tile=8"]):
+        assert json.loads(cli(capsys, "resources", *words))[0]["block"] == [8, 8, 1]
+    assert "no variant is named: write --threads 128" in cli(capsys, "occupancy", "threads=128", status=2)
+    twice = ("occupancy", "vector_add", "naive", "threads=64", "--threads", "32")
+    assert "given twice" in cli(capsys, *twice, status=2)
+
+
 @each_backend
 def test_resources_on_the_command_line(backend, capsys):
     words = cli(capsys, "resources", "matmul", "--backend", backend)

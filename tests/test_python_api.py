@@ -462,6 +462,38 @@ def test_compare_is_that_of_the_documents():
         cudakern.compare([1, 2], [1, 2, 3])
 
 
+def test_compare_by_magnitudes():
+    """Errors of results near 0 as shares of what they are made of; a result that should be 0 is not passed over."""
+    largest, average = cudakern.compare([1e-7, 2.0, 0.0], [0.0, 1.0, 0.0], magnitude=[1.0, 4.0, 0.0])
+    assert (largest, average) == pytest.approx((0.25, (1e-7 + 0.25) / 3))
+    assert cudakern.compare([1.0, 0.0], [0.0, 0.0], magnitude=[0.0, 0.0]).max == np.inf
+    assert cudakern.compare([3.0, 1.0], [2.0, 1.0], magnitude=4) == (0.25, 0.125)
+    assert cudakern.compare([1 + 1j], [1j], magnitude=[4.0]) == (0.25, 0.25)
+    assert cudakern.compare([], [], magnitude=[]) == (0, 0)
+    with pytest.raises(ValueError, match="shape"):
+        cudakern.compare([1.0, 2.0], [1.0, 2.0], magnitude=[1.0, 2.0, 3.0])
+
+
+def test_errors_of_look_ups_are_shares_of_the_tables_values():
+    """The texture's weights are rounded to 256ths, some times over: by the result, which may be 0, they were 100 %."""
+    for op, n in (("interp", 5000), ("lookup_2d", 5000), ("lookup_3d", 5000)):
+        steps = cudakern.ladder(op, n=n, repeat=1, warmup=0, progress=False)
+        assert 1e-5 < steps["texture"].error.max < 0.02
+        assert steps["global_memory"].error.max < 3e-7
+        assert "shares of the values that go into a result" in repr(steps)
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("saxpy", n=100, repeat=1, progress=False)
+    assert "Errors are relative, against" in " ".join(repr(steps).split())
+
+
+def test_ladders_compare_with_double():
+    """A running sum in float32 is less exact than the kernels' trees: it is not what they are measured by."""
+    steps = cudakern.ladder("inclusive_scan", n=50_000, repeat=1, warmup=0, progress=False)
+    assert 0 < steps["lookback"].error.max < 5e-7 < steps["numpy"].error.max
+    assert steps["serial"].error == steps["numpy"].error
+    assert 0 < cudakern.ladder("vector_add", n=5000, variants=["numpy"], repeat=1)[0].error.max <= 2.0**-24
+
+
 def test_compare_sees_the_last_bit():
     one = np.float64(1)
     assert cudakern.compare(np.nextafter(one, 2), one).max == np.finfo(np.float64).eps

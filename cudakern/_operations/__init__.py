@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _table
 from .._dtypes import kind_of
@@ -34,13 +35,14 @@ class Operation:
     shape_help: str
     fixed_rank: bool  #: shapes have as many numbers as the default one
     make: Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]  #: (shape, dtype, seed) -> inputs
-    reference: Callable[..., Any]  #: inputs -> the result by NumPy, in double or the inputs' type if that is wider
+    reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
     magnitude: Callable[..., Any]  #: inputs -> sum of magnitudes, which error bounds are relative to
     square: Callable[[int], tuple[int, ...]]  #: n= -> shape
     ragged: tuple[tuple[int, ...], ...]  #: shapes that verify tries
     large: tuple[tuple[int, ...], ...]  #: shapes that only the long tests try
     headline: bool = False  #: one of the two that are shown where none is asked for
     own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
+    cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
     any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
 
 
@@ -51,6 +53,11 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     if kind_of(dtype) == "f":
         return random.random(shape).astype(dtype)
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
+
+
+def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
+    """Floats in that type or a wider one, for references that are more exact than results; integers as they are."""
+    return tuple(x.astype(np.result_type(x, least)) if kind_of(x.dtype) in "fc" else x for x in inputs)
 
 
 @functools.cache

@@ -187,5 +187,6 @@ def operation(
         ragged=ragged,
         large=(large,),
         own=("mode", "filter"),
+        cancels=True,
         any_value=tuple(range(1, len(default))),
     )

@@ -10,9 +10,10 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch
+from .. import _dispatch, _transfer
 from .._array import DeviceArray
 from .._layout import Shape
+from .._streams import stream_handle
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
@@ -20,10 +21,11 @@ from ._call import Rule, compute
 
 NAME = "packbits"
 BIT_ORDERS = ("big", "little")
+FLAGS_A_BYTE = 8
 
 
 def _packed(x: Shape, bitorder: str = "big") -> Shape:
-    return (-(-math.prod(x) // 8),)
+    return (-(-math.prod(x) // FLAGS_A_BYTE),)
 
 
 RULE = Rule(NAME, ("a",), np.packbits, preferred=("vectorized", "ballot"), shape=_packed)
@@ -68,8 +70,9 @@ def packbits(
     a : array_like or DeviceArray
         Bools or integers, any strides: whatever is not 0 is a 1.
     axis : int, optional
-        The axis to pack along. None takes all elements as one row. Kernels pack one row; along one axis of several,
-        "auto" packs host arrays by NumPy.
+        The axis to pack along; None: all elements as one row. Kernels pack one row. Along one axis of several they are
+        given a copy, in which the axis is the last one and as long as whole bytes, unless the array lies so already;
+        "auto" packs host arrays along it by NumPy.
     bitorder : {"big", "little"}
         Whether the first of eight flags is the highest bit of its byte or the lowest.
     variant : str
@@ -84,14 +87,15 @@ def packbits(
     Returns
     -------
     ndarray or DeviceArray
-        uint8; missing bits of the last byte are 0. On the device where the input is.
+        uint8, of one axis, or of a's axes with an eighth of the elements along ``axis``; missing bits of the last byte
+        are 0. On the device where the input is.
 
     Raises
     ------
     TypeError
         Neither bools nor integers; a parameter that the row does not have.
     ValueError
-        Another bit order; an axis of several for a kernel; an unknown variant.
+        Another bit order; an unknown variant.
     numpy.exceptions.AxisError
         An axis that the array does not have.
     CudaError
@@ -108,19 +112,32 @@ def packbits(
     array([176, 128], dtype=uint8)
     >>> cudakern.packbits([True, False, True], bitorder="little", variant="ballot").tolist()
     [5]
+    >>> cudakern.packbits([[1, 0, 1], [0, 1, 1]], axis=1, variant="unrolled").tolist()
+    [[160], [96]]
     """
     if not isinstance(bitorder, str):
         raise TypeError(f"{NAME}: bitorder is a str, 'big' or 'little', not {type(bitorder).__name__}")
     if bitorder not in BIT_ORDERS:
         raise ValueError(f"{NAME}: bitorder is {bitorder!r}, and must be 'big' or 'little'")
-    rule, own = RULE, {"bitorder": bitorder}
-    if axis is not None:
-        x = a if isinstance(a, DeviceArray) else _dispatch.host_array(a, "a")
-        place = _normal(axis, max(x.ndim, 1))
-        if x.ndim > 1:
-            _check_numpy_packs(x, variant, place)
-            rule = replace(RULE, preferred=(), by_numpy=_along(place), shape=_shape_along(place))
-    return compute(rule, (a,), variant=variant, stream=stream, parameters=parameters, own=own)
+    own = {"bitorder": bitorder}
+    if axis is None:
+        return compute(RULE, (a,), variant=variant, stream=stream, parameters=parameters, own=own)
+    x = a if isinstance(a, DeviceArray) else _dispatch.host_array(a, "a")
+    place = _normal(axis, max(x.ndim, 1))
+    if x.ndim < 2:
+        return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
+    if not isinstance(x, DeviceArray) and variant in (AUTO, "numpy"):
+        rule = replace(RULE, preferred=(), by_numpy=_along(place), shape=_shape_along(place))
+        return compute(rule, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
+    order = [*(i for i in range(x.ndim) if i != place), place]
+    rows = x.transpose(*order)
+    gap = -x.shape[place] % FLAGS_A_BYTE
+    if gap:
+        rows = _lengthened(rows, gap, stream)
+    row = _as_one_row(rows, stream)
+    packed = compute(RULE, (row,), variant=variant, stream=stream, parameters=parameters, own=own)
+    packed = packed.reshape(*rows.shape[:-1], rows.shape[-1] // FLAGS_A_BYTE)
+    return packed.transpose(*sorted(range(x.ndim), key=order.__getitem__))  # every axis where it was
 
 
 def _normal(axis: SupportsIndex, ndim: int) -> int:
@@ -130,21 +147,37 @@ def _normal(axis: SupportsIndex, ndim: int) -> int:
     return place % ndim
 
 
-def _check_numpy_packs(x: Any, variant: str, axis: int) -> None:
-    if isinstance(x, DeviceArray) or variant not in (AUTO, "numpy"):
-        mend = "take a.get()" if isinstance(x, DeviceArray) else f"variant={AUTO!r} packs it by NumPy"
-        raise ValueError(
-            f"{NAME}: kernels pack one row of flags, not along axis {axis} of an array of shape {x.shape}: {mend}, or "
-            "axis=None, which takes all elements as one row"
-        )
-
-
 def _along(axis: int) -> Any:
     return lambda x, bitorder: np.packbits(x, axis, bitorder)
 
 
 def _shape_along(axis: int) -> Any:
-    return lambda x, bitorder="big": (*x[:axis], -(-x[axis] // 8), *x[axis + 1 :])
+    return lambda x, bitorder="big": (*x[:axis], -(-x[axis] // FLAGS_A_BYTE), *x[axis + 1 :])
+
+
+def _lengthened(x: Any, by: int, stream: Any) -> Any:
+    """A copy whose last axis is longer, by zeros: each row of flags begins with a byte of its own."""
+    shape = (*x.shape[:-1], x.shape[-1] + by)
+    if not isinstance(x, DeviceArray):
+        made = np.zeros(shape, x.dtype)
+        made[..., :-by] = x
+        return made
+    module, device = x._native, x._view.device
+    handle = stream_handle(stream, module, device)
+    copy = DeviceArray(_transfer.new(module, shape, x._view.dtype, device, handle), module)
+    _transfer.fill(module, copy[..., -by:]._view, 0, handle)
+    _transfer.assign_view(module, copy[..., :-by]._view, x._view, handle)
+    return copy
+
+
+def _as_one_row(x: Any, stream: Any) -> Any:
+    """All elements in their order: a view where there is one."""
+    if not isinstance(x, DeviceArray):
+        return x.reshape(-1)
+    try:
+        return x.ravel()
+    except ValueError:
+        return x.copy(stream=stream).ravel()
 
 
 def reference(a: Array, bitorder: Any = "big") -> Array:
