@@ -59,11 +59,11 @@ inline double depth_software(const ck_call *call) {
 // Of the table's largest. A weight is rounded to 256ths at every split: once for one axis, 2 + 2 times for two (the
 // coordinates, and the split of both columns), 3 + 2 + 4 times for three; each moves at most a 512th from one element
 // to another. And the roundings of the coordinate, which is counted in elements and, where the table repeats, divided
-// by their number.
+// by their number, and then has 21 bits after the point: 16 units an element, and some for the division.
 inline double depth_texture(const ck_call *call) {
     const int axes = call->views[0].ndim;
     double depth = 8 + static_cast<double>(axes * axes << 16);
-    for (int i = 0; i < axes; ++i) depth += 16.0 * static_cast<double>(call->views[0].shape[i]);
+    for (int i = 0; i < axes; ++i) depth += 20.0 * static_cast<double>(call->views[0].shape[i]);
     return depth;
 }
 
