@@ -29,6 +29,7 @@ NAMES = (
     "complex64",
     "complex128",
 )
+INTEGERS = NAMES[:9]  #: and bool, which counts as one in NumPy too
 BFLOAT16 = "bfloat16"
 NO_BFLOAT16 = "ml_dtypes is not installed"
 _ITEMSIZE = {BFLOAT16: 2} | {name: np.dtype(name).itemsize for name in NAMES if name != BFLOAT16}

@@ -26,7 +26,7 @@ LARGEST, ROOT_MEAN_SQUARE = 1.1, 1.0
 def told(dtype: npt.DTypeLike) -> str:
     """A type's name for an error: without the bits of strings and records, which nobody writes."""
     name = type_name(dtype)
-    return name.rstrip("0123456789") if name.startswith(("str", "bytes", "void")) else name
+    return name.rstrip("0123456789") if name.startswith(("str", "bytes", "void", "StringDType")) else name
 
 
 @dataclass(frozen=True)

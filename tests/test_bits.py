@@ -120,9 +120,12 @@ def test_kernels_pack_along_any_axis(name, row, bitorder):
 
 def test_what_packbits_does_not_take(backend):
     for wrong in ([1.5, 0.0], np.array([]), ["a"], np.array([1], object)):
-        with pytest.raises(TypeError, match="integer or boolean"):
+        with pytest.raises(TypeError, match="packbits takes bool or int8 .* or uint64, .*a != 0 makes flags"):
             packbits(wrong)
-    with pytest.raises(TypeError, match="takes .*bool.*not float32"):
+        for axis in (None, 0):  # (no hint to "auto", which takes no others either)
+            with pytest.raises(TypeError, match="variant 'ballot' takes bool or .*a != 0 makes flags"):
+                packbits(wrong, axis, variant="ballot")
+    with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 makes flags"):
         packbits(cudakern.asarray(np.ones(3, "float32")))
     with pytest.raises(TypeError, match="vectorized.*int32"):
         packbits(np.ones(3, "int32"), variant="vectorized")

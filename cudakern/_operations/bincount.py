@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .. import _dispatch
 from .._array import DeviceArray
 from .._backend import backend
+from .._dtypes import INTEGERS
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
@@ -31,7 +32,7 @@ def by_numpy(x: Array, minlength: int = 0) -> Array:
     return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
 
 
-RULE = Rule(NAME, ("x",), by_numpy, preferred=FOR_FEW)
+RULE = Rule(NAME, ("x",), by_numpy, preferred=FOR_FEW, only=INTEGERS, instead=".astype(int) cuts numbers to integers")
 
 
 @overload
@@ -124,7 +125,7 @@ def bincount(
     )
     rule = replace(RULE, by_numpy=lambda given: by_numpy(given, least))
     if not by_host:
-        bins = max(_bins(x if isinstance(x, DeviceArray) else _dispatch.host_array(x, "x"), variant, stream), least)
+        bins = max(_bins(x if isinstance(x, DeviceArray) else _dispatch.host_array(x, "x"), stream), least)
         rule = replace(
             rule,
             shape=lambda _: (bins,),
@@ -143,14 +144,12 @@ def _least(minlength: Any) -> int:
     return least
 
 
-def _bins(x: Any, variant: str, stream: Any) -> int:
+def _bins(x: Any, stream: Any) -> int:
     """One more than the largest number; for an array on the device by asking it, which waits."""
     if x.ndim != 1:
         raise ValueError(f"{NAME}: x is {x.shape}, and must have one axis: x.reshape(-1) has")
     if np.dtype(x.dtype).kind not in "biu":
-        if variant != AUTO:
-            return 0  # the row says what it takes
-        raise TypeError(f"{NAME} takes integers or bools, not {x.dtype}; .astype(int) cuts numbers to integers")
+        return 0  # the call says what it takes
     if x.size == 0:
         return 0
     lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())

@@ -45,7 +45,7 @@ def inclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     ----------
     x : array_like or DeviceArray
         Numbers, any strides. An array of several axes is taken as one row of its elements, as ``numpy.cumsum(x)``
-        takes it; there is no ``axis=``.
+        takes it; there is no ``axis=``. ``auto`` leaves host arrays of spans of time and of objects to NumPy.
     out : ndarray or DeviceArray, optional
         Where the result goes: one axis with as many elements as ``x``, of a type that takes the result ("same_kind").
     variant : str
