@@ -6,7 +6,7 @@ matmul and sum_of_squares have ways of their own (stacks and broadcasting in pla
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,9 @@ def _same_shape(*shapes: Shape, **own: Any) -> Shape:
     return shapes[0]
 
 
+CONVERT = ".astype() converts"
+
+
 @dataclass(frozen=True)
 class Rule:
     """What an operation says of its calls."""
@@ -46,7 +49,7 @@ class Rule:
     common: Callable[..., np.dtype[Any]] = np.result_type
     counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
     only: tuple[str, ...] = ()  #: the types that it is for, where "auto" takes no others either
-    instead: str = ".astype() converts"  #: what to do with others
+    instead: str = CONVERT  #: what to do with others
     #: NumPy's letters for the kinds of types that are no numbers and that "auto" leaves to by_numpy, on the host.
     others: str = ""
 
@@ -257,7 +260,11 @@ def _plain(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> Devic
     if not rule.broadcasts:
         shape = rule.shape(*(x.shape for x in views), **own)
     result = module.empty(shape, result_type, device, 0)
-    module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
+    try:
+        module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
+    except NotImplementedError:  # the only row that takes the type needs a later chip
+        _first_that_takes(rule, dtype, module, device)  # says so
+        raise
     return DeviceArray(result, module)
 
 
@@ -299,7 +306,7 @@ def _on_device(
         values = row.values(own)
     else:
         _dispatch.refuse_host_row(row, next(iter(arrays)))
-        row.signature(name)
+        row.signature(name, "" if _that_run(_takers(rule.name, rule.preferred, name), module, device) else CONVERT)
         _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
     views = {n: _transfer.converted(module, x._view, name, handle) for n, x in arrays.items()}
     for n in rule.numbers:
@@ -354,13 +361,24 @@ def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Va
     rows = _takers(rule.name, rule.preferred, dtype)
     if not rows:
         listed = dict.fromkeys(t for row in variants(rule.name) if row.name in rule.preferred for t in row.types)
-        raise TypeError(
-            f"{rule.name} of arrays on the device takes {', '.join(listed)}, not {dtype}; .astype() converts"
-        )
-    if len(rows) == 1:
-        return rows[0]
-    here = Backend(module.backend_name(), device, "the arrays are there", module)
-    return next((row for row in rows if not row.why_not(here)), rows[-1])
+        raise TypeError(f"{rule.name} of arrays on the device takes {', '.join(listed)}, not {dtype}; {CONVERT}")
+    for row in _that_run(rows, module, device):
+        return row
+    others = _that_run((find(rule.name, name) for name in rule.preferred), module, device)
+    listed = dict.fromkeys(t for row in others for t in row.types)
+    raise NotImplementedError(
+        f"{rule.name} of {dtype} arrays: only {rows[-1].name!r} takes them on the device, and "
+        f"{rows[-1].why_not(_at(module, device))}; others are for {', '.join(listed) or 'no type'}: {CONVERT}"
+    )
+
+
+def _at(module: Native, device: int) -> Backend:
+    return Backend(module.backend_name(), device, "the arrays are there", module)
+
+
+def _that_run(rows: Iterable[Variant], module: Native, device: int) -> list[Variant]:
+    here = _at(module, device)
+    return [row for row in rows if not row.why_not(here)]
 
 
 @functools.cache
