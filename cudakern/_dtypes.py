@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._errors import unknown
+
 NAMES = (
     "bool",
     "int8",
@@ -86,7 +88,12 @@ def _name_of(dtype: np.dtype[Any]) -> str:
 # --- NumPy's rules: what two types make of each other, what goes into what, how each rounds --------------------------
 def numpy_dtype(what: npt.DTypeLike) -> np.dtype[Any]:
     """np.dtype(what), for "bfloat16" too; ImportError says what is missing for that."""
-    return from_name(what) if isinstance(what, str) and what == BFLOAT16 else np.dtype(what)
+    try:
+        return from_name(what) if isinstance(what, str) and what == BFLOAT16 else np.dtype(what)
+    except TypeError:
+        if isinstance(what, str):
+            raise TypeError(unknown("type", what, NAMES)) from None
+        raise
 
 
 @functools.cache

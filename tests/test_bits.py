@@ -209,11 +209,11 @@ def test_what_bincount_does_not_take(backend, variant):
     for place in places:
         with pytest.raises(TypeError, match=r"weights are not taken here: numpy\.bincount\(x, weights\)"):
             bincount(place(np.array([1])), [0.5], variant=variant)
-        with pytest.raises(ValueError, match="negative"):
+        with pytest.raises(ValueError, match="the lowest number of x is -2, and none may be negative"):
             bincount(place(np.array([3, -2, 1])), variant=variant)
-        with pytest.raises(ValueError, match="deep|one axis"):
+        with pytest.raises(ValueError, match=r"x is \(2, 2\), and must have one axis"):
             bincount(place(np.ones((2, 2), int)), variant=variant)
-        with pytest.raises(ValueError, match="depth|one axis"):
+        with pytest.raises(ValueError, match=r"x is \(\), and must have one axis"):
             bincount(place(np.array(3)), variant=variant)
         with pytest.raises(TypeError, match="float64"):
             bincount(place(np.array([1.0])), variant=variant)
@@ -221,9 +221,9 @@ def test_what_bincount_does_not_take(backend, variant):
             bincount(place(np.array([1])), minlength=-1, variant=variant)
         with pytest.raises(TypeError, match="minlength is None: give 0"):
             bincount(place(np.array([1])), minlength=None, variant=variant)
-        with pytest.raises(TypeError, match="float"):
+        with pytest.raises(TypeError, match="minlength is 2.5, and must be an integer"):
             bincount(place(np.array([1])), minlength=2.5, variant=variant)
-        with pytest.raises(ValueError, match="negative|beyond the bins"):
+        with pytest.raises(ValueError, match="lowest number of x is -|no memory has as many bins"):
             bincount(place(np.array([2**63 + 4], np.uint64)), variant=variant)
     with pytest.raises(TypeError):
         bincount(["a"], variant=variant)
