@@ -52,15 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = next((a for a in given if not a.startswith("-")), None)
     if command is not None and command not in commands:
         parser.error(unknown("command", command, commands))
+    if command is None and not {"-h", "--help", "--version"} & set(given):
+        parser.error(f"which command? There are {', '.join(commands)}; --help says what they do")
     options, rest = parser.parse_known_args(given)
     if hasattr(options, "arguments"):  # argparse takes none that stands behind an option
-        options.arguments += [word for word in rest if _is_argument(word)]
+        options.arguments = [*options.arguments, *(word for word in rest if _is_argument(word))]
         rest = [word for word in rest if not _is_argument(word)]
     if rest:
-        known = commands[options.command].options()
         parser.error(
-            f"{options.command} does not take {rest[0]!r}"
-            + (f"; the nearest is {nearest(rest[0], known)[0]}" if rest[0].startswith("-") else "")
+            f"{options.command} does not take {rest[0]!r}{_mend(rest[0], commands[options.command].options())}"
         )
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
@@ -74,6 +74,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("cudakern: stopped", file=sys.stderr)
         return 130
+
+
+def _mend(word: str, known: list[str]) -> str:
+    """What to write instead of a word that a command does not take, if that can be told."""
+    name, equals, value = word.partition("=")
+    if word.startswith("-"):
+        return f"; the nearest is {nearest(name, known)[0]}"
+    if equals and f"--{name}" in known:
+        return f": write --{name} {value}"
+    return f": write --op {word}" if word in names() and "--op" in known else ""
 
 
 def _is_argument(word: str) -> bool:
@@ -106,6 +116,9 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         commands[name] = made
         return made
 
+    def add_arguments(made: _Parser, text: str) -> None:
+        made.add_argument("arguments", nargs="*", default=(), metavar="NAME=VALUE", help=text)
+
     command("info", _info, "The backend that answers and why, its device, and versions.")
 
     made = command("query", _query, "What a device says of itself, as CUDA's sample deviceQuery has it.")
@@ -128,7 +141,9 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made = command("occupancy", _occupancy, "How many blocks a multiprocessor holds at once, and what limits them.")
     made.add_argument("op", nargs="?", help=f"with a variant: that kernel's threads, registers and memory ({known})")
     made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it")
-    made.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8")
+    made.add_argument(
+        "arguments", nargs="*", default=(), metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8"
+    )
     made.add_argument("--threads", type=int, help="per block; of a variant that has threads=, that parameter")
     made.add_argument("--registers", type=int, help="per thread")
     made.add_argument("--shared", type=int, metavar="BYTES", help="per block, static and dynamic")
@@ -140,12 +155,16 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made = command("resources", _resources, "What the compiler made of an operation's kernels.")
     made.add_argument("op", help=known)
     made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it; default: all")
-    made.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8")
+    made.add_argument(
+        "arguments", nargs="*", default=(), metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8"
+    )
     made.add_argument("--dtype", help="type of the input, e.g. float64")
 
     made = command("lab", _lab, "Run an experiment of cudakern.lab; without a name, list them.")
     made.add_argument("name", nargs="?", help="as the list has it")
-    made.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="e.g. n=1000, or block=16,16 shape=62,76")
+    made.add_argument(
+        "arguments", nargs="*", default=(), metavar="NAME=VALUE", help="e.g. n=1000, or block=16,16 shape=62,76"
+    )
     made.add_argument("--plot", metavar="FILE", help="save its picture")
 
     made = command("variants", _variants, "The variants of an operation; without a name of all.")
@@ -167,7 +186,10 @@ def _names(text: str) -> list[str]:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(int(size) for size in text.replace("x", ",").split(","))
+    try:
+        return tuple(int(size) for size in text.replace("x", ",").split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"lengths are whole numbers, as in 17,33,65, and not {text!r}") from None
 
 
 def _json(value: Any) -> None:
@@ -239,7 +261,8 @@ def _occupancy(options: argparse.Namespace) -> int:
 
 def _row_parameters(options: argparse.Namespace) -> dict[str, Any]:
     """The NAME=VALUE words of a command that names a row, as the row takes them."""
-    words = [word for word in (options.op, options.variant) if word and _is_argument(word)] + options.arguments
+    words = [word for word in (options.op, options.variant) if word and _is_argument(word)]
+    words += options.arguments
     given = keywords(options.command, words)
     named = options.variant is not None and not _is_argument(options.variant)
     row = _table.find(options.op, options.variant) if given and named else None

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._dtypes import kind_of, numpy_dtype
+from ._table import told
 
 
 class Comparison(NamedTuple):
@@ -41,6 +42,8 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
 
     Raises
     ------
+    TypeError
+        Arrays of other things than numbers.
     ValueError
         Two shapes; a magnitude that does not broadcast to them.
 
@@ -55,6 +58,9 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     first, second = np.asarray(a), np.asarray(b)
     if first.shape != second.shape:
         raise ValueError(f"compare: shapes differ, {first.shape} and {second.shape}")
+    for given in (first, second):
+        if given.dtype.kind not in "biufcO" and given.dtype.isbuiltin != 2:  # (2: another package's, as bfloat16)
+            raise TypeError(f"compare takes numbers, not {told(given.dtype)}")
     if magnitude is None:
         kept = second != 0
         first, second = first[kept], second[kept]

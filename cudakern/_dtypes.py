@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._errors import unknown
+
 NAMES = (
     "bool",
     "int8",
@@ -29,6 +31,7 @@ NAMES = (
     "complex64",
     "complex128",
 )
+INTEGERS = NAMES[:9]  #: and bool, which counts as one in NumPy too
 BFLOAT16 = "bfloat16"
 NO_BFLOAT16 = "ml_dtypes is not installed"
 _ITEMSIZE = {BFLOAT16: 2} | {name: np.dtype(name).itemsize for name in NAMES if name != BFLOAT16}
@@ -85,7 +88,12 @@ def _name_of(dtype: np.dtype[Any]) -> str:
 # --- NumPy's rules: what two types make of each other, what goes into what, how each rounds --------------------------
 def numpy_dtype(what: npt.DTypeLike) -> np.dtype[Any]:
     """np.dtype(what), for "bfloat16" too; ImportError says what is missing for that."""
-    return from_name(what) if isinstance(what, str) and what == BFLOAT16 else np.dtype(what)
+    try:
+        return from_name(what) if isinstance(what, str) and what == BFLOAT16 else np.dtype(what)
+    except TypeError:
+        if isinstance(what, str):
+            raise TypeError(unknown("type", what, NAMES)) from None
+        raise
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from ._compare import Comparison, compare
 from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
 from ._operations import Operation, operation, widened
-from ._profile import Profile, check_counts, measure
+from ._profile import Profile, check_counts, check_seed, measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -211,6 +212,7 @@ def ladder(
     """
     what = operation(op)
     check_counts(repeat, warmup)
+    check_seed(seed)
     if variants is None:
         rows = list(_table.variants(op))
     else:
@@ -239,7 +241,12 @@ def _input(
 ) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if n is not None and shape is not None:
         raise ValueError("ladder: give n or shape, not both")
-    sizes = what.square(n) if n is not None else tuple(shape) if shape is not None else what.default_shape
+    try:
+        given = None if shape is None else tuple(map(operator.index, shape))
+        sizes = what.square(operator.index(n)) if n is not None else what.default_shape if given is None else given
+    except TypeError:
+        said, wrong = ("n is a length", n) if n is not None else (f"shape is {what.shape_help}", shape)
+        raise TypeError(f"ladder: {said}, in whole numbers, and not {wrong!r:.60}") from None
     if any(s < 0 for s in sizes):
         raise ValueError(f"ladder: a length is not negative: {n if n is not None else sizes}")
     if what.fixed_rank and len(sizes) != len(what.default_shape):
@@ -247,7 +254,7 @@ def _input(
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     listed = dict.fromkeys(t for row in _table.variants(what.name) if not row.on_host for t in row.types)
     if kind.name not in listed:
-        raise TypeError(f"ladder: the variants of {what.name} take {', '.join(listed)}, not {kind.name}")
+        raise TypeError(f"ladder: the variants of {what.name} take {', '.join(listed)}, not {_table.told(kind)}")
     return sizes, kind
 
 

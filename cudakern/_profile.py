@@ -168,6 +168,12 @@ def profile(
     return measure(fn, args, kw, repeat, warmup)[0]
 
 
+def check_seed(seed: int) -> None:
+    """ValueError for a seed that NumPy's generators do not take."""
+    if isinstance(seed, int) and seed < 0:
+        raise ValueError(f"seed={seed}: it must be 0 or more")
+
+
 def check_counts(repeat: int | None, warmup: int | None) -> None:
     """ValueError or TypeError unless both are None or numbers of runs."""
     for name, count, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):

@@ -26,7 +26,7 @@ LARGEST, ROOT_MEAN_SQUARE = 1.1, 1.0
 def told(dtype: npt.DTypeLike) -> str:
     """A type's name for an error: without the bits of strings and records, which nobody writes."""
     name = type_name(dtype)
-    return name.rstrip("0123456789") if name.startswith(("str", "bytes", "void")) else name
+    return name.rstrip("0123456789") if name.startswith(("str", "bytes", "void", "StringDType")) else name
 
 
 @dataclass(frozen=True)
@@ -118,14 +118,15 @@ class Variant:
         """True if results of inputs of type ``dtype`` are the same bits from run to run."""
         return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
-    def signature(self, dtype: npt.DTypeLike) -> tuple[str, str, str]:
-        """(input, accumulator, output) for inputs of type ``dtype``; TypeError if the row does not list it."""
+    def signature(self, dtype: npt.DTypeLike, mend: str = "") -> tuple[str, str, str]:
+        """(input, accumulator, output) for inputs of type ``dtype``; TypeError if the row does not list it, with what
+        to do about it: ``mend``, or where that is not given "auto"."""
         name = type_name(dtype)
         for signature in self.signatures:
             if signature[0] == name:
                 return signature
         # (Complex numbers that an operation does not take at all have been refused before.)
-        hint = f"; variant={AUTO!r} takes it" if kind_of(dtype) in tuple("biufc") else ""
+        hint = f"; {mend or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
         raise TypeError(
             f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {told(dtype)}{hint}"
         )
@@ -224,11 +225,13 @@ class Variants(tuple[Variant, ...]):
                 "; ".join(f"{p.name}={p.told(p.default)} ({p.allowed})" for p in r.parameters),
                 ", ".join(r.types),
                 ", ".join(r.backends),
+                "" if r.on_host else f"{'only' if r.capability_exact else 'from'} {r.capability / 10:.1f}",
             ]
             for r in self
         ]
         title = f"{self[0].operation}: {_operation(self[0].operation)['summary']}" if self else ""
-        return _display.Table(title, ["variant", "after", "what it shows", "parameters", "types", "backends"], rows)
+        columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
+        return _display.Table(title, columns, rows)
 
     def __repr__(self) -> str:
         return self.table().text()

@@ -13,6 +13,7 @@ from . import _display, _table
 from ._backend import Backend, backend
 from ._dtypes import BFLOAT16, NO_BFLOAT16, has_bfloat16, numpy_dtype
 from ._operations import Operation, names, note_on_skipped, operation, widened
+from ._profile import check_seed
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Verdict:
 
 def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = None, seed: int = 0) -> Verdict:
     """Check the variants of the named operations (default: all of all) on this context's backend."""
+    check_seed(seed)
     here = backend()
     checks = []
     for what, row in [(operation(op), row) for op, row in _table.choose(ops or names(), variants)]:

@@ -120,9 +120,12 @@ def test_kernels_pack_along_any_axis(name, row, bitorder):
 
 def test_what_packbits_does_not_take(backend):
     for wrong in ([1.5, 0.0], np.array([]), ["a"], np.array([1], object)):
-        with pytest.raises(TypeError, match="integer or boolean"):
+        with pytest.raises(TypeError, match="packbits takes bool or int8 .* or uint64, .*a != 0 makes flags"):
             packbits(wrong)
-    with pytest.raises(TypeError, match="takes .*bool.*not float32"):
+        for axis in (None, 0):  # (no hint to "auto", which takes no others either)
+            with pytest.raises(TypeError, match="variant 'ballot' takes bool or .*a != 0 makes flags"):
+                packbits(wrong, axis, variant="ballot")
+    with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 makes flags"):
         packbits(cudakern.asarray(np.ones(3, "float32")))
     with pytest.raises(TypeError, match="vectorized.*int32"):
         packbits(np.ones(3, "int32"), variant="vectorized")
@@ -206,11 +209,11 @@ def test_what_bincount_does_not_take(backend, variant):
     for place in places:
         with pytest.raises(TypeError, match=r"weights are not taken here: numpy\.bincount\(x, weights\)"):
             bincount(place(np.array([1])), [0.5], variant=variant)
-        with pytest.raises(ValueError, match="negative"):
+        with pytest.raises(ValueError, match="the lowest number of x is -2, and none may be negative"):
             bincount(place(np.array([3, -2, 1])), variant=variant)
-        with pytest.raises(ValueError, match="deep|one axis"):
+        with pytest.raises(ValueError, match=r"x is \(2, 2\), and must have one axis"):
             bincount(place(np.ones((2, 2), int)), variant=variant)
-        with pytest.raises(ValueError, match="depth|one axis"):
+        with pytest.raises(ValueError, match=r"x is \(\), and must have one axis"):
             bincount(place(np.array(3)), variant=variant)
         with pytest.raises(TypeError, match="float64"):
             bincount(place(np.array([1.0])), variant=variant)
@@ -218,9 +221,9 @@ def test_what_bincount_does_not_take(backend, variant):
             bincount(place(np.array([1])), minlength=-1, variant=variant)
         with pytest.raises(TypeError, match="minlength is None: give 0"):
             bincount(place(np.array([1])), minlength=None, variant=variant)
-        with pytest.raises(TypeError, match="float"):
+        with pytest.raises(TypeError, match="minlength is 2.5, and must be an integer"):
             bincount(place(np.array([1])), minlength=2.5, variant=variant)
-        with pytest.raises(ValueError, match="negative|beyond the bins"):
+        with pytest.raises(ValueError, match="lowest number of x is -|no memory has as many bins"):
             bincount(place(np.array([2**63 + 4], np.uint64)), variant=variant)
     with pytest.raises(TypeError):
         bincount(["a"], variant=variant)

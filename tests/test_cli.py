@@ -210,13 +210,32 @@ def test_a_wrong_name_is_one_line_with_the_nearest(arguments, nearest):
         ["ladder", "matmul", "--shape", "3,4"],
         ["source", "matmul", "numpy"],
         ["source"],
-        [],
     ],
 )
 def test_wrong_values_are_one_line(arguments):
     said = cli(*arguments, status=2)
     assert said.count("\n") == 1
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "which command? There are info, query, ladder,"),
+        (["--json"], "which command?"),
+        (["ladder", "matmul", "n=100"], "ladder does not take 'n=100': write --n 100"),
+        (["verify", "matmul"], "verify does not take 'matmul': write --op matmul"),
+        (["info", "--jsn=1"], "the nearest is --json"),
+        (["ladder", "--shape", "3,a"], "lengths are whole numbers, as in 17,33,65, and not '3,a'"),
+        (["ladder", "--seed", "-1"], "seed=-1: it must be 0 or more"),
+        (["verify", "--seed", "-1"], "seed=-1: it must be 0 or more"),
+        (["ladder", "matmul", "--dtype", "U3"], "complex128, not str"),
+        (["resources", "matmul", "--dtype", "flot32"], "unknown type 'flot32': the nearest is 'float32'"),
+        (["resources"], "the following arguments are required: op\n"),
+    ],
+)
+def test_what_to_write_instead(arguments, words):
+    assert words in cli(*arguments, status=2)
 
 
 def test_version_and_help():

@@ -5,6 +5,7 @@ and sum_of_squares, whose rules are wider, have theirs: test_matmul.py, test_sum
 
 import inspect
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -211,6 +212,59 @@ def test_what_a_row_does_not_take(operation, name, row):
             call(operation, name, *(x.astype("longdouble") for x in inputs), variant=row.name)
     with pytest.raises(TypeError):
         call(operation, name, *(np.array(["a"] * 3) for _ in inputs), variant=row.name)
+
+
+NO_NUMBERS = {"U": "U3", "S": "S3", "M": "M8[D]", "m": "m8[D]", "O": "O", "V": [("x", "i4")]}
+#: The kinds of these that "auto" leaves to NumPy.
+NUMPYS = {"vector_add": "OmUS", "saxpy": "Om", "stencil_1d": "O", "sort": "OmMSUV"} | dict.fromkeys(
+    ("inclusive_scan", "exclusive_scan"), "Om"
+)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_elements_that_are_no_numbers(operation, backend):
+    """An error in our words, which says what was given and what is taken, from every row; or NumPy's answer."""
+    inputs = inputs_for(operation, registry()[operation].default_dtype, small_shape(operation))
+    for kind, dtype in NO_NUMBERS.items():
+        given = [np.zeros(x.shape, dtype) if x.ndim else x for x in inputs]
+        for variant in ("auto", *(row.name for row in cudakern.variants(operation))):
+            if variant == "auto" and kind in NUMPYS.get(operation, ""):
+                expected = registry()[operation].reference(*given)
+                assert np.array_equal(registry()[operation].call(*given), expected), kind
+                continue
+            said = {"U": "str", "S": "bytes", "M": "datetime64", "m": "timedelta64", "O": "object", "V": "void"}[kind]
+            if variant == "auto" and (operation, kind) in (("vector_add", "M"), ("saxpy", "M")):
+                said = "datetime64.*NumPy says"
+            with pytest.raises(TypeError, match=rf"^{operation}\b.*\b{said}"):
+                registry()[operation].call(*given, variant=variant)
+
+
+def test_what_numpy_answers_for_elements_that_are_no_numbers():
+    days, spans = np.array(["2020-02-28", "2021-02-28"], "M8[D]"), np.array([2, 3], "m8[D]")
+    for x, y in ((days, spans), (spans, days), (days, 1), (days.astype(">M8[D]"), spans), (spans, spans)):
+        result = cudakern.vector_add(x, y)
+        assert result.dtype == (x + y).dtype
+        assert np.array_equal(result, x + y)
+    out = np.empty(2, "M8[s]")
+    assert cudakern.vector_add(days, spans, out) is out
+    assert np.array_equal(out, days + spans)
+    assert np.array_equal(cudakern.saxpy(2, spans, days), 2 * spans + days)
+    assert cudakern.vector_add(["a", "b"], "c").tolist() == ["ac", "bc"]
+    halves = np.array([Fraction(1, 2), Fraction(1, 3)])
+    assert cudakern.inclusive_scan(halves)[1] == cudakern.stencil_1d(halves, 1)[0] == Fraction(5, 6)
+    assert cudakern.sort(np.array(["b", "a"], ">U1")).dtype == np.dtype("=U1")
+    with pytest.raises(TypeError, match=r"^vector_add: x of datetime64.* and y of datetime64.*: NumPy says: .*add"):
+        cudakern.vector_add(days, days)
+    with pytest.raises(
+        TypeError, match=r"^vector_add: the result is datetime64.*, which does not go into out, float64"
+    ):
+        cudakern.vector_add(days, spans, np.empty(2))
+    with pytest.raises(TypeError, match=r"naive.* and x is datetime64\[D\]; variant='auto' leaves it to NumPy"):
+        cudakern.vector_add(days, spans, variant="naive")
+    with pytest.raises(TypeError, match=r"saxpy takes numbers, and a is timedelta64\[D\]; .astype\('int64'\) counts"):
+        cudakern.saxpy(spans[0], cudakern.asarray([1.0]), cudakern.asarray([1.0]))
+    if hasattr(np.dtypes, "StringDType"):
+        assert cudakern.sort(np.array(["b", "a"], np.dtypes.StringDType())).tolist() == ["a", "b"]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -494,6 +494,19 @@ def test_ladders_compare_with_double():
     assert 0 < cudakern.ladder("vector_add", n=5000, variants=["numpy"], repeat=1)[0].error.max <= 2.0**-24
 
 
+def test_comparisons_and_ladders_of_what_is_no_number():
+    for wrong in (["a"], np.array(["2020"], "M8[Y]")):
+        with pytest.raises(TypeError, match="compare takes numbers, not (str|datetime64)"):
+            cudakern.compare(wrong, wrong)
+    with pytest.raises(TypeError, match=r"ladder: n is a length, in whole numbers, and not 2\.5"):
+        cudakern.ladder("matmul", n=2.5)
+    for wrong in (5, (3, 4.5, 2)):
+        with pytest.raises(TypeError, match="ladder: shape is m, k and n .*, in whole numbers, and not"):
+            cudakern.ladder("matmul", shape=wrong)
+    with pytest.raises(TypeError, match="unknown type 'float31': the nearest is 'float"):
+        cudakern.random_matrix(2, dtype="float31")
+
+
 def test_compare_sees_the_last_bit():
     one = np.float64(1)
     assert cudakern.compare(np.nextafter(one, 2), one).max == np.finfo(np.float64).eps

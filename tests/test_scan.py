@@ -76,8 +76,24 @@ def test_a_chip_without_a_kernel_for_the_preferred_row(operation):
             assert cudakern.profile(SCANS[operation], x, repeat=1, warmup=0).variant.name == "blocks"
             with pytest.raises(NotImplementedError, match="capability at least 7.0"):
                 SCANS[operation](x, variant="lookback")
+            for dtype in ("bool", "int8", "uint16"):
+                narrow, kept = (
+                    x.astype(dtype),
+                    rf"^{operation} of {dtype} arrays: only 'lookback' takes them on the device",
+                )
+                for keywords in ({}, {"out": cudakern.empty(100, "uint64" if dtype == "uint16" else "int64")}):
+                    with pytest.raises(NotImplementedError, match=f"{kept}.* 7.0, and this is 6.0.* int32, .*astype"):
+                        SCANS[operation](narrow, **keywords)
+                with pytest.raises(TypeError, match=f"'blocks' takes .*, not {dtype}; .astype\\(\\) converts"):
+                    SCANS[operation](narrow, variant="blocks")
+                assert SCANS[operation](np.ones(3, dtype)).tolist() == reference(operation, np.ones(3, dtype)).tolist()
         finally:
             configure(chip="H200")
+        with pytest.raises(TypeError, match="'blocks' takes .*, not int8; variant='auto' takes it"):
+            SCANS[operation](x.astype("int8"), variant="blocks")
+    shown = " ".join(repr(cudakern.variants(operation)).split())
+    assert "from 7.0" in shown
+    assert "from 6.0" in shown
 
 
 @every_scan

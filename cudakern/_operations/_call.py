@@ -6,8 +6,8 @@ matmul and sum_of_squares have ways of their own (stacks and broadcasting in pla
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ def _same_shape(*shapes: Shape, **own: Any) -> Shape:
     return shapes[0]
 
 
+CONVERT = ".astype() converts"
+
+
 @dataclass(frozen=True)
 class Rule:
     """What an operation says of its calls."""
@@ -46,8 +49,21 @@ class Rule:
     common: Callable[..., np.dtype[Any]] = np.result_type
     counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
     only: tuple[str, ...] = ()  #: the types that it is for, where "auto" takes no others either
-    instead: str = ".astype() converts"  #: what to do with others
+    instead: str = CONVERT  #: what to do with others
+    #: NumPy's letters for the kinds of types that are no numbers and that "auto" leaves to by_numpy, on the host.
+    others: str = ""
 
+
+#: What to do with elements that are no numbers, by NumPy's letter for the kind of their type.
+NUMBERS_FROM = {
+    "M": ".astype('int64') counts their units",
+    "m": ".astype('int64') counts their units",
+    "S": ".astype(float) reads numbers",
+    "U": ".astype(float) reads numbers",
+    "T": ".astype(float) reads numbers",
+    "O": ".astype(float) converts Python's numbers",
+    "V": "a field of records is an array, x['name']",
+}
 
 #: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
 WEAK = (int, float, complex, bool)
@@ -101,11 +117,15 @@ def _on_host(
 ) -> Any:
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
     plain = {name: x if type(x) in WEAK else _dispatch.host_array(x, name) for name, x in given.items()}
-    dtype = _common_type(rule, [x if type(x) in WEAK else x.dtype for x in plain.values()]).newbyteorder("=")
-    _check_type(rule, row, told(dtype))
-    if row is not None:
-        row.signature(dtype)
-        _check_one_type(rule, row, {n: told(x.dtype) for n, x in plain.items() if isinstance(x, np.ndarray)})
+    others = _no_numbers(plain)
+    if others:
+        _check_others(rule, row, others)
+    else:
+        dtype = _common_type(rule, [x if type(x) in WEAK else x.dtype for x in plain.values()]).newbyteorder("=")
+        _check_type(rule, row, told(dtype))
+        if row is not None:
+            row.signature(dtype)
+            _check_one_type(rule, row, {n: told(x.dtype) for n, x in plain.items() if isinstance(x, np.ndarray)})
     for name in rule.numbers:
         _check_one_number(rule, name, np.shape(plain[name]))
     shape = rule.shape(*(np.shape(x) for x in plain.values()), **own)
@@ -115,15 +135,14 @@ def _on_host(
         _out.check_writable(rule.name, out.flags.writeable)
         if out.shape != shape:
             raise ValueError(f"{rule.name}: out is {out.shape}, and the result is {shape}: give out= of that shape")
+    if others:
+        return _into(rule, out, _others_by_numpy(rule, plain, own))
     if row is None:
         row = _dispatch.fastest(rule.name, dtype, rule.preferred)
         values = () if row.on_host else row.values(own)
     arrays = tuple(np.asarray(x, dtype) for x in plain.values())
     if row.on_host:
-        result = _dispatch.on_host(rule.name, arrays, lambda: rule.by_numpy(*arrays, **own), rule.counted)
-        if out is not None:
-            return _into(rule, out, result)
-        return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
+        return _into(rule, out, _by_numpy(rule, arrays, own))
     result_type = from_name(row.signature(dtype)[2])
     if out is not None:
         _out.check_cast(
@@ -136,9 +155,42 @@ def _on_host(
     result = np.asarray(out) if direct else np.empty(shape, result_type)
     full = (np.broadcast_to(x, shape) if _spreads(rule, n) else x for n, x in zip(given, arrays, strict=True))
     _dispatch.execute(row, values, tuple(map(_dispatch.host_operand, full)), (result,))
-    if out is None:
-        return result if result.ndim else result[()]
     return out if direct else _into(rule, out, result)
+
+
+def _by_numpy(rule: Rule, arrays: tuple[Any, ...], own: Mapping[str, Any]) -> Any:
+    return _dispatch.on_host(rule.name, arrays, lambda: rule.by_numpy(*arrays, **own), rule.counted)
+
+
+def _others_by_numpy(rule: Rule, plain: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+    """NumPy's answer for arrays as they came: what type the result has is its own matter."""
+    arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else _dispatch.native(x) for x in plain.values())
+    try:
+        return _by_numpy(rule, arrays, own)
+    except TypeError as error:
+        said = " and ".join(f"{n} of {told(np.asarray(x).dtype)}" for n, x in plain.items())
+        raise TypeError(f"{rule.name}: {said}: NumPy says: {error}") from None
+
+
+def _no_numbers(given: Mapping[str, Any]) -> dict[str, np.dtype[Any]]:
+    """The types of those operands that are neither numbers nor bools. (2: another package's numbers, as bfloat16.)"""
+    types = {name: x.dtype for name, x in given.items() if type(x) not in WEAK}
+    return {name: dtype for name, dtype in types.items() if dtype.kind not in "biufc" and dtype.isbuiltin != 2}
+
+
+def _check_others(rule: Rule, row: Variant | None, others: Mapping[str, np.dtype[Any]]) -> None:
+    """TypeError unless "auto" leaves them to NumPy."""
+    for name, dtype in others.items():
+        mend = rule.instead if rule.only else NUMBERS_FROM[dtype.kind]
+        if row is not None:
+            if dtype.kind in rule.others:
+                mend = f"variant={AUTO!r} leaves it to NumPy"
+            raise TypeError(
+                f"{rule.name}: variant {row.name!r} takes {' or '.join(row.types)}, and {name} is {told(dtype)}; {mend}"
+            )
+        if dtype.kind not in rule.others:
+            takes = " or ".join(rule.only) or "numbers"
+            raise TypeError(f"{rule.name} takes {takes}, and {name} is {told(dtype)}; {mend}")
 
 
 def _common_type(rule: Rule, kinds: list[Any]) -> np.dtype[Any]:
@@ -151,7 +203,10 @@ def _common_type(rule: Rule, kinds: list[Any]) -> np.dtype[Any]:
     return np.dtype(rule.common(*kinds))
 
 
-def _into(rule: Rule, out: Array, result: Any) -> Array:
+def _into(rule: Rule, out: Array | None, result: Any) -> Any:
+    """The result in out, or where there is none by itself: NumPy's scalar for one number."""
+    if out is None:
+        return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
     kind = np.asarray(result).dtype
     _out.check_cast(rule.name, np.can_cast(kind, out.dtype, casting="same_kind"), name_in_numpy(kind), told(out.dtype))
     np.copyto(out, result, casting="same_kind")
@@ -169,8 +224,8 @@ def _check_one_number(rule: Rule, name: str, shape: Shape) -> None:
 
 def _check_type(rule: Rule, row: Variant | None, name: str) -> None:
     if rule.only and name not in rule.only:
-        which = "" if row is None else f"variant {row.name!r} "
-        raise TypeError(f"{rule.name}: {which}takes {' or '.join(rule.only)}, not {name}; {rule.instead}")
+        which = "" if row is None else f": variant {row.name!r}"
+        raise TypeError(f"{rule.name}{which} takes {' or '.join(rule.only)}, not {name}; {rule.instead}")
 
 
 def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
@@ -205,7 +260,11 @@ def _plain(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> Devic
     if not rule.broadcasts:
         shape = rule.shape(*(x.shape for x in views), **own)
     result = module.empty(shape, result_type, device, 0)
-    module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
+    try:
+        module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
+    except NotImplementedError:  # the only row that takes the type needs a later chip
+        _first_that_takes(rule, dtype, module, device)  # says so
+        raise
     return DeviceArray(result, module)
 
 
@@ -232,6 +291,7 @@ def _on_device(
         for name in rule.numbers
         if not isinstance(given[name], DeviceArray) and not is_elsewhere(given[name])
     }
+    _check_others(replace(rule, others=""), row, _no_numbers(numbers))
     arrays = {name: x for name, x in given.items() if name not in numbers}
     if out is not None:
         _out.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
@@ -246,7 +306,7 @@ def _on_device(
         values = row.values(own)
     else:
         _dispatch.refuse_host_row(row, next(iter(arrays)))
-        row.signature(name)
+        row.signature(name, "" if _that_run(_takers(rule.name, rule.preferred, name), module, device) else CONVERT)
         _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
     views = {n: _transfer.converted(module, x._view, name, handle) for n, x in arrays.items()}
     for n in rule.numbers:
@@ -301,13 +361,24 @@ def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Va
     rows = _takers(rule.name, rule.preferred, dtype)
     if not rows:
         listed = dict.fromkeys(t for row in variants(rule.name) if row.name in rule.preferred for t in row.types)
-        raise TypeError(
-            f"{rule.name} of arrays on the device takes {', '.join(listed)}, not {dtype}; .astype() converts"
-        )
-    if len(rows) == 1:
-        return rows[0]
-    here = Backend(module.backend_name(), device, "the arrays are there", module)
-    return next((row for row in rows if not row.why_not(here)), rows[-1])
+        raise TypeError(f"{rule.name} of arrays on the device takes {', '.join(listed)}, not {dtype}; {CONVERT}")
+    for row in _that_run(rows, module, device):
+        return row
+    others = _that_run((find(rule.name, name) for name in rule.preferred), module, device)
+    listed = dict.fromkeys(t for row in others for t in row.types)
+    raise NotImplementedError(
+        f"{rule.name} of {dtype} arrays: only {rows[-1].name!r} takes them on the device, and "
+        f"{rows[-1].why_not(_at(module, device))}; others are for {', '.join(listed) or 'no type'}: {CONVERT}"
+    )
+
+
+def _at(module: Native, device: int) -> Backend:
+    return Backend(module.backend_name(), device, "the arrays are there", module)
+
+
+def _that_run(rows: Iterable[Variant], module: Native, device: int) -> list[Variant]:
+    here = _at(module, device)
+    return [row for row in rows if not row.why_not(here)]
 
 
 @functools.cache

@@ -44,7 +44,7 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 
 def rule(name: str, by_numpy: Callable[..., Any]) -> Rule:
     """The rule of a scan."""
-    return Rule(name, ("x",), by_numpy, preferred=PREFERRED, shape=flat)
+    return Rule(name, ("x",), by_numpy, preferred=PREFERRED, shape=flat, others="Om")
 
 
 def operation(name: str, position: int, call: Callable[..., Any], reference: Callable[..., Any]) -> Operation:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .. import _dispatch
 from .._array import DeviceArray
 from .._backend import backend
+from .._dtypes import INTEGERS
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
@@ -23,15 +24,20 @@ NAME = "bincount"
 
 #: As many bins as a block holds in the shared memory that every chip has (MOST_HELD in bincount.cu).
 FEW_BINS = 48 * 1024 // 4
+MOST_BINS = np.iinfo(np.int64).max // 8  #: whose bytes int64 counts
 FOR_FEW, FOR_MANY = ("shared_atomics",), ("warp_aggregated", "global_atomics")
 
 
 def by_numpy(x: Array, minlength: int = 0) -> Array:
     """NumPy's own. (Older ones refuse uint64; the highest of them become negative, which no bin is for.)"""
-    return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
+    try:
+        return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
+    except ValueError:
+        _bins(x, None)  # says it with the number or the shape that is wrong
+        raise
 
 
-RULE = Rule(NAME, ("x",), by_numpy, preferred=FOR_FEW)
+RULE = Rule(NAME, ("x",), by_numpy, preferred=FOR_FEW, only=INTEGERS, instead=".astype(int) cuts numbers to integers")
 
 
 @overload
@@ -124,7 +130,7 @@ def bincount(
     )
     rule = replace(RULE, by_numpy=lambda given: by_numpy(given, least))
     if not by_host:
-        bins = max(_bins(x if isinstance(x, DeviceArray) else _dispatch.host_array(x, "x"), variant, stream), least)
+        bins = max(_bins(x if isinstance(x, DeviceArray) else _dispatch.host_array(x, "x"), stream), least)
         rule = replace(
             rule,
             shape=lambda _: (bins,),
@@ -137,27 +143,28 @@ def bincount(
 def _least(minlength: Any) -> int:
     if minlength is None:
         raise TypeError(f"{NAME}: minlength is None: give 0, which is the default")
-    least = operator.index(minlength)
+    try:
+        least = operator.index(minlength)
+    except TypeError:
+        raise TypeError(f"{NAME}: minlength is {minlength!r:.60}, and must be an integer") from None
     if least < 0:
         raise ValueError(f"{NAME}: minlength is {least}, and must not be negative")
     return least
 
 
-def _bins(x: Any, variant: str, stream: Any) -> int:
+def _bins(x: Any, stream: Any) -> int:
     """One more than the largest number; for an array on the device by asking it, which waits."""
     if x.ndim != 1:
         raise ValueError(f"{NAME}: x is {x.shape}, and must have one axis: x.reshape(-1) has")
     if np.dtype(x.dtype).kind not in "biu":
-        if variant != AUTO:
-            return 0  # the row says what it takes
-        raise TypeError(f"{NAME} takes integers or bools, not {x.dtype}; .astype(int) cuts numbers to integers")
+        return 0  # the call says what it takes
     if x.size == 0:
         return 0
     lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
     if lowest < 0:
         raise ValueError(f"{NAME}: the lowest number of x is {lowest}, and none may be negative")
-    if highest >= np.iinfo(np.int64).max:
-        raise ValueError(f"{NAME}: the highest number of x is {highest}, beyond the bins that int64 counts")
+    if highest >= MOST_BINS:
+        raise ValueError(f"{NAME}: the highest number of x is {highest}, and no memory has as many bins")
     return int(highest) + 1
 
 

@@ -44,7 +44,7 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     ----------
     x : array_like or DeviceArray
         Numbers, any strides. An array of several axes is taken as one row of its elements, as ``numpy.cumsum(x)``
-        takes it; there is no ``axis=``.
+        takes it; there is no ``axis=``. ``auto`` leaves host arrays of spans of time and of objects to NumPy.
     out : ndarray or DeviceArray, optional
         Where the result goes: one axis with as many elements as ``x``, of a type that takes the result ("same_kind").
     variant : str
@@ -68,6 +68,8 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
         A type or a parameter that the row does not have; ``axis=`` or ``dtype=``.
     ValueError
         An unknown variant; an out= of another shape.
+    NotImplementedError
+        "lookback", or a type that it alone takes, on a device of an older chip.
     CudaError
         The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
 
@@ -75,6 +77,8 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     -----
     M's prefix sum, of its sample sort: by one thread, and by chunks. Then what has been found since. Sums of floats
     are added in another order than NumPy's, each row in one of its own that is the same in every run.
+
+    Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits, and it needs compute capability 7.0.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._array import DeviceArray
+from .._dtypes import INTEGERS
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
@@ -25,12 +26,10 @@ def _two(x: Shape) -> Shape:
 
 def by_numpy(x: Array) -> Array:
     """Two readings by NumPy, in int64, or in uint64 what is uint64."""
-    if x.dtype.kind not in "biu":
-        raise TypeError(f"{NAME} takes integers or bools, not {x.dtype}")
     return np.array([x.min(), x.max()], np.uint64 if x.dtype == np.uint64 else np.int64)
 
 
-RULE = Rule(NAME, ("x",), by_numpy, preferred=("blocks",), shape=_two)
+RULE = Rule(NAME, ("x",), by_numpy, preferred=("blocks",), shape=_two, only=INTEGERS)
 
 
 @overload

@@ -76,7 +76,7 @@ def _end(fp: Any, index: int) -> Any:
     if is_elsewhere(fp):
         return 0.0
     values = np.asarray(fp)
-    return values[index].item() if values.ndim == 1 and values.size and values.dtype.kind in "biuf" else 0.0
+    return float(values[index]) if values.ndim == 1 and values.size and values.dtype.kind in "biuf" else 0.0
 
 
 def _check_table(xp: Any, variant: str) -> None:

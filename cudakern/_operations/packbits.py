@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .. import _dispatch, _transfer
 from .._array import DeviceArray
+from .._dtypes import INTEGERS
 from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO
@@ -28,7 +29,15 @@ def _packed(x: Shape, bitorder: str = "big") -> Shape:
     return (-(-math.prod(x) // FLAGS_A_BYTE),)
 
 
-RULE = Rule(NAME, ("a",), np.packbits, preferred=("vectorized", "ballot"), shape=_packed)
+RULE = Rule(
+    NAME,
+    ("a",),
+    np.packbits,
+    preferred=("vectorized", "ballot"),
+    shape=_packed,
+    only=INTEGERS,
+    instead="a != 0 makes flags of numbers",
+)
 
 
 @overload

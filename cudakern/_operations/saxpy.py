@@ -54,6 +54,7 @@ RULE = Rule(
     numbers=("a",),
     common=_common,
     counted=_counted,
+    others="OmM",
 )
 
 
@@ -93,7 +94,8 @@ def saxpy(
         It may be a number of the host where the arrays are on the device.
     x, y : array_like or DeviceArray
         Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` brings a, x and y
-        to the type of NumPy's ``a * x + y`` before it computes; a named variant takes arrays of one type.
+        to the type of NumPy's ``a * x + y`` before it computes, and leaves host arrays of dates, spans of time and
+        objects to that; a named variant takes arrays of one type.
     out : ndarray or DeviceArray, optional
         Where the result goes: of its shape, and a type that takes it ("same_kind"). It may be x or y.
     variant : str

@@ -22,7 +22,7 @@ NAME = "sort"
 #: numpy.sort's keywords that are not taken.
 NOT_TAKEN = ("kind", "order", "stable")
 
-RULE = Rule(NAME, ("a",), np.sort, preferred=("cub", "sample_sort", "many_blocks"))
+RULE = Rule(NAME, ("a",), np.sort, preferred=("cub", "sample_sort", "many_blocks"), others="OmMSUTV")
 
 
 @overload

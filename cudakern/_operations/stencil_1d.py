@@ -35,7 +35,7 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
     return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
-RULE = Rule(NAME, ("x",), _by_numpy, preferred=("register_window",), shape=_shape)
+RULE = Rule(NAME, ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O")
 
 
 @overload
@@ -77,7 +77,8 @@ def stencil_1d(
     Parameters
     ----------
     x : array_like or DeviceArray
-        Numbers or bools (whose sum is "or"), one axis, of any length and stride.
+        Numbers or bools (whose sum is "or"), one axis, of any length and stride. ``auto`` leaves host arrays of
+        objects to NumPy.
     radius : int
         How many elements on each side belong to a sum: 0 to 1024. It may be longer than the array.
     out : ndarray or DeviceArray, optional

@@ -27,7 +27,7 @@ def _shape(x: Shape, y: Shape) -> Shape:
         ) from None
 
 
-RULE = Rule(NAME, ("x", "y"), np.add, preferred=("vectorized",), shape=_shape, broadcasts=True)
+RULE = Rule(NAME, ("x", "y"), np.add, preferred=("vectorized",), shape=_shape, broadcasts=True, others="OmMSUT")
 
 
 @overload
@@ -61,7 +61,8 @@ def vector_add(
     ----------
     x, y : array_like or DeviceArray
         Numbers or bools (whose sum is "or"), of shapes that broadcast, any strides. ``auto`` brings them to one type
-        as ``numpy.add`` does; a named variant takes two arrays of one type.
+        as ``numpy.add`` does, and leaves host arrays of other things (dates, strings, objects) to that; a named
+        variant takes two arrays of one type.
     out : ndarray or DeviceArray, optional
         Where the result goes: of its shape, and a type that takes it ("same_kind").
     variant : str
