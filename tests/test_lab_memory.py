@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cudakern
+from cases import BACKENDS
 from cudakern import lab
 from cudakern._backend import Backend
 from cudakern._operations import registry
@@ -404,6 +405,15 @@ def test_the_branches_choose_as_they_say(backend):
         branches(x, branch="lanes", variant="branches")
     with pytest.raises(ValueError, match="lane"):
         branches(x, branch="lanes", variant="numpy")
+
+
+if "cuda" in BACKENDS:
+
+    def test_the_paths_are_of_one_length():
+        """A compiler that knows the first one's factor makes one multiply-add of it."""
+        with cudakern.use_backend("cuda"):
+            times = lab.divergence()["kernel_ns"][:2]
+        assert max(times) < 1.5 * min(times)
 
 
 # --- latency ---------------------------------------------------------------------------------------------------------
