@@ -436,7 +436,7 @@ def test_latency_says_what_was_measured():
     ]
     said = _latency._finding(rows)
     assert "with 32 threads a multiprocessor early loads take 66.7% of the time of late ones" in said.lower()
-    assert "eight elements a thread 10% of the time of them" in said
+    assert "eight elements a thread 10% of the time of late ones" in said
     assert "with 2,048 threads a multiprocessor early loads take about as long as late ones" in said
 
 

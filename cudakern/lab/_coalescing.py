@@ -17,7 +17,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
 from ._sizes import size
-from ._words import faster
+from ._words import counted, faster
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -130,12 +130,12 @@ def _cases(n: int) -> Iterator[_Case]:
         )
 
     for offset in OFFSETS:
-        yield sliced("offset", _elements(offset), "float32", n, offset=offset)
+        yield sliced("offset", counted(offset, "element"), "float32", n, offset=offset)
     for stride in STRIDES:
-        yield sliced("stride", _elements(stride), "float32", n, stride=stride)
+        yield sliced("stride", counted(stride, "element"), "float32", n, stride=stride)
     for dtype in WIDTHS:
         width = itemsize(dtype)
-        yield sliced("width", f"{width} byte{'s' * (width > 1)}", dtype, -(-4 * n // width))
+        yield sliced("width", counted(width, "byte"), dtype, -(-4 * n // width))
     yield sliced("partial warp", "all lanes", "float32", n)
     yield sliced("partial warp", f"without lane {IDLE}", "float32", n, idle=IDLE)
 
@@ -169,10 +169,6 @@ def _cases(n: int) -> Iterator[_Case]:
     )
     for variant, array, requests in ways:
         yield _Case("vec3", variant, requests, vec3, array, {"variant": variant}, 16 * n)
-
-
-def _elements(count: int) -> str:
-    return f"{count} element{'s' * (count != 1)}"
 
 
 def _row(case: _Case, repeat: int | None) -> dict[str, Any]:

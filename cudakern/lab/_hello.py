@@ -13,6 +13,7 @@ from .._table import find
 from ._experiment import Column, Experiment
 from ._printed import printed
 from ._sizes import number
+from ._words import counted
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -87,11 +88,11 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     in_order = [(row["block"], row["thread"]) for row in rows] == pairs
     return Experiment(
         name="hello",
-        title=f"{blocks:,} blocks of {threads:,} threads",
+        title=f"{counted(blocks, 'block')} of {counted(threads, 'thread')}",
         backend=here,
         columns=(Column("line", "line"), Column("block", "block"), Column("thread", "thread")),
         rows=rows,
-        finding=f"{blocks * threads:,} threads ran one kernel and printed a line each"
+        finding=f"{counted(blocks * threads, 'thread')} ran one kernel and printed a line each"
         + (", in the order of their numbers this time." if in_order else ", and not in the order of their numbers."),
         documents=DOCUMENTS,
         here=ON_EMULATOR if here.emulated else "",

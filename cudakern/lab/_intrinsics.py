@@ -17,6 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import faster
 
 NAME = "intrinsics"
 N_EMULATED, N_GPU = 1 << 11, 1 << 20
@@ -187,6 +188,6 @@ def _finding(rows: tuple[dict[str, Any], ...], emulated: bool) -> str:
         return words + "."
     product = next(row for row in rows if row["fast"] == "__mul24")
     return (
-        f"{words}; __expf is {_display.figure(exp['gain'])} times as fast, __sinf {_display.figure(sin['gain'])} "
-        f"times, and __mul24 {_display.figure(product['gain'])} times."
+        f"{words}; __expf is {faster(exp['gain'], 1)} expf, __sinf {faster(sin['gain'], 1)} sinf, and __mul24 "
+        f"{faster(product['gain'], 1)} x * y."
     )

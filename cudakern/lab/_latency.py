@@ -130,7 +130,7 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
         said.append(
             f"with {threads:,} threads a multiprocessor early loads take "
             f"{longer(early['kernel_ns'], late['kernel_ns'])} late ones, and eight elements a thread "
-            f"{longer(most['kernel_ns'], late['kernel_ns'])} them"
+            f"{longer(most['kernel_ns'], late['kernel_ns'])} late ones"
         )
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}."

@@ -17,6 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._sizes import number
+from ._words import counted
 
 if TYPE_CHECKING:
     from .._array import DeviceArray
@@ -124,7 +125,7 @@ def overlap(
         columns=TABLE,
         rows=tuple(rows),
         finding=(
-            f"In one stream all takes {_display.duration(whole[ONE])}, in {_streams(streams)} "
+            f"In one stream all takes {_display.duration(whole[ONE])}, in {counted(streams, 'stream')} "
             f"{_display.duration(whole[SEVERAL])}, with {_together(rows, SEVERAL)} of {3 * pieces} steps at work "
             "beside one of another piece."
         ),
@@ -162,7 +163,7 @@ class _Data:
         synchronize()
         # What allclose() says, in a tenth of its time: it is asked after each run. A NaN is not below.
         if not np.max(np.abs(self.back - self.expected)) < 1e-5:
-            raise RuntimeError(f"{NAME}: what came back through {_streams(count)} is wrong")
+            raise RuntimeError(f"{NAME}: what came back through {counted(count, 'stream')} is wrong")
         rows: list[dict[str, Any]] = []
         for i, events in enumerate(marks):
             times = [1e6 * start.elapsed_time(event) for event in events]
@@ -189,10 +190,6 @@ class _Data:
         self.targets[i].set(self.outputs[i], stream)
         marks.append(stream.record())
         return marks
-
-
-def _streams(count: int) -> str:
-    return f"{count} stream{'s' * (count > 1)}"
 
 
 def _together(rows: list[dict[str, Any]], way: str) -> int:

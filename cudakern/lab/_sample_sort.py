@@ -136,7 +136,8 @@ def sample_sort_stages(
                 "share": None,
             },
         ),
-        finding=f"The longest stage is {longest['stage']}, with {longest['share']:.0%} of the stages' time.",
+        finding=f"One call takes {_display.duration(together)}; the longest stage is {longest['stage']}, with "
+        f"{longest['share']:.0%} of the stages' time.",
         documents=DOCUMENTS,
         here=HERE if here.emulated else "",
         draw=bars("stage", "ns", "nanoseconds"),

@@ -104,7 +104,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                 {
                     "variant": form.name,
                     "window": length,
-                    "label": f"{form.name}, {size}",
+                    "label": f"{form.name}, {length}",
                     "registers": made.registers,
                     "local_bytes": made.local_bytes,
                     "spill_stores": made.spill_stores,

@@ -16,6 +16,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import longer
 
 NAME = "textures"
 N_EMULATED, N_GPU = 48, 2048
@@ -240,9 +241,11 @@ def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
     if emulated:
         return said
     times = {(row["what"], row["variant"]): row for row in rows if row["part"] == "locality"}
-    ratio = times["column-wise", "global_memory"]["kernel_ns"] / max(times["column-wise", "texture"]["kernel_ns"], 1)
-    plain = times["row-wise", "texture"]["kernel_ns"] / max(times["row-wise", "global_memory"]["kernel_ns"], 1)
+    by_row, by_column = (
+        longer(times[order, "texture"]["kernel_ns"], max(times[order, "global_memory"]["kernel_ns"], 1))
+        for order in ("row-wise", "column-wise")
+    )
     return (
-        f"{said} Column by column global memory takes {_display.figure(ratio)} times the texture's time; row by row "
-        f"the texture takes {_display.figure(plain)} times global memory's."
+        f"{said} Row by row a texture takes {by_row} global memory, column by column it takes {by_column} global "
+        "memory."
     )

@@ -22,3 +22,8 @@ def faster(rate: float, other: float) -> str:
     if abs(ratio - 1) <= NEARLY:
         return "about as fast as"
     return f"{figure(ratio)} times as fast as" if ratio > 1 else f"at {figure(100 * ratio)}% of the rate of"
+
+
+def counted(n: int, what: str) -> str:
+    """So many of them: "1 block", "4 threads"."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
