@@ -1,6 +1,5 @@
 """Experiments on threads and memory: what they compute, what their sentences say, and their rules of the hardware."""
 
-import dataclasses
 import json
 import math
 import re
@@ -9,11 +8,9 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS
+from cases import BACKENDS, times_count
 from cudakern import lab
-from cudakern._backend import Backend
 from cudakern._operations import registry
-from cudakern._profile import measure
 from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts, _words
 
 pytest.importorskip("matplotlib")
@@ -455,23 +452,11 @@ def test_chains_are_computed_one_by_one(backend):
 
 
 # --- as on a GPU -----------------------------------------------------------------------------------------------------
-class _Chip(Backend):
-    """The backend that answers, as one whose times count."""
-
-    emulated = False
-
-
 @pytest.mark.parametrize("module", [_bank_conflicts, _coalescing, _divergence, _latency, _layouts])
 def test_with_times_that_count(module, monkeypatch, tmp_path):
     """What an experiment does with a GPU's clock, where there is none: times in every row, sentence and picture."""
 
-    def measured(*arguments):
-        profile, result = measure(*arguments)
-        return dataclasses.replace(profile, clock="host" if profile.variant.on_host else "gpu"), result
-
-    here = cudakern.backend()
-    monkeypatch.setattr(module, "measure", measured)
-    monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
+    times_count(module, monkeypatch)
     name = module.__name__.rpartition("._")[2]
     result = getattr(lab, name)(n=3000, repeat=1)
     key = {"bank_conflicts": "cycles", "coalescing": "gb_per_s", "layouts": "round_ns"}.get(name, "kernel_ns")

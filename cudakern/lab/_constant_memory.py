@@ -17,6 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import NEARLY, clearly, faster, longer, verdict
 
 NAME = "constant_memory"
 N_EMULATED, N_GPU = 1 << 12, 1 << 22
@@ -114,6 +115,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
         rows=tuple(rows),
         finding=_finding(rows, here.emulated),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
     )
@@ -157,4 +159,27 @@ def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
         f"{took['scalar', 4, 'uniform']}, an array of constants {took['array', LONG, 'uniform']} and global memory "
         f"{took['global', LONG, 'uniform']}; with {LONG} addresses in a warp an array of constants takes "
         f"{took['array', LONG, 'divergent']}, global memory {took['global', LONG, 'divergent']}."
+    )
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    if rows[0]["clock"] != "gpu":
+        return ""
+    ns = {(row["variant"], row["length"], row["index"]): row["kernel_ns"] for row in rows}
+    literal, scalar, of_four = (ns[name, LITERALS.size, "uniform"] for name in ("literal", "scalar", "global"))
+    array, memory = (ns[name, LONG, "uniform"] for name in ("array", "global"))
+    divided = ns["array", LONG, "divergent"]
+    return verdict(
+        {
+            f"literals and constants by name take the same time (the constants take {longer(scalar, literal)} the "
+            "literals)": abs(scalar / literal - 1) <= NEARLY,
+            f"constants by name beat global memory (they are {faster(1 / scalar, 1 / of_four)} it)": clearly(
+                of_four, scalar
+            ),
+            "an array of constants is no faster than global memory that is cached "
+            f"(it is {faster(1 / array, 1 / memory)} it)": not clearly(memory, array),
+            f"{LONG} addresses in a warp are served one after the other": clearly(divided, array),
+            f"{LONG} addresses take at least {LONG} times as long as one (the kernel takes "
+            f"{longer(divided, array)} with one)": not clearly(LONG, divided / array),
+        }
     )

@@ -17,7 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._sizes import number
-from ._words import counted
+from ._words import clearly, counted, verdict
 
 if TYPE_CHECKING:
     from .._array import DeviceArray
@@ -130,6 +130,7 @@ def overlap(
             "beside one of another piece."
         ),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=_draw,
     )
@@ -196,6 +197,28 @@ def _together(rows: list[dict[str, Any]], way: str) -> int:
     """How many steps were under way while one of another piece was, too."""
     steps = [(row["piece"], row["begin_ns"], row["begin_ns"] + row["ns"]) for row in rows if row["way"] == way]
     return sum(any(q != p and a < d and c < b for q, c, d in steps) for p, a, b in steps)
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    several = [row for row in rows if row["way"] == SEVERAL]
+    if rows[0]["clock"] != "gpu" or not any(row["stream"] for row in several):  # (one stream, and again one)
+        return ""
+    before, after = rows[0]["whole_ns"], several[0]["whole_ns"]
+    kernels = [(row["begin_ns"], row["begin_ns"] + row["ns"]) for row in several if row["step"] == "kernel"]
+    busy, until = 0.0, 0.0
+    for begin, end in sorted(kernels):
+        busy, until = busy + max(end - max(begin, until), 0), max(end, until)
+    span = until - min(begin for begin, _ in kernels)
+    return verdict(
+        {
+            f"one piece is computed while others are on their way (all takes {_display.duration(after)}, in one "
+            f"stream {_display.duration(before)})": clearly(before, after),
+            f"the chip is then never idle (a kernel is under way {busy / max(span, 1):.0%} of the time between the "
+            f"first one's start and the last one's end, {busy / max(after, 1):.0%} of the whole time)": not clearly(
+                span, busy
+            ),
+        }
+    )
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
