@@ -231,6 +231,8 @@ def experiments():
             lines += [f"It failed: {found['error']}"]
             continue
         lines += [f"- **The documents:** {found['documents']}", f"- **Today:** {found['finding']}"]
+        if found.get("verdict"):  # (results from before there were verdicts have none)
+            lines += [f"- **So:** {found['verdict']}"]
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,6 @@
 """Cases from the variant table, references in more precision than what is tested, and how far a result may be off."""
 
+import dataclasses
 import importlib
 import importlib.util
 import math
@@ -9,8 +10,10 @@ import numpy as np
 
 import cuda_api
 import cudakern
+from cudakern._backend import Backend
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import registry
+from cudakern._profile import measure
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
 
@@ -218,3 +221,21 @@ LAYOUTS = {
     "swapped_backwards": lambda x: x.astype(x.dtype.newbyteorder("S"))[::-1],
     "read_only": _read_only,
 }
+
+
+class _Chip(Backend):
+    """The backend that answers, as one whose times count."""
+
+    emulated = False
+
+
+def times_count(module, monkeypatch):
+    """An experiment's module takes the times of any backend for a GPU's."""
+
+    def measured(*arguments):
+        profile, result = measure(*arguments)
+        return dataclasses.replace(profile, clock="host" if profile.variant.on_host else "gpu"), result
+
+    here = cudakern.backend()
+    monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
+    monkeypatch.setattr(module, "measure", measured, raising=False)  # (not each takes its times that way)

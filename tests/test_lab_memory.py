@@ -1,6 +1,5 @@
 """Experiments on threads and memory: what they compute, what their sentences say, and their rules of the hardware."""
 
-import dataclasses
 import json
 import math
 import re
@@ -9,10 +8,9 @@ import numpy as np
 import pytest
 
 import cudakern
+from cases import BACKENDS, times_count
 from cudakern import lab
-from cudakern._backend import Backend
 from cudakern._operations import registry
-from cudakern._profile import measure
 from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts, _words
 
 pytest.importorskip("matplotlib")
@@ -406,6 +404,15 @@ def test_the_branches_choose_as_they_say(backend):
         branches(x, branch="lanes", variant="numpy")
 
 
+if "cuda" in BACKENDS:
+
+    def test_the_paths_are_of_one_length():
+        """A compiler that knows the first one's factor makes one multiply-add of it."""
+        with cudakern.use_backend("cuda"):
+            times = lab.divergence()["kernel_ns"][:2]
+        assert max(times) < 1.5 * min(times)
+
+
 # --- latency ---------------------------------------------------------------------------------------------------------
 def test_latency_has_every_form(backend, tmp_path):
     result = lab.latency(n=3000, repeat=1)
@@ -426,7 +433,7 @@ def test_latency_says_what_was_measured():
     ]
     said = _latency._finding(rows)
     assert "with 32 threads a multiprocessor early loads take 66.7% of the time of late ones" in said.lower()
-    assert "eight elements a thread 10% of the time of them" in said
+    assert "eight elements a thread 10% of the time of late ones" in said
     assert "with 2,048 threads a multiprocessor early loads take about as long as late ones" in said
 
 
@@ -445,23 +452,11 @@ def test_chains_are_computed_one_by_one(backend):
 
 
 # --- as on a GPU -----------------------------------------------------------------------------------------------------
-class _Chip(Backend):
-    """The backend that answers, as one whose times count."""
-
-    emulated = False
-
-
 @pytest.mark.parametrize("module", [_bank_conflicts, _coalescing, _divergence, _latency, _layouts])
 def test_with_times_that_count(module, monkeypatch, tmp_path):
     """What an experiment does with a GPU's clock, where there is none: times in every row, sentence and picture."""
 
-    def measured(*arguments):
-        profile, result = measure(*arguments)
-        return dataclasses.replace(profile, clock="host" if profile.variant.on_host else "gpu"), result
-
-    here = cudakern.backend()
-    monkeypatch.setattr(module, "measure", measured)
-    monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
+    times_count(module, monkeypatch)
     name = module.__name__.rpartition("._")[2]
     result = getattr(lab, name)(n=3000, repeat=1)
     key = {"bank_conflicts": "cycles", "coalescing": "gb_per_s", "layouts": "round_ns"}.get(name, "kernel_ns")

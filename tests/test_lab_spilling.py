@@ -54,6 +54,7 @@ def test_the_experiment(backend, tmp_path):
         made = cudakern.kernel_resources("moving_sum", row["variant"], "float32", window=row["window"])[0]
         assert (row["registers"], row["local_bytes"]) == (made.registers, made.local_bytes)
         assert (row["registers"] is None) == ("is not known here" in result.here)
+        assert row["label"] == f"{row['variant']}, {row['window']}"
     emulated = result.backend.emulated  # whose times make no ratios
     assert {row["times"] for row in result.rows if row["variant"] == "compile_time_index"} == {None if emulated else 1}
     assert result.finding in " ".join(repr(result).split())

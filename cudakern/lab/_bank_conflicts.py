@@ -14,7 +14,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
 from ._sizes import numbers, size
-from ._words import longer
+from ._words import NEARLY, clearly, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -95,6 +95,7 @@ def bank_conflicts(
         rows=tuple(rows),
         finding=_finding(rows),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=""
         if base is not None
         else "The emulator has no banks: it runs the same reads, and its times say nothing "
@@ -133,6 +134,31 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
     if padded:
         said += f"; with padding it takes {longer(padded['cycles'], first['cycles'])} stride 1"
     return f"{said}; a broadcast takes {longer(broadcast['cycles'], first['cycles'])} stride 1."
+
+
+def _verdict(rows: Sequence[dict[str, Any]]) -> str:
+    broadcast, first = rows[0], rows[1]
+    if first["cycles"] is None:
+        return ""
+    ways = {row["stride"]: row for row in rows if row["form"] == "strided" and row["wavefronts"] > 1}
+    claims = {}
+    if ways:
+        worst = max(ways.values(), key=lambda row: row["wavefronts"])
+        in_turn = all(abs(row["cycles"] / (row["wavefronts"] * first["cycles"]) - 1) <= NEARLY for row in ways.values())
+        claims[
+            "lanes that want one bank are served one after the other, n ways take n times as long "
+            f"({worst['wavefronts']} ways take {longer(worst['cycles'], first['cycles'])} one)"
+        ] = in_turn
+        padded = {row["stride"]: row for row in rows if row["form"] == "padded" and row["stride"] in ways}
+        same = padded[worst["stride"]]
+        claims[
+            f"a word of padding takes that away (words {same['distance']} apart take "
+            f"{longer(same['cycles'], first['cycles'])} neighbours)"
+        ] = not any(clearly(row["cycles"], first["cycles"]) for row in padded.values())
+    claims[
+        f"a word that all lanes want is broadcast (it takes {longer(broadcast['cycles'], first['cycles'])} neighbours)"
+    ] = not clearly(broadcast["cycles"], first["cycles"])
+    return verdict(claims)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

@@ -17,7 +17,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
 from ._sizes import size
-from ._words import faster
+from ._words import clearly, counted, faster, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -106,6 +106,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         rows=tuple(rows),
         finding=_finding({(row["experiment"], row["case"]): row for row in rows}),
         documents=DOCUMENTS,
+        verdict=_verdict({(row["experiment"], row["case"]): row for row in rows}),
         here=""
         if timed
         else "The emulator reads each lane's bytes by itself: its times say nothing about sectors, which are "
@@ -130,12 +131,12 @@ def _cases(n: int) -> Iterator[_Case]:
         )
 
     for offset in OFFSETS:
-        yield sliced("offset", _elements(offset), "float32", n, offset=offset)
+        yield sliced("offset", counted(offset, "element"), "float32", n, offset=offset)
     for stride in STRIDES:
-        yield sliced("stride", _elements(stride), "float32", n, stride=stride)
+        yield sliced("stride", counted(stride, "element"), "float32", n, stride=stride)
     for dtype in WIDTHS:
         width = itemsize(dtype)
-        yield sliced("width", f"{width} byte{'s' * (width > 1)}", dtype, -(-4 * n // width))
+        yield sliced("width", counted(width, "byte"), dtype, -(-4 * n // width))
     yield sliced("partial warp", "all lanes", "float32", n)
     yield sliced("partial warp", f"without lane {IDLE}", "float32", n, idle=IDLE)
 
@@ -169,10 +170,6 @@ def _cases(n: int) -> Iterator[_Case]:
     )
     for variant, array, requests in ways:
         yield _Case("vec3", variant, requests, vec3, array, {"variant": variant}, 16 * n)
-
-
-def _elements(count: int) -> str:
-    return f"{count} element{'s' * (count != 1)}"
 
 
 def _row(case: _Case, repeat: int | None) -> dict[str, Any]:
@@ -218,6 +215,37 @@ def _finding(rows: dict[tuple[str, str], dict[str, Any]]) -> str:
     if best is structs:
         return f"{said}and of the ways to lay out 12-byte structs none is faster than as they are."
     return f"{said}and {best['case']} is {against('vec3', best['case'], 'array_of_structs')} structs of 12 bytes."
+
+
+def _verdict(rows: dict[tuple[str, str], dict[str, Any]]) -> str:
+    rate = {key: row["gb_per_s"] for key, row in rows.items()}
+    if rate["stride", "1 element"] is None:
+        return ""
+
+    def pair(experiment: str, case: str, base: str) -> tuple[float, float, str]:
+        one, other = rate[experiment, case], rate[experiment, base]
+        return one, other, faster(one, other)
+
+    apart, neighbours, strided = pair("stride", "32 elements", "1 element")
+    moved, bounded, offset = pair("offset", "1 element", "0 elements")
+    wide, narrow, widths = pair("width", "16 bytes", "4 bytes")
+    partial, whole, lanes = pair("partial warp", f"without lane {IDLE}", "all lanes")
+    words, bytewise, as_words = pair("bytes as floats", "words", "bytes")
+    way = max(("aligned", "struct_of_arrays", "staged"), key=lambda way: rate["vec3", way])
+    best, structs, laid_out = pair("vec3", way, "array_of_structs")
+    return verdict(
+        {
+            f"neighbours' loads are joined and others are not (a stride of 32 is {strided} a stride of 1)": clearly(
+                neighbours, apart
+            ),
+            f"only loads from a boundary on are joined (an offset of 1 is {offset} none)": clearly(bounded, moved),
+            f"loads of 16 bytes are slow (they are {widths} loads of 4)": clearly(narrow, wide),
+            f"a lane that takes no part harms nothing ({lanes} a whole warp)": not clearly(whole, partial),
+            f"bytes are better read as words ({as_words} one by one)": clearly(words, bytewise),
+            "12-byte structs need alignment, arrays of their own or shared memory (the best of these, "
+            f"{way}, is {laid_out} structs as they are)": clearly(best, structs),
+        }
+    )
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

@@ -17,6 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import NEARLY, clearly, faster, longer, verdict
 
 NAME = "constant_memory"
 N_EMULATED, N_GPU = 1 << 12, 1 << 22
@@ -25,7 +26,9 @@ LONG = 32  #: a table in which each lane of a warp finds a number of its own
 
 DOCUMENTS = (
     "M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); against global "
-    "memory constants are 40 times as fast on a 9800 GT, 3 times on a GTX 260, 1.8 times on the cached GTX 470"
+    "memory constants are 40 times as fast on a 9800 GT, 3 times on a GTX 260, 1.8 times on the cached GTX 470; as an "
+    "array, which a compiler does not turn into literals, they are as fast as global memory on chips that cache it; 32 "
+    "addresses in a warp take at least 32 times as long as one"
 )
 ON_EMULATOR = (
     "The emulator has no constant cache and no broadcast: all four are in the CPU's memory or code, and the times are "
@@ -112,6 +115,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
         rows=tuple(rows),
         finding=_finding(rows, here.emulated),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
     )
@@ -149,10 +153,33 @@ def _check_update(x: Array, storages: list[str]) -> None:
 def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
     if emulated:
         return "Four storages, one result; three of them follow a table that changes between launches."
-    times = {(row["variant"], row["length"], row["index"]): _display.figure(row["times"]) for row in rows}
+    took = {(row["variant"], row["length"], row["index"]): _display.duration(row["kernel_ns"]) for row in rows}
     return (
-        f"Against numbers in the code, constants by name take {times['scalar', 4, 'uniform']} times as long, an array "
-        f"of constants {times['array', LONG, 'uniform']} times and global memory {times['global', LONG, 'uniform']} "
-        f"times with a uniform index; with 32 addresses in a warp constants take {times['array', LONG, 'divergent']} "
-        f"times, global memory {times['global', LONG, 'divergent']} times."
+        f"With a uniform index numbers in the code take {took['literal', 4, 'uniform']}, constants by name "
+        f"{took['scalar', 4, 'uniform']}, an array of constants {took['array', LONG, 'uniform']} and global memory "
+        f"{took['global', LONG, 'uniform']}; with {LONG} addresses in a warp an array of constants takes "
+        f"{took['array', LONG, 'divergent']}, global memory {took['global', LONG, 'divergent']}."
+    )
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    if rows[0]["clock"] != "gpu":
+        return ""
+    ns = {(row["variant"], row["length"], row["index"]): row["kernel_ns"] for row in rows}
+    literal, scalar, of_four = (ns[name, LITERALS.size, "uniform"] for name in ("literal", "scalar", "global"))
+    array, memory = (ns[name, LONG, "uniform"] for name in ("array", "global"))
+    divided = ns["array", LONG, "divergent"]
+    return verdict(
+        {
+            f"literals and constants by name take the same time (the constants take {longer(scalar, literal)} the "
+            "literals)": abs(scalar / literal - 1) <= NEARLY,
+            f"constants by name beat global memory (they are {faster(1 / scalar, 1 / of_four)} it)": clearly(
+                of_four, scalar
+            ),
+            "an array of constants is no faster than global memory that is cached "
+            f"(it is {faster(1 / array, 1 / memory)} it)": not clearly(memory, array),
+            f"{LONG} addresses in a warp are served one after the other": clearly(divided, array),
+            f"{LONG} addresses take at least {LONG} times as long as one (the kernel takes "
+            f"{longer(divided, array)} with one)": not clearly(LONG, divided / array),
+        }
     )

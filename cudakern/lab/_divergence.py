@@ -17,7 +17,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES
 from ._sizes import size
-from ._words import longer
+from ._words import clearly, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -106,6 +106,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         rows=tuple(rows),
         finding=_finding(rows),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=""
         if timed
         else "The emulator runs each lane by itself, down its own path: nothing waits, and its times are left out.",
@@ -165,6 +166,35 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
     return (
         f"{said}; an edge check divides {shares}, and with {last['n']:,} the addition takes "
         f"{longer(last['kernel_ns'], whole['kernel_ns'])} the one of {whole['n']:,}."
+    )
+
+
+def _verdict(rows: Sequence[dict[str, Any]]) -> str:
+    ns = {row["condition"]: row["kernel_ns"] for row in rows if row["kind"] == "branch"}
+    if ns[CONDITIONS["first"]] is None:
+        return ""
+
+    def undivided(branch: str) -> float:
+        """The two paths' times alone, by how many threads take each: so long it takes if none waits for another."""
+        second = float(np.mean(BRANCHES[branch](np.arange(THREADS))))
+        return float((1 - second) * ns[CONDITIONS["first"]] + second * ns[CONDITIONS["second"]])
+
+    odd, warp = ns[CONDITIONS["odd_lane"]], ns[CONDITIONS["warp"]]
+    edges = {row["n"]: row for row in rows if row["kind"] == "edge"}
+    shares = ", ".join(f"{edges[n]['share']:.2g}% of the warps of {n:,} additions" for n in EDGES)
+    last, whole = rows[-1], rows[-2]
+    return verdict(
+        {
+            f"a divided warp walks both paths (`{CONDITIONS['odd_lane']}` takes {longer(odd, undivided('odd_lane'))} "
+            "the mean of the two paths alone)": clearly(odd, undivided("odd_lane")),
+            f"a branch between warps costs nothing (`{CONDITIONS['warp']}` takes {longer(warp, undivided('warp'))} "
+            "the paths alone by their shares)": not clearly(warp, undivided("warp")),
+            f"an edge check divides one warp ({shares})": all(row["divided"] <= 1 for row in edges.values()),
+            f"an edge check costs nothing where there are many warps ({last['n']:,} additions take "
+            f"{longer(last['kernel_ns'], whole['kernel_ns'])} {whole['n']:,})": (
+                not clearly(last["kernel_ns"], whole["kernel_ns"])
+            ),
+        }
     )
 
 

@@ -1,4 +1,4 @@
-"""What an experiment gives back: figures, one sentence of what they show, and the documents' figure beside today's."""
+"""What an experiment gives back: figures, a sentence of what they show, the documents' claim, and whether it holds."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class Experiment:
     rows: tuple[dict[str, Any], ...]
     finding: str  #: one sentence: what these figures show
     documents: str  #: the documents' figure or claim, with its place, e.g. "T6: 16 ways are 16 times as slow"
+    verdict: str = ""  #: which of those claims these figures bear out, and which not; "" where they do not say
     here: str = ""  #: what this backend can and cannot show: never empty on the emulator
     draw: Callable[[Experiment, Picture], None] | None = None
 
@@ -64,7 +65,7 @@ class Experiment:
         """The table, as words."""
         words = [[column.text(row.get(column.key)) for column in self.columns] for row in self.rows]
         figures = [c.name for c in self.columns if all(_is_figure(row.get(c.key)) for row in self.rows)]
-        note = " ".join(filter(None, [self.finding, f"Documents: {self.documents}.", self.here]))
+        note = " ".join(filter(None, [self.finding, f"Documents: {self.documents}.", self.verdict, self.here]))
         title = f"{self.title}; {self.backend.device_name}"
         return _display.Table(title, [c.name for c in self.columns], words, note, right=figures)
 
@@ -83,6 +84,7 @@ class Experiment:
             "rows": [dict(row) for row in self.rows],
             "finding": self.finding,
             "documents": self.documents,
+            "verdict": self.verdict,
             "here": self.here,
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._table import find
 from ._experiment import Column, Experiment
 from ._printed import printed
 from ._sizes import number
+from ._words import counted, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -87,16 +88,26 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     in_order = [(row["block"], row["thread"]) for row in rows] == pairs
     return Experiment(
         name="hello",
-        title=f"{blocks:,} blocks of {threads:,} threads",
+        title=f"{counted(blocks, 'block')} of {counted(threads, 'thread')}",
         backend=here,
         columns=(Column("line", "line"), Column("block", "block"), Column("thread", "thread")),
         rows=rows,
-        finding=f"{blocks * threads:,} threads ran one kernel and printed a line each"
+        finding=f"{counted(blocks * threads, 'thread')} ran one kernel and printed a line each"
         + (", in the order of their numbers this time." if in_order else ", and not in the order of their numbers."),
         documents=DOCUMENTS,
+        verdict="" if here.emulated or threads == 1 else _verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=_draw,
     )
+
+
+def _verdict(rows: tuple[dict[str, Any], ...]) -> str:
+    """Of a block: between blocks the documents promise no order."""
+    blocks: dict[int, list[int]] = {}
+    for row in rows:
+        blocks.setdefault(row["block"], []).append(row["thread"])
+    in_order = all(threads == sorted(threads) for threads in blocks.values())
+    return verdict({f"threads 0 to {max(blocks[0])} of a block print in that order": in_order})
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

@@ -15,6 +15,7 @@ from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._measuring import measure
 from ._sizes import numbers
+from ._words import clearly, faster, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 NAME = "host_memory"
 SIZES_EMULATED, SIZES_GPU = (1 << 12, 1 << 16, 1 << 20), tuple(1 << k for k in (12, 16, 20, 24, 26))
 MOST = 1 << 32  #: bytes of one array
+LARGE = 1 << 20  #: bytes from which on a copy's time is the link's and not that of its start
+LINK = 8  #: GB/s, the documents' faster one
 MEMORIES = ("pageable", "pinned", "mapped")
 DIRECTIONS = ("to device", "to host")
 
@@ -96,6 +99,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
         rows=rows,
         finding=_finding(rows),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=_draw,
     )
@@ -147,6 +151,25 @@ def _finding(rows: tuple[dict[str, Any], ...]) -> str:
         for memory in MEMORIES
     ]
     return f"With {_display.size(size)}: {', '.join(words)}."
+
+
+def _verdict(rows: tuple[dict[str, Any], ...]) -> str:
+    size = max(row["bytes"] for row in rows)
+    if rows[0]["clock"] != "gpu" or size < LARGE:
+        return ""
+    rate = {(row["memory"], row["direction"]): row["gb_per_s"] for row in rows if row["bytes"] == size}
+    pinned, pageable = ([rate[memory, direction] for direction in DIRECTIONS] for memory in ("pinned", "pageable"))
+    to_device, to_host = (faster(one, other) for one, other in zip(pinned, pageable, strict=True))
+    return verdict(
+        {
+            "memory that is not page-locked is slower, since it is first copied to a buffer that is (to the device "
+            f"page-locked memory is {to_device} other, back it is {to_host} other)": all(
+                clearly(one, other) for one, other in zip(pinned, pageable, strict=True)
+            ),
+            f"the link moves up to {LINK} GB/s each way (today {_display.figure(pinned[0])} GB/s to the device and "
+            f"{_display.figure(pinned[1])} GB/s back)": not clearly(max(pinned), LINK),
+        }
+    )
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

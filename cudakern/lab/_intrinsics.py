@@ -17,10 +17,12 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import clearly, faster, verdict
 
 NAME = "intrinsics"
 N_EMULATED, N_GPU = 1 << 11, 1 << 20
 REPEATS_EMULATED, REPEATS_GPU = 1, 64
+WRONG = 1000  #: units of the last place from which on a result is not inexact but wrong
 
 DOCUMENTS = (
     "T6: 24-bit products run at full speed and 32-bit ones do not; __fdividef is faster and as exact as the division, "
@@ -139,6 +141,7 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         rows=rows,
         finding=_finding(rows, here.emulated),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=bars("label", "fast_ulp", "largest error of the fast function, ulp"),
     )
@@ -187,6 +190,38 @@ def _finding(rows: tuple[dict[str, Any], ...], emulated: bool) -> str:
         return words + "."
     product = next(row for row in rows if row["fast"] == "__mul24")
     return (
-        f"{words}; __expf is {_display.figure(exp['gain'])} times as fast, __sinf {_display.figure(sin['gain'])} "
-        f"times, and __mul24 {_display.figure(product['gain'])} times."
+        f"{words}; __expf is {faster(exp['gain'], 1)} expf, __sinf {faster(sin['gain'], 1)} sinf, and __mul24 "
+        f"{faster(product['gain'], 1)} x * y."
+    )
+
+
+def _verdict(rows: tuple[dict[str, Any], ...]) -> str:
+    if rows[0]["clock"] != "gpu":
+        return ""
+    quotient, far = (row for row in rows if row["fast"] == "__fdividef")
+    product = next(row for row in rows if row["fast"] == "__mul24")
+    others = [row for row in rows if row["fast"].startswith("__") and row not in (quotient, far, product)]
+    least, most = (choose(others, key=lambda row: float(row["gain"])) for choose in (min, max))
+
+    def said(row: dict[str, Any]) -> str:
+        return faster(1 / row["fast_ps"], 1 / row["full_ps"])
+
+    units = _display.figure(quotient["fast_ulp"]), _display.figure(quotient["full_ulp"])
+    return verdict(
+        {
+            f"24-bit products are faster than 32-bit ones (__mul24 is {said(product)} x * y)": clearly(
+                product["full_ps"], product["fast_ps"]
+            ),
+            f"__fdividef is faster than the division ({said(quotient)} it)": clearly(
+                quotient["full_ps"], quotient["fast_ps"]
+            ),
+            f"__fdividef is as exact as the division (it is off by up to {units[0]} units of the last place, the "
+            f"division by {units[1]})": not clearly(quotient["fast_ulp"], quotient["full_ulp"]),
+            f"__fdividef is wrong for the largest divisors ({far['range']})": far["fast_ulp"] > WRONG,
+            f"__expf, __sinf and their like are faster (from {least['fast']}, {said(least)} {least['full']}, to "
+            f"{most['fast']}, {said(most)} {most['full']})": all(
+                clearly(row["full_ps"], row["fast_ps"]) for row in others
+            ),
+            "__expf, __sinf and their like are less exact": all(row["fast_ulp"] > row["full_ulp"] for row in others),
+        }
     )

@@ -13,7 +13,7 @@ from .._operations.latency import latency as operation
 from ._experiment import Column, Experiment, lines
 from ._measuring import measure
 from ._sizes import size
-from ._words import longer
+from ._words import clearly, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -108,6 +108,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         rows=tuple(rows),
         finding=_finding(rows),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=""
         if timed
         else "On the emulator a load's value is there at once: there is no latency, and its times are left out.",
@@ -130,10 +131,29 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
         said.append(
             f"with {threads:,} threads a multiprocessor early loads take "
             f"{longer(early['kernel_ns'], late['kernel_ns'])} late ones, and eight elements a thread "
-            f"{longer(most['kernel_ns'], late['kernel_ns'])} them"
+            f"{longer(most['kernel_ns'], late['kernel_ns'])} late ones"
         )
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _verdict(rows: Sequence[dict[str, Any]]) -> str:
+    ns = {(row["threads"], row["form"]): row["kernel_ns"] for row in rows}
+    few, many = (choose(threads for threads, _ in ns) for choose in (min, max))
+    late, early = FORMS[0][0], FORMS[1][0]
+    if ns[few, late] is None:
+        return ""
+    most, several = min((ns[many, form], elements) for form, _, elements in FORMS if elements > 1)
+    return verdict(
+        {
+            f"loads belong at a kernel's start (with {few:,} threads a multiprocessor early loads take "
+            f"{longer(ns[few, early], ns[few, late])} late ones)": clearly(ns[few, late], ns[few, early]),
+            f"enough threads hide the latency (with {many:,} threads early loads take "
+            f"{longer(ns[many, early], ns[many, late])} late ones)": not clearly(ns[many, late], ns[many, early]),
+            f"beyond that several elements a thread help (with {many:,} threads {several} elements each take "
+            f"{longer(most, ns[many, early])} one)": clearly(ns[many, early], most),
+        }
+    )
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

@@ -16,7 +16,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, sectors
 from ._sizes import size
-from ._words import longer
+from ._words import clearly, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -104,6 +104,7 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         rows=tuple(rows),
         finding=_finding(rows),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=""
         if timed
         else "The emulator reads each lane's words by itself: its times say nothing about layouts on a "
@@ -171,6 +172,27 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
         said.append(f"with {n:,} structs, {', and '.join(parts)}")
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _verdict(rows: Sequence[dict[str, Any]]) -> str:
+    relative = {(row["where"], row["n"]): row["relative"] for row in rows if row["layout"] == "structs"}
+    sizes = sorted({n for _, n in relative})
+    on_gpu, on_cpu = ([relative[where, n] for n in sizes] for where in ("GPU", "CPU (NumPy)"))
+    claims = {}
+
+    def told(several: list[float]) -> str:
+        return ", ".join(f"{longer(times, 1)} arrays with {n:,}" for n, times in zip(sizes, several, strict=True))
+
+    if on_gpu[0] is not None:  # the CPU's times are real on any backend
+        measured = relative["GPU", SMALL]
+        claims[f"structs are slower on a GPU ({told(on_gpu)})"] = all(clearly(times, 1) for times in on_gpu)
+        claims[f"{SMALL:,} structs take three to four times as long on a GPU (today {longer(measured, 1)} arrays)"] = (
+            not clearly(3, measured) and not clearly(measured, 4)
+        )
+    claims[f"structs are faster on a CPU (in NumPy, field by field, {told(on_cpu)})"] = all(
+        clearly(1, times) for times in on_cpu
+    )
+    return verdict(claims)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

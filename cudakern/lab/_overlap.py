@@ -17,6 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._sizes import number
+from ._words import clearly, counted, verdict
 
 if TYPE_CHECKING:
     from .._array import DeviceArray
@@ -124,11 +125,12 @@ def overlap(
         columns=TABLE,
         rows=tuple(rows),
         finding=(
-            f"In one stream all takes {_display.duration(whole[ONE])}, in {_streams(streams)} "
+            f"In one stream all takes {_display.duration(whole[ONE])}, in {counted(streams, 'stream')} "
             f"{_display.duration(whole[SEVERAL])}, with {_together(rows, SEVERAL)} of {3 * pieces} steps at work "
             "beside one of another piece."
         ),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=_draw,
     )
@@ -162,7 +164,7 @@ class _Data:
         synchronize()
         # What allclose() says, in a tenth of its time: it is asked after each run. A NaN is not below.
         if not np.max(np.abs(self.back - self.expected)) < 1e-5:
-            raise RuntimeError(f"{NAME}: what came back through {_streams(count)} is wrong")
+            raise RuntimeError(f"{NAME}: what came back through {counted(count, 'stream')} is wrong")
         rows: list[dict[str, Any]] = []
         for i, events in enumerate(marks):
             times = [1e6 * start.elapsed_time(event) for event in events]
@@ -191,14 +193,32 @@ class _Data:
         return marks
 
 
-def _streams(count: int) -> str:
-    return f"{count} stream{'s' * (count > 1)}"
-
-
 def _together(rows: list[dict[str, Any]], way: str) -> int:
     """How many steps were under way while one of another piece was, too."""
     steps = [(row["piece"], row["begin_ns"], row["begin_ns"] + row["ns"]) for row in rows if row["way"] == way]
     return sum(any(q != p and a < d and c < b for q, c, d in steps) for p, a, b in steps)
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    several = [row for row in rows if row["way"] == SEVERAL]
+    if rows[0]["clock"] != "gpu" or not any(row["stream"] for row in several):  # (one stream, and again one)
+        return ""
+    before, after = rows[0]["whole_ns"], several[0]["whole_ns"]
+    kernels = [(row["begin_ns"], row["begin_ns"] + row["ns"]) for row in several if row["step"] == "kernel"]
+    busy, until = 0.0, 0.0
+    for begin, end in sorted(kernels):
+        busy, until = busy + max(end - max(begin, until), 0), max(end, until)
+    span = until - min(begin for begin, _ in kernels)
+    return verdict(
+        {
+            f"one piece is computed while others are on their way (all takes {_display.duration(after)}, in one "
+            f"stream {_display.duration(before)})": clearly(before, after),
+            f"the chip is then never idle (a kernel is under way {busy / max(span, 1):.0%} of the time between the "
+            f"first one's start and the last one's end, {busy / max(after, 1):.0%} of the whole time)": not clearly(
+                span, busy
+            ),
+        }
+    )
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

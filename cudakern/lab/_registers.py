@@ -14,9 +14,11 @@ from .._resources import kernel_resources
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import clearly, faster, verdict
 
 FORMS = ("global_memory", "register", "unrolled", "ballot")
 FLAGS_EMULATED, FLAGS_GPU = 1 << 18, 1 << 26
+GAIN = 1.7  #: the documents', of a register against global memory
 
 DOCUMENTS = (
     "M: the register form is 1.7 times as fast as the one in global memory, on the average of four chips, and the loop "
@@ -114,6 +116,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         rows=tuple(rows),
         finding=_finding(rows, here.emulated),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=" ".join(filter(None, [ON_EMULATOR if here.emulated else "", unknown and UNKNOWN.format(unknown)])),
         draw=bars("variant", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
     )
@@ -127,4 +130,21 @@ def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
         f"Accumulating in a register is {_display.figure(step['register'])} times as fast as in global memory, the "
         f"loop written out {_display.figure(step['unrolled'])} times as fast as that, a vote "
         f"{_display.figure(step['ballot'])} times as fast again."
+    )
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    if rows[0]["clock"] != "gpu":
+        return ""
+    memory, register, unrolled = (row["kernel_ns"] for row in rows[:3])
+    gained, again = faster(1 / register, 1 / memory), faster(1 / unrolled, 1 / register)
+    return verdict(
+        {
+            f"the register form is {GAIN} times as fast as the one in global memory, or more (it is {gained} it)": (
+                not clearly(GAIN, memory / register)
+            ),
+            f"the loop written out is up to 3.4 times as fast again (it is {again} the loop)": clearly(
+                register, unrolled
+            ),
+        }
     )

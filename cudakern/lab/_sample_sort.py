@@ -16,11 +16,14 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import clearly, longer, verdict
 
 #: The documents' number of keys on a GPU; on the emulator one that ends in seconds.
 ON_GPU, ON_EMULATOR = 1 << 20, 1 << 17
 REPEAT = 5
 DATA = ("random", "nearly sorted")
+#: The documents' times of that many keys.
+MS = {"random": 67, "nearly sorted": 225}
 
 #: The kernels, in the order of the stages, and what each does.
 STAGES = {
@@ -136,8 +139,10 @@ def sample_sort_stages(
                 "share": None,
             },
         ),
-        finding=f"The longest stage is {longest['stage']}, with {longest['share']:.0%} of the stages' time.",
+        finding=f"One call takes {_display.duration(together)}; the longest stage is {longest['stage']}, with "
+        f"{longest['share']:.0%} of the stages' time.",
         documents=DOCUMENTS,
+        verdict="" if here.emulated else _verdict(stages, together, on_cpu, count, data),
         here=HERE if here.emulated else "",
         draw=bars("stage", "ns", "nanoseconds"),
     )
@@ -169,3 +174,22 @@ def _stages(x: Any, taken: dict[str, Any]) -> dict[str, tuple[int, int]]:
         drawn += (name == "select_samples") - (name == "sort_samples")
         found[stage] = (found[stage][0] + 1, found[stage][1] + ns)
     return found
+
+
+def _verdict(stages: list[dict[str, Any]], together: float, on_cpu: float, n: int, data: str) -> str:
+    longest = max(stages, key=lambda row: row["ns"])
+    claims = {
+        f"sorting the samples is the longest stage ({longest['stage']} has {longest['share']:.0%} of the time)": (
+            longest["stage"] == "sort_samples"
+        )
+    }
+    if n == ON_GPU:
+        claims[f"{n:,} {data} keys take {MS[data]} ms (today {_display.duration(together)})"] = not clearly(
+            1e6 * MS[data], together
+        )
+    told = f"all takes {longer(together, on_cpu)} numpy.sort"
+    if data == "random":
+        claims[f"random keys take a fifth of the CPU's time or less ({told})"] = not clearly(5 * together, on_cpu)
+    else:
+        claims[f"with nearly sorted keys the CPU is faster ({told})"] = clearly(together, on_cpu)
+    return verdict(claims)

@@ -17,6 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import clearly, longer, verdict
 
 ROWS = 256
 COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 16
@@ -104,7 +105,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                 {
                     "variant": form.name,
                     "window": length,
-                    "label": f"{form.name}, {size}",
+                    "label": f"{form.name}, {length}",
                     "registers": made.registers,
                     "local_bytes": made.local_bytes,
                     "spill_stores": made.spill_stores,
@@ -130,6 +131,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         rows=tuple(rows),
         finding=_finding(rows, windows[-1], here.emulated),
         documents=DOCUMENTS,
+        verdict=_verdict(rows, windows[-1]),
         here=" ".join(filter(None, [ON_EMULATOR if here.emulated else "", unknown and UNKNOWN.format(unknown)])),
         draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
     )
@@ -149,3 +151,24 @@ def _finding(rows: list[dict[str, Any]], window: int, emulated: bool) -> str:
         f"times as long as one in registers, a spilled one {_display.figure(times['spilled'])} times, one in shared "
         f"memory {_display.figure(times['shared_array'])} times."
     )
+
+
+def _verdict(rows: list[dict[str, Any]], window: int) -> str:
+    if rows[0]["clock"] != "gpu":
+        return ""
+    form = {row["variant"]: row for row in rows if row["window"] == window}
+    fits, spilled, indexed = (form[name] for name in ("compile_time_index", "spilled", "runtime_index"))
+    claims = {}
+    if spilled["spill_loads"] != 0:  # (0: the array was so short that it fitted; None: not known)
+        claims[
+            "what does not fit into registers slows a kernel down (spilled, an array takes "
+            f"{longer(spilled['kernel_ns'], fits['kernel_ns'])} in registers)"
+        ] = clearly(spilled["kernel_ns"], fits["kernel_ns"])
+    if indexed["local_bytes"] != 0:
+        known = indexed["local_bytes"] is not None
+        lies = f"it lies in {indexed['local_bytes']} bytes of local memory a thread and " if known else "it "
+        claims[
+            f"an array declared in a kernel may be put into slow memory (indexed at run time {lies}takes "
+            f"{longer(indexed['kernel_ns'], fits['kernel_ns'])} in registers)"
+        ] = clearly(indexed["kernel_ns"], fits["kernel_ns"])
+    return verdict(claims)

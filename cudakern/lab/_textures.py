@@ -16,6 +16,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import clearly, longer, verdict
 
 NAME = "textures"
 N_EMULATED, N_GPU = 48, 2048
@@ -106,6 +107,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         rows=tuple(rows),
         finding=_finding(rows, here.emulated),
         documents=DOCUMENTS,
+        verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
     )
@@ -240,9 +242,39 @@ def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
     if emulated:
         return said
     times = {(row["what"], row["variant"]): row for row in rows if row["part"] == "locality"}
-    ratio = times["column-wise", "global_memory"]["kernel_ns"] / max(times["column-wise", "texture"]["kernel_ns"], 1)
-    plain = times["row-wise", "texture"]["kernel_ns"] / max(times["row-wise", "global_memory"]["kernel_ns"], 1)
+    by_row, by_column = (
+        longer(times[order, "texture"]["kernel_ns"], max(times[order, "global_memory"]["kernel_ns"], 1))
+        for order in ("row-wise", "column-wise")
+    )
     return (
-        f"{said} Column by column global memory takes {_display.figure(ratio)} times the texture's time; row by row "
-        f"the texture takes {_display.figure(plain)} times global memory's."
+        f"{said} Row by row a texture takes {by_row} global memory, column by column it takes {by_column} global "
+        "memory."
+    )
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    found = {(row["part"], row["what"], row["variant"]): row for row in rows}
+    ns = {(what, variant): row["kernel_ns"] for (part, what, variant), row in found.items() if part == "locality"}
+    pixels = found["RGBA", "bytes to floats", "texture"]
+    if pixels["clock"] != "gpu":
+        return ""
+    weights = found["precision", "between 0 and 1", "texture"]
+    by_row, by_column, random = (ns[order, "texture"] for order in ("row-wise", "column-wise", "random"))
+    memory = ns["row-wise", "global_memory"]
+    words = found["RGBA", "bytes to floats", "packed"]["kernel_ns"]
+    return verdict(
+        {
+            f"reads of a texture need not be coalesced (column by column they take {longer(by_column, by_row)} row by "
+            "row)": not clearly(by_column, by_row),
+            "reads of a texture should be near each other (in random order they take "
+            f"{longer(random, by_row)} row by row)": clearly(random, by_row),
+            "coalesced reads of global memory are faster (row by row a look-up through the texture, which finds the "
+            f"place by itself, takes {longer(by_row, memory)} one from global memory)": clearly(by_row, memory),
+            "a texture makes four floats of 32-bit RGBA by itself "
+            f"(off by up to {pixels['error']:.0e}; it takes {longer(pixels['kernel_ns'], words)} whole words converted "
+            "by the kernel)": pixels["error"] < 0.5 / 255,
+            f"a texture's filter is of low resolution (off by up to {weights['error']:.2g} of a step)": bool(
+                weights["whole"]
+            ),
+        }
     )

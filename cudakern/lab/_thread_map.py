@@ -15,6 +15,7 @@ from .._operations.thread_map import thread_map as number_elements
 from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._sizes import numbers
+from ._words import verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -23,6 +24,8 @@ DOCUMENTS = (
     "P4 to P7: 76 x 62 pixels in blocks of 16 x 16 start 80 x 64 threads, 4 columns and 2 rows too many, and blocks "
     "come in four kinds"
 )
+#: Those pixels and blocks, x first; the 80 x 64 threads.
+PICTURE, STARTED = ((76, 62), (16, 16)), 80 * 64
 #: Where a block ends beyond the array: along x, y, z.
 EDGES = ("right edge", "bottom edge", "back edge")
 #: More elements a layer than this, and a picture has no numbers of threads; more layers, and it shows the first ones.
@@ -122,6 +125,7 @@ def thread_map(
         rows=rows,
         finding=_finding(rows, size * count, int(np.count_nonzero(seen < 0)), block_of.size),
         documents=DOCUMENTS,
+        verdict=_verdict(rows, size * count) if (array, threads, grid) == (*PICTURE, None) else "",
         here="Blocks and threads have the same numbers on the emulator and on a GPU: only when they run differs.",
         draw=_draw,
         block=block_of,
@@ -173,6 +177,12 @@ def _finding(rows: Sequence[dict[str, Any]], threads: int, missed: int, elements
     if missed:
         said += f", and {missed:,} elements have no thread, since the grid ends before the array"
     return said + "."
+
+
+def _verdict(rows: Sequence[dict[str, Any]], threads: int) -> str:
+    claims = {f"the picture takes 80 x 64 threads ({threads:,})": threads == STARTED}
+    claims[f"blocks come in four kinds ({', '.join(row['kind'] for row in rows)})"] = len(rows) == 4
+    return verdict(claims)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

@@ -18,10 +18,13 @@ from .._table import find, variants
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
 from ._sizes import size
+from ._words import NEARLY, clearly, verdict
 
 #: The documents' input on a GPU; on the emulator a size that ends at once.
 ON_GPU, ON_EMULATOR = 1 << 20, 1 << 16
 REPEAT = 5
+#: The documents' cycles for that input.
+CYCLES = {"single_thread": 640_000_000, "multi_block": 150_000}
 
 DOCUMENTS = (
     "P5: a kernel of 0.09 ms inside 0.37 s on the host's clock; T3 and L: cycles of the chip, read by the kernel "
@@ -97,6 +100,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
         rows=rows,
         finding=_finding({str(each["key"]): float(each["ns"]) for each in rows}),
         documents=DOCUMENTS,
+        verdict="" if here.emulated else _verdict({row["key"]: row for row in rows}, variant, n),
         here=HERE if here.emulated else "",
         draw=bars("label", "us", "us (emulated)" if here.emulated else "us"),
     )
@@ -165,3 +169,16 @@ def _finding(ns: dict[str, float]) -> str:
         f"the whole waits {told(ns['whole'])}, {ns['whole'] / max(ns['blocks'], 1):,.1f} times as long; a call that "
         f"does not wait returns after {told(ns['launch'])}, which times nothing but the launch."
     )
+
+
+def _verdict(rows: dict[str, dict[str, Any]], variant: str, n: int) -> str:
+    kernel, whole, cycles = rows["kernel"]["ns"], rows["whole"]["ns"], rows["block"]["cycles"]
+    claims = {
+        "the kernel is a small part of what the host's clock sees "
+        f"({_display.duration(kernel)} of {_display.duration(whole)}, {kernel / whole:.1%})": kernel <= NEARLY * whole
+    }
+    if variant in CYCLES and n == ON_GPU:
+        claims[f"{variant} takes {CYCLES[variant]:,} cycles (the median block takes {cycles:,.0f})"] = not clearly(
+            CYCLES[variant], cycles
+        )
+    return verdict(claims)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .._display import figure
 
 #: Two times this near to each other are called equal.
@@ -22,3 +24,23 @@ def faster(rate: float, other: float) -> str:
     if abs(ratio - 1) <= NEARLY:
         return "about as fast as"
     return f"{figure(ratio)} times as fast as" if ratio > 1 else f"at {figure(100 * ratio)}% of the rate of"
+
+
+def counted(n: int, what: str) -> str:
+    """So many of them: "1 block", "4 threads"."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def clearly(more: float, less: float) -> bool:
+    """More than "about as long as"."""
+    return more > (1 + NEARLY) * less
+
+
+def verdict(claims: Mapping[str, bool]) -> str:
+    """Which claims the figures bear out: "Still so: one; another. No longer so: a third." """
+    said = []
+    for words, borne_out in (("Still so", True), ("No longer so", False)):
+        chosen = [claim for claim, holds in claims.items() if bool(holds) == borne_out]
+        if chosen:
+            said.append(f"{words}: {'; '.join(chosen)}.")
+    return " ".join(said)

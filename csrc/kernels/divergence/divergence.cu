@@ -15,7 +15,7 @@ int plan_branches(const ck_call *call, ck_plan *plan, ck_error *error) {
 int run_branches(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return ck_launch(context, error, "branches", branches, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
                      static_cast<const uint32_t *>(call->views[0].data), static_cast<uint32_t *>(call->views[1].data),
-                     elements_of(call->views[0]), static_cast<int>(call->parameters[0]));
+                     elements_of(call->views[0]), static_cast<int>(call->parameters[0]), SCALE);
 }
 
 double depth(const ck_call *) {
