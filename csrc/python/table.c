@@ -16,9 +16,10 @@ static const ck_operation *const all_operations[] = {
 enum { OPERATION_COUNT = sizeof all_operations / sizeof *all_operations };
 
 const ck_operation *table_find(const char *name, ck_error *error) {
-    char known[400] = "";
-    for (int i = 0; i < OPERATION_COUNT; i++) {
+    for (int i = 0; i < OPERATION_COUNT; i++)
         if (strcmp(all_operations[i]->name, name) == 0) return all_operations[i];
+    char known[800] = ""; // written only now: every call comes here
+    for (int i = 0; i < OPERATION_COUNT; i++) {
         const size_t used = strlen(known);
         PyOS_snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", all_operations[i]->name);
     }

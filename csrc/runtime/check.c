@@ -12,11 +12,10 @@ static void add(char *text, size_t size, const char *separator, const char *item
 }
 
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error) {
-    char known[600] = "";
-    for (int i = 0; i < operation->variant_count; i++) {
+    for (int i = 0; i < operation->variant_count; i++)
         if (strcmp(operation->variants[i].name, name) == 0) return &operation->variants[i];
-        add(known, sizeof known, ", ", operation->variants[i].name);
-    }
+    char known[600] = ""; // written only now: every call comes here
+    for (int i = 0; i < operation->variant_count; i++) add(known, sizeof known, ", ", operation->variants[i].name);
     ck_fail(error, CK_BAD_VALUE, operation->name, "%s has no variant '%.64s'. It has %s", operation->name, name,
             known);
     return NULL;
