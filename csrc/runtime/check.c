@@ -66,18 +66,27 @@ int ck_check_parameters(const ck_operation *operation, const ck_variant *variant
     return CK_OK;
 }
 
+// True if the inputs are all of the candidate's type.
+static int all_are(const int *inputs, int count, const ck_types *candidate) {
+    for (int k = 0; k < count; k++)
+        if (inputs[k] != candidate->input) return 0;
+    return 1;
+}
+
 int ck_check_types(const ck_operation *operation, const ck_variant *variant, const int *inputs, int count, int output,
                    ck_types *types, ck_error *error) {
-    char listed[600] = "", outputs[120] = "", got[160] = "", item[64];
-    for (int i = 0; i < CK_MAX_TYPES && variant->types[i].input >= 0; i++) {
-        const ck_types *candidate = &variant->types[i];
-        int same = 1;
-        for (int k = 0; k < count; k++) same &= inputs[k] == candidate->input;
-        if (same && (output < 0 || output == candidate->output)) {
+    int known = 0;
+    for (; known < CK_MAX_TYPES && variant->types[known].input >= 0; known++) {
+        const ck_types *candidate = &variant->types[known];
+        if (all_are(inputs, count, candidate) && (output < 0 || output == candidate->output)) {
             *types = *candidate;
             return CK_OK;
         }
-        if (same) add(outputs, sizeof outputs, " or ", ck_dtype_name(candidate->output));
+    }
+    char listed[600] = "", outputs[120] = "", got[160] = "", item[64]; // written only now: every call comes here
+    for (int i = 0; i < known; i++) {
+        const ck_types *candidate = &variant->types[i];
+        if (all_are(inputs, count, candidate)) add(outputs, sizeof outputs, " or ", ck_dtype_name(candidate->output));
         if (candidate->output == candidate->input)
             snprintf(item, sizeof item, "%s", ck_dtype_name(candidate->input));
         else
