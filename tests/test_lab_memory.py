@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, times_count
+from cases import times_count
 from cudakern import lab
 from cudakern._operations import registry
 from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts, _words
@@ -404,15 +404,6 @@ def test_the_branches_choose_as_they_say(backend):
         branches(x, branch="lanes", variant="numpy")
 
 
-if "cuda" in BACKENDS:
-
-    def test_the_paths_are_of_one_length():
-        """A compiler that knows the first one's factor makes one multiply-add of it."""
-        with cudakern.use_backend("cuda"):
-            times = lab.divergence()["kernel_ns"][:2]
-        assert max(times) < 1.5 * min(times)
-
-
 # --- latency ---------------------------------------------------------------------------------------------------------
 def test_latency_has_every_form(backend, tmp_path):
     result = lab.latency(n=3000, repeat=1)
@@ -438,13 +429,13 @@ def test_latency_says_what_was_measured():
 
 
 def test_chains_are_computed_one_by_one(backend):
-    """The reference is a formula; this is the chain itself."""
+    """By Python's own integers."""
     x = np.arange(50, dtype=np.int32)[::-1].copy()
     expected = []
     for i, value in enumerate(x.tolist()):
         chain = i
         for _ in range(64):
-            chain = (chain * 1664525 + 1013904223) % 2**32
+            chain = (chain * chain + 12345) % 2**32
         expected.append((value + chain) % 2**32)
     for row in cudakern.variants("latency"):
         result = registry()["latency"].call(x, variant=row.name)

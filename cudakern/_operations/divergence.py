@@ -1,4 +1,4 @@
-"""divergence: one of two chains of multiply-adds, chosen by the thread's place."""
+"""divergence: one of two chains of multiplications, chosen by the thread's place."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def by_numpy(x: Array, branch: str = "first") -> Array:
     second = BRANCHES[branch](np.arange(value.size) % THREADS)
     squared, scaled = value[second], value[~second]
     for _ in range(ROUNDS):
-        squared = squared * squared + kind(12345)
-        scaled = scaled * kind(1664525) + kind(1013904223)
+        squared = squared * squared ^ kind(12345)
+        scaled = scaled * kind(1664525) ^ kind(1013904223)
     value[second], value[~second] = squared, scaled
     return value.view(x.dtype).reshape(x.shape)
 
@@ -54,7 +54,7 @@ RULE = Rule(NAME, ("x",), by_numpy, preferred=("branches",), shape=_shape)
 def divergence(
     x: Any, /, out: Any = None, *, branch: str = "first", variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Any:
-    """256 multiply-adds an element, of one of two kinds: ``v * 1664525 + 1013904223`` or ``v * v + 12345``.
+    """256 multiplications an element, of one of two kinds: ``v * 1664525 ^ 1013904223`` or ``v * v ^ 12345``.
 
     Parameters
     ----------

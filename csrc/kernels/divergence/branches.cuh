@@ -15,7 +15,6 @@
 namespace divergence {
 
 enum { THREADS = 256, ROUNDS = 256 };
-constexpr uint32_t SCALE = 1664525u; // of the first path
 enum branch { FIRST_PATH, SECOND_PATH, BY_THREAD, BY_LANE, BY_ODD_LANE, BY_WARP };
 
 __device__ __forceinline__ bool takes_second_path(int branch, unsigned thread) {
@@ -29,17 +28,17 @@ __device__ __forceinline__ bool takes_second_path(int branch, unsigned thread) {
     }
 }
 
-// Both paths are a chain of multiply-adds: none is shorter, and the compiler cannot make one of the two. `scale`, SCALE,
-// comes with the launch: a compiler that knows it makes one multiply-add of the whole first path.
+// Both paths are a chain of multiplications, each with an "exclusive or" behind it: none is shorter. With additions in
+// its place the first would be a multiply-add in the end, which a compiler sees.
 __global__ void __launch_bounds__(THREADS)
-    branches(const uint32_t *__restrict__ x, uint32_t *__restrict__ result, int64_t n, int branch, uint32_t scale) {
+    branches(const uint32_t *__restrict__ x, uint32_t *__restrict__ result, int64_t n, int branch) {
     const int64_t i = grid_thread();
     if (i >= n) return;
     uint32_t value = x[i];
     if (takes_second_path(branch, threadIdx.x))
-        for (int round = 0; round < ROUNDS; ++round) value = value * value + 12345u;
+        for (int round = 0; round < ROUNDS; ++round) value = (value * value) ^ 12345u;
     else
-        for (int round = 0; round < ROUNDS; ++round) value = value * scale + 1013904223u;
+        for (int round = 0; round < ROUNDS; ++round) value = (value * 1664525u) ^ 1013904223u;
     result[i] = value;
 }
 

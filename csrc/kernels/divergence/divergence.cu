@@ -15,7 +15,7 @@ int plan_branches(const ck_call *call, ck_plan *plan, ck_error *error) {
 int run_branches(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return ck_launch(context, error, "branches", branches, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
                      static_cast<const uint32_t *>(call->views[0].data), static_cast<uint32_t *>(call->views[1].data),
-                     elements_of(call->views[0]), static_cast<int>(call->parameters[0]), SCALE);
+                     elements_of(call->views[0]), static_cast<int>(call->parameters[0]));
 }
 
 double depth(const ck_call *) {
@@ -47,7 +47,7 @@ extern "C" {
 extern const ck_operation ck_operation_divergence;
 const ck_operation ck_operation_divergence = {
     "divergence",
-    "One of two chains of multiply-adds, chosen by the thread's place",
+    "One of two chains of multiplications, chosen by the thread's place",
     1,
     1,
     divergence::variants,

@@ -36,7 +36,7 @@ int launch(const char *name, Kernel kernel, const ck_call *call, const ck_plan *
            ck_error *error, More... more) {
     return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
                      static_cast<const uint32_t *>(call->views[0].data), static_cast<uint32_t *>(call->views[1].data),
-                     length(call), SCALE, more...);
+                     length(call), more...);
 }
 
 int run_late(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
