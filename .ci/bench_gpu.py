@@ -26,19 +26,15 @@ try:
 except ImportError:
     cupy = None
 
-REPEATS, FEWER, LONG = 15, 5, 1 << 27  # of inputs of LONG elements or more, whose copies take a second: FEWER
-SLOW_NS = 2e8  # a variant that takes longer is measured once
-TIMING = {
-    "all": "Time between two CUDA events around the kernels, queued behind the copy of the input. The input has "
-    "just been copied from the host, each time anew: as much of it as fits may lie in the L2 cache. "
-    f"Medians of {REPEATS}, from {LONG:,} elements on of {FEWER}.",
-    "cudakern": "One call with arrays of the host; the events are around its kernels, without its copies. Where the "
-    "host adds the last partial sums (a few thousand at most), that is not in it: finish_ns has it.",
-    "others": "A call with arrays of the device, in the stream of an asynchronous copy from pinned memory, whose "
-    "length hides what Python needs to start it. Several kernels (x * x, then the sum) count with what lies between "
-    "them; their allocator is warm.",
-    "not alike": "Theirs leave the whole result on the device; some of ours leave partial sums.",
-}
+REPEATS, WARMUP = 15, 3
+SLOW_NS = 2e8  # what takes longer is measured once
+FLUSH = 1 << 30  # bytes that are written before each call: the L2 cache has none of the input then
+TIMING = (
+    "A call with arrays of the device, alike for all: 1 GiB is written first, so that the L2 cache has none of the "
+    "input, and while the device writes, the call is queued behind it; the time is between two CUDA events around the "
+    f"call, with all of its kernels and what lies between them. Medians of {REPEATS} after {WARMUP}, results in new "
+    "arrays from warm allocators."
+)
 #: (n, type, which variants beside auto: all, none or those named); torch_calls and cupy_calls know the same operations
 CASES = {
     "matmul": [
@@ -102,15 +98,10 @@ def cupy_calls(op, x, *more):
     }[op]()
 
 
+# A side: (calls by name, flush, event, ns between two events, result on the host).
 def torch_side(op, inputs):
-    """(calls, copy the inputs, event, ns between two events, result on the host) by PyTorch."""
     torch.backends.cuda.matmul.allow_tf32 = False
-    pinned = [torch.from_numpy(x).pin_memory() for x in inputs]
-    on = [torch.empty_like(x, device="cuda") for x in pinned]
-
-    def copy():
-        for target, source in zip(on, pinned, strict=True):
-            target.copy_(source, non_blocking=True)
+    written = torch.empty(FLUSH, dtype=torch.uint8, device="cuda")
 
     def event():
         made = torch.cuda.Event(enable_timing=True)
@@ -121,20 +112,12 @@ def torch_side(op, inputs):
         end.synchronize()
         return begin.elapsed_time(end) * 1e6
 
-    return torch_calls(op, *on), copy, event, between, lambda result: result.cpu().numpy()
+    calls = torch_calls(op, *(torch.from_numpy(x).cuda() for x in inputs))
+    return calls, written.zero_, event, between, lambda result: result.cpu().numpy()
 
 
 def cupy_side(op, inputs):
-    """The same by CuPy."""
-    pinned = []
-    for x in inputs:
-        pinned.append(np.frombuffer(cupy.cuda.alloc_pinned_memory(x.nbytes), x.dtype, x.size).reshape(x.shape))
-        pinned[-1][...] = x
-    on = [cupy.empty(x.shape, x.dtype) for x in inputs]
-
-    def copy():
-        for target, source in zip(on, pinned, strict=True):
-            target.set(source, stream=cupy.cuda.get_current_stream())
+    written = cupy.empty(FLUSH, "uint8")
 
     def event():
         made = cupy.cuda.Event()
@@ -145,62 +128,63 @@ def cupy_side(op, inputs):
         end.synchronize()
         return cupy.cuda.get_elapsed_time(begin, end) * 1e6
 
-    return cupy_calls(op, *on), copy, event, between, lambda result: result.get()
+    return cupy_calls(op, *map(cupy.asarray, inputs)), lambda: written.fill(0), event, between, cupy.asnumpy
 
 
-def repeats(inputs):
-    return REPEATS if inputs[0].size < LONG else FEWER
+def our_side(what, variants, inputs):
+    written = ck.empty((FLUSH,), "uint8")
+    there = [ck.asarray(x) for x in inputs]
+
+    def call(name):
+        return lambda: what.call(*there, variant=name)
+
+    def event():
+        made = ck.Event()
+        made.record()
+        return made
+
+    def between(begin, end):
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e6
+
+    calls = {f"cudakern: {name}": call(name) for name in variants}
+    return calls, lambda: written.fill(0), event, between, lambda result: result.get()
 
 
-def others(op, inputs):
-    """(name, ns, result) of what other libraries do for the same."""
-    for side, library in ((torch_side, torch), (cupy_side, cupy)):
-        if library is None:
-            continue
-        calls, copy, event, between, get = side(op, inputs)
-        for name, call in calls.items():
-            samples = []
-            for _ in range(3 + repeats(inputs)):  # the first three warm up
-                copy()
-                begin = event()
-                result = call()
-                samples.append(between(begin, event()))
-            yield name, statistics.median(samples[3:]), get(result)
-
-
-def ours(what, inputs, name):
-    """What a record holds of one of our variants: figures, or a note why there are none."""
-    try:
-        p = ck.profile(what.call, *inputs, variant=name, repeat=1, warmup=1)
-        if p.kernel_ns < SLOW_NS:
-            p = ck.profile(what.call, *inputs, variant=name, repeat=repeats(inputs), warmup=0)
-        result = what.call(*inputs, variant=name)
-    except (TypeError, ValueError, NotImplementedError, ck.CudaError) as reason:
-        return {"note": str(reason)}, None
-    figures = ("kernel_ns", "blocks_ns", "finish_ns", "whole_ns", "gb_per_s", "gflop_per_s", "share", "limit")
-    return {"variant": p.variant.name} | {key: getattr(p, key) for key in figures}, result
+def timed(side):
+    """(name, ns, result) of each call of a side."""
+    calls, flush, event, between, get = side
+    for name, call in calls.items():
+        samples = []
+        while len(samples) < WARMUP + REPEATS and not (len(samples) == 2 and samples[1] > SLOW_NS):
+            flush()
+            begin = event()
+            result = call()
+            samples.append(between(begin, event()))
+        yield name, statistics.median(samples[min(WARMUP, len(samples) - 1) :]), get(result)
 
 
 def measure(what, n, dtype, every):
     inputs = what.make(what.square(n), np.dtype(dtype), 1)
     exact = what.reference(*widened(inputs, np.float64))
-
-    def error(result):
-        return ck.compare(result, exact).max
-
-    rows = [{"who": name, "kernel_ns": ns, "error": error(got)} for name, ns, got in others(what.name, inputs)]
-    best = min((row["kernel_ns"] for row in rows), default=None)
     wanted = [row for row in ck.variants(what.name) if every is True or row.name in (every or ())]
     names = [row.name for row in wanted if not row.on_host and dtype in row.types]
-    for name in [*names, "auto"]:
-        figures, result = ours(what, inputs, name)
-        if result is not None:
-            figures |= {"error": error(result), "ratio": best / figures["kernel_ns"] if best else None}
-        rows.append({"who": f"cudakern: {name}", **figures})
+    rows = []
+    for library, side in ((torch, torch_side), (cupy, cupy_side)):
+        for name, ns, result in timed(side(what.name, inputs)) if library else ():
+            rows.append({"who": name, "kernel_ns": ns, "error": ck.compare(result, exact).max})
+    best = min((row["kernel_ns"] for row in rows), default=None)
+    for name, ns, result in timed(our_side(what, [*names, "auto"], inputs)):
+        variant = name.removeprefix("cudakern: ")
+        if variant == "auto":
+            variant = ck.profile(what.call, *map(ck.asarray, inputs), repeat=1, warmup=0).variant.name
+        ratio = best / ns if best else None
+        error = ck.compare(result, exact).max
+        rows.append({"who": name, "variant": variant, "kernel_ns": ns, "error": error, "ratio": ratio})
     for row in rows:
-        time = f"{row['kernel_ns'] / 1e3:12.1f} us  error {row['error']:.1e}" if "kernel_ns" in row else row["note"]
         ratio = f"  {row['ratio']:.2f}x the best of the others" if row.get("ratio") else ""
-        print(f"{what.name} {n} {dtype:8} {row['who']:32} {time}{ratio}", flush=True)
+        said = f"{row['kernel_ns'] / 1e3:12.1f} us  error {row['error']:.1e}{ratio}"
+        print(f"{what.name} {n} {dtype:8} {row['who']:32} {said}", flush=True)
     return [{"op": what.name, "n": n, "dtype": dtype, **row} for row in rows]
 
 

@@ -136,7 +136,7 @@ def bench_table():
             ]
         )
     heads = ["operation", "n", "our fastest", "error", "the other", "error", "their time / ours"]
-    source = f"{record['timing']['all']} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
+    source = f"{record['timing']} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.")
 
 
