@@ -90,7 +90,7 @@ def ladder_table(name):
                 error(step["error"]["max"] if step["error"] else None),
             ]
         )
-    shapes = " by ".join(" x ".join(f"{n:,}" for n in shape) for shape in ladder["shapes"])
+    shapes = " by ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
     where = (
         f"the emulator on {record.get('cores')} cores, whose times say nothing about a GPU"
         if emulated
@@ -102,10 +102,15 @@ def ladder_table(name):
         "Kernel time is between two events around the launch; all blocks is from the first block's start to the last "
         "one's end by the device's common timer, in rows that read it. The gap is launch latency.\n\n"
     )
+    cancels = (
+        "Errors are relative to the table's values: results may be near 0 where those are not.\n\n"
+        if registry()[ladder["operation"]].cancels
+        else ""
+    )
     return markdown(
         heads,
         rows,
-        f"{gap if clocked and not emulated else ''}{shapes} {ladder['dtype']}; {where}; {record['date'][:10]}, "
+        f"{cancels}{gap if clocked and not emulated else ''}{shapes} {ladder['dtype']}; {where}; {record['date'][:10]}, "
         f"commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.",
     )
 
