@@ -110,8 +110,8 @@ def ladder_table(name):
     return markdown(
         heads,
         rows,
-        f"{cancels}{gap if clocked and not emulated else ''}{shapes} {ladder['dtype']}; {where}; {record['date'][:10]}, "
-        f"commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.",
+        f"{cancels}{gap if clocked and not emulated else ''}{shapes} {ladder['dtype']}; {where}; "
+        f"{record['date'][:10]}, commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.",
     )
 
 
