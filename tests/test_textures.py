@@ -186,10 +186,14 @@ def expected(values, coordinates, mode="clamp", linear=False, normalized=False, 
 
 def expected_share(values, coordinates, **how):
     """The same of integers (the last axis: channels) as shares: a sum of 65535ths (signed: 32767ths), rounded once."""
+    channels = [expected(values[..., i], coordinates, linear=True, **how) for i in range(values.shape[-1])]
+    total = np.stack(channels, -1)  # whole 256ths
+    if values.dtype == np.int8:  # bits repeated below the last, what is beyond an eighth lost before the sum is rounded
+        total = sum(np.floor(total * 2048 / 2**repeat) for repeat in (0, 7, 15)) / 8
+    elif values.dtype == np.uint8:
+        total = total * 257
     one = 32767 if values.dtype.kind == "i" else 65535
-    whole = np.maximum(np.rint(values / np.iinfo(values.dtype).max * one), -one)
-    channels = [expected(whole[..., i], coordinates, linear=True, **how) for i in range(values.shape[-1])]
-    return (np.floor(np.stack(channels, -1) + 0.5) / one).astype(np.float32)
+    return (np.maximum(np.floor(total + 0.5), -one) / one).astype(np.float32)
 
 
 def small_integers(shape, seed=0):
