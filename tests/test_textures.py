@@ -315,7 +315,8 @@ def test_numbers_below_the_normal_range_count_as_zeros(library):
     got = [Texture(library, v, linear=True).read([1.0])[0] for v in ([below] * 2, [-below] * 2, [below, -below])]
     assert (np.array(got) == 0).all()
     assert np.signbit(got).tolist() == [False, True, False]
-    assert Texture(library, [normal, below], linear=True).read([0.5, 1.0]).tolist() == [normal, normal / 2]
+    read = Texture(library, [4 * normal, below], linear=True).read([0.5, 1.0, 1.375])
+    assert read.tolist() == [4 * normal, 2 * normal, 0]  # half of a smallest number is none
 
 
 @pytest.mark.parametrize("side", ["emulator"])
