@@ -127,8 +127,8 @@ def places(x, n, mode, linear, normalized):
     """The two elements of an axis that take part, -1 for the border, and the second one's weight in 256ths."""
     x = np.asarray(np.float32(x), np.float64)
     if normalized:
-        if linear:
-            x = np.floor(x * 2.0**21) / 2.0**21
+        steps = 2.0**22 if n > 16384 else 2.0**21
+        x = np.floor(x * steps) / steps
         x = x * n
     elif mode in ("wrap", "mirror"):  # CUDA's rule: such modes need normalised coordinates
         mode = "clamp"

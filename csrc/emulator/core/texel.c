@@ -1,8 +1,8 @@
 // What a texture read gives: coordinates to elements, elements to a value. Where the programming guide's "Texture
 // Fetching" is silent, the rule was fitted to the answers of an H200 (tests/data/texture_filter_h200.json has some).
 //
-//   x in elements    the coordinate; a normalised one is wrapped or mirrored, times the axis' length (first, for the
-//                    linear filter, floored to 21 bits after the point); element i is [i, i + 1)
+//   x in elements    the coordinate; a normalised one is wrapped or mirrored, times the axis' length (first floored
+//                    to 21 bits after the point, 22 in an axis of more than 16384 elements); element i is [i, i + 1)
 //   point filter     the element that holds x
 //   linear filter    xB = x - 0.5 in 256ths, to nearest, halves up; i = floor(xB), a = xB - i: T[i] and T[i + 1] have
 //                    weights 256 - a and a
@@ -39,8 +39,7 @@
 // All this gives the H200's bits in all of 17,791,869 recorded reads of float32, 517,600 of shares and 19,165 of
 // halves. Not recorded, so guessed: halves between two integers of a border (three, positive, were seen), a border among
 // halves (as it is), a sum that is rounded up to the smallest normal number (kept), a point filter's NaN among halves.
-// Known, but not followed: a point filter's normalised coordinates (taken as exact: up to one read in 400 of 30000
-// elements differs), the linear filter's in an axis of 30000 elements (half the reads differ; none of 4097).
+// Where the bits of a normalised coordinate become 22 is a guess too: 4097 elements have 21 and 30000 have 22.
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -109,7 +108,8 @@ static double place(const emu_texture *t, int axis, float coordinate) {
     const double n = (double)t->extent[axis];
     double x = isnan(coordinate) ? 0 : (double)coordinate;
     if (t->normalized) {
-        if (t->linear) x = floor(x * 0x1p21) * 0x1p-21;
+        const double steps = t->extent[axis] > 16384 ? 0x1p22 : 0x1p21;
+        x = floor(x * steps) / steps;
         if (t->address[axis] == cudaAddressModeWrap) {
             x = isinf(x) ? 0 : x - floor(x);
         } else if (t->address[axis] == cudaAddressModeMirror) {
