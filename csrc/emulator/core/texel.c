@@ -37,7 +37,7 @@
 // is beyond the range its end, the product with the largest a float, its halves towards zero: border_number().
 //
 // All this gives the H200's bits in all of 17,791,869 recorded reads of float32, 517,600 of shares and 19,165 of
-// halves. Not recorded, so guessed: halves between two integers of a border (three, positive, were seen), a border among
+// halves. Not recorded, so guessed: halves between integers of a border (three, positive, were seen), a border among
 // halves (as it is), a sum that is rounded up to the smallest normal number (kept), a point filter's NaN among halves.
 // Where the bits of a normalised coordinate become 22 is a guess too: 4097 elements have 21 and 30000 have 22.
 #include <float.h>
