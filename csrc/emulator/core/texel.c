@@ -1,8 +1,8 @@
 // What a texture read gives: coordinates to elements, elements to a value. Where the programming guide's "Texture
 // Fetching" is silent, the rule was fitted to the answers of an H200 (tests/data/texture_filter_h200.json has some).
 //
-//   x in elements    the coordinate; a normalised one is wrapped or mirrored, times the axis' length (first, for the
-//                    linear filter, floored to 21 bits after the point); element i is [i, i + 1)
+//   x in elements    the coordinate; a normalised one is wrapped or mirrored, times the axis' length (first floored
+//                    to 21 bits after the point, 22 in an axis of more than 16384 elements); element i is [i, i + 1)
 //   point filter     the element that holds x
 //   linear filter    xB = x - 0.5 in 256ths, to nearest, halves up; i = floor(xB), a = xB - i: T[i] and T[i + 1] have
 //                    weights 256 - a and a
@@ -23,17 +23,23 @@
 // what lies below a power 2^(4k + 2), the first one from 36 bits below the larger's power on down: together(). The
 // whole is rounded once, to nearest, halves away from zero: rounded().
 //
-// Special floats: numbers below the normal range count as zeros of their sign; zeros that are all negative give -0.
-// Infinities and NaN give what IEEE 754 says of their sum, and count where each axis' own weight does, though their
-// product be rounded to none.
+// Special floats: numbers below the normal range count as zeros of their sign, and a sum there becomes one; zeros that
+// are all negative give -0. Infinities and NaN give what IEEE 754 says of their sum. They and zeros' signs count where
+// each axis' own weight does, though their product be rounded to none.
 //
-// Shares (8- and 16-bit integers read as floats): integers throughout, in 65535ths, or 32767ths if signed. The sum of
-// the products is rounded once to such a whole number, halves up, and only that becomes a float: filtered_shares().
+// Halves: likewise, but 15 bits below the power above the largest are kept, the sum is rounded to a half, and numbers
+// below the halves' normal range count and are given in full.
 //
-// All this gives the H200's bits in all of 16,633,866 recorded reads of float32 and 3,215 of shares (unsigned 8-bit and
-// signed 16-bit). Not recorded, so guessed: other shares (signed 8-bit: to the nearest 32767th), the border's value
-// among shares (to the nearest in their range), halves (as floats), sums of normal numbers that are below the normal
-// range (kept), infinities in 3-D, a point filter's normalised coordinates (exact).
+// Shares (8- and 16-bit integers read as floats): the products and their sum are exact integers. The sum becomes
+// 65535ths (signed: 32767ths), is rounded once, halves up, and cut off at -1; only that becomes a float. 8 bits are
+// widened by repeating them: unsigned s + s / 2^8; signed s + s / 2^7 + s / 2^15, each to an eighth, downwards, before
+// the whole is rounded: filtered_shares(). The border's value is such an integer too, for either filter: NaN is 0, what
+// is beyond the range its end, the product with the largest a float, its halves towards zero: border_number().
+//
+// All this gives the H200's bits in all of 17,791,869 recorded reads of float32, 517,600 of shares and 19,165 of
+// halves. Not recorded, so guessed: halves between integers of a border (three, positive, were seen), a border among
+// halves (as it is), a sum that is rounded up to the smallest normal number (kept), a point filter's NaN among halves.
+// Where the bits of a normalised coordinate become 22 is a guess too: 4097 elements have 21 and 30000 have 22.
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -62,19 +68,38 @@ static int32_t whole(const emu_texture *t, const char *at, int channel) {
     }
 }
 
-// As a float: itself, or an integer's share of its type's largest.
+// The integer whose share is 1; 0: elements are floats.
+static int one_of(const emu_texture *t) {
+    switch (t->format) {
+    case EMU_SIGNED_8: return 127;
+    case EMU_UNSIGNED_8: return 255;
+    case EMU_SIGNED_16: return 32767;
+    case EMU_UNSIGNED_16: return 65535;
+    default: return 0;
+    }
+}
+
+static int is_signed(const emu_texture *t) {
+    return t->format == EMU_SIGNED_8 || t->format == EMU_SIGNED_16;
+}
+
 static double number(const emu_texture *t, const char *at, int channel) {
     float value;
-    double share;
     switch (t->format) {
     case EMU_FLOAT_32: memcpy(&value, at + 4 * channel, sizeof value); return value;
     case EMU_FLOAT_16: return half_value(((const uint16_t *)at)[channel]);
-    case EMU_SIGNED_8: share = whole(t, at, channel) / 127.0; break;
-    case EMU_UNSIGNED_8: share = whole(t, at, channel) / 255.0; break;
-    case EMU_SIGNED_16: share = whole(t, at, channel) / 32767.0; break;
-    default: share = whole(t, at, channel) / 65535.0;
+    default: return whole(t, at, channel);
     }
-    return share < -1 ? -1 : (float)share;
+}
+
+// As an element: among shares an integer, halves towards zero.
+static double border_number(const emu_texture *t, int channel) {
+    const float border = t->border[channel];
+    const int one = one_of(t);
+    if (one == 0) return border;
+    if (isnan(border)) return 0;
+    const float wide = fminf(fmaxf(border, is_signed(t) ? -1.0f : 0.0f), 1.0f) * (float)one;
+    return copysign(ceil(fabs((double)wide) - 0.5), wide);
 }
 
 // --- coordinates -------------------------------------------------------------------------------------------------
@@ -83,7 +108,8 @@ static double place(const emu_texture *t, int axis, float coordinate) {
     const double n = (double)t->extent[axis];
     double x = isnan(coordinate) ? 0 : (double)coordinate;
     if (t->normalized) {
-        if (t->linear) x = floor(x * 0x1p21) * 0x1p-21;
+        const double steps = t->extent[axis] > 16384 ? 0x1p22 : 0x1p21;
+        x = floor(x * steps) / steps;
         if (t->address[axis] == cudaAddressModeWrap) {
             x = isinf(x) ? 0 : x - floor(x);
         } else if (t->address[axis] == cudaAddressModeMirror) {
@@ -153,8 +179,8 @@ typedef struct sum {
     int unit; // its power of two; INT_MIN: nothing was added
 } sum;
 
-// Of a plane's four products; a value without a weight is 0.
-static sum plane_sum(const double values[4], const int weights[4]) {
+// Of a plane's four products; a value without a weight is 0; `bits` are kept below the power above the largest.
+static sum plane_sum(const double values[4], const int weights[4], int bits) {
     int top = INT_MIN; // all are below 2^top
     for (int i = 0; i < 4; i++) {
         int above;
@@ -162,8 +188,8 @@ static sum plane_sum(const double values[4], const int weights[4]) {
     }
     if (top == INT_MIN) return (sum){0, INT_MIN};
     int64_t whole = 0;
-    for (int i = 0; i < 4; i++) whole += weights[i] * (int64_t)ldexp(values[i], 28 - top);
-    return (sum){whole, top - 36}; // 28, and 8 of the weights
+    for (int i = 0; i < 4; i++) whole += weights[i] * (int64_t)ldexp(values[i], bits - top);
+    return (sum){whole, top - bits - 8}; // 8 of the weights
 }
 
 static sum together(sum a, sum b) {
@@ -175,12 +201,13 @@ static sum together(sum a, sum b) {
     return (sum){high.whole * (1 << finer) + kept, unit};
 }
 
-// As a float: to nearest, halves away from zero.
-static float rounded(sum s) {
+// To a float, or a half, of so many bits and no finer than `unit`: to nearest, halves away from zero.
+static float rounded(sum s, int bits, int unit) {
     if (s.whole == 0) return 0;
     int64_t size = s.whole < 0 ? -s.whole : s.whole;
     int exponent = s.unit;
-    const int beyond = ilogb((double)size) - 23;
+    const int precision = ilogb((double)size) + 1 - bits, range = unit - exponent;
+    const int beyond = precision > range ? precision : range;
     if (beyond > 0) {
         size = (size + ((int64_t)1 << (beyond - 1))) >> beyond;
         exponent += beyond;
@@ -188,28 +215,35 @@ static float rounded(sum s) {
     return (float)ldexp(s.whole < 0 ? -(double)size : (double)size, exponent);
 }
 
-static float filtered_floats(double values[8], const int weights[8]) {
-    int all_negative = 1;
-    for (int i = 0; i < 8; i++) {
-        if (fabs(values[i]) < FLT_MIN) values[i] = copysign(0, values[i]);
-        if (weights[i] && !signbit(values[i])) all_negative = 0;
-    }
-    const sum s = together(plane_sum(values, weights), plane_sum(values + 4, weights + 4));
-    return s.whole == 0 && all_negative ? -0.0f : rounded(s);
+static float flushed(float value) {
+    return fabsf(value) < FLT_MIN ? copysignf(0, value) : value;
 }
 
-static float filtered_shares(const double values[8], const int weights[8], int is_signed) {
-    const int one = is_signed ? 32767 : 65535;
-    int total = 128;
-    for (int i = 0; i < 8; i++) {
-        const double share = fmin(fmax(values[i], is_signed ? -1 : 0), 1); // the border's can be anything
-        total += weights[i] * (int)floor(share * one + 0.5);
-    }
-    return (float)((double)(total >> 8) / one);
+static float filtered_floats(const double values[8], const int weights[8]) {
+    double normal[8];
+    for (int i = 0; i < 8; i++) normal[i] = flushed((float)values[i]);
+    const sum s = together(plane_sum(normal, weights, 28), plane_sum(normal + 4, weights + 4, 28));
+    return flushed(rounded(s, 24, INT_MIN / 2));
 }
 
-static float no_number(void) { // the one that a GPU makes
-    const uint32_t bits = 0x7fffffff;
+static float filtered_halves(const double values[8], const int weights[8]) {
+    return rounded(together(plane_sum(values, weights, 15), plane_sum(values + 4, weights + 4, 15)), 11, -24);
+}
+
+static float filtered_shares(const emu_texture *t, const double values[8], const int weights[8]) {
+    const int one = is_signed(t) ? 32767 : 65535;
+    int total = 0;
+    for (int i = 0; i < 8; i++) total += weights[i] * (int)values[i];
+    switch (t->format) {
+    case EMU_SIGNED_8: total = (8 * total + (total >> 4) + (total >> 12) + 4) >> 3; break;
+    case EMU_UNSIGNED_8: total = (257 * total + 128) >> 8; break;
+    default: total = (total + 128) >> 8;
+    }
+    return (float)((double)(total < -one ? -one : total) / one);
+}
+
+static float no_number(const emu_texture *t) { // the one that a GPU makes
+    const uint32_t bits = t->format == EMU_FLOAT_16 ? 0x7fffe000 : 0x7fffffff;
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -217,12 +251,13 @@ static float no_number(void) { // the one that a GPU makes
 
 static double value_at(const emu_texture *t, const long at[3], int channel) {
     const char *from = element_at(t, at);
-    return from ? number(t, from, channel) : (double)t->border[channel];
+    return from ? number(t, from, channel) : border_number(t, channel);
 }
 
 static float filtered(const emu_texture *t, const tap taps[3], int channel) {
     int weights[8];
     double values[8], total = 0;
+    int all_negative = 1;
     weigh(taps, weights);
     for (int i = 0; i < 8; i++) {
         const int x = i & 1, y = i >> 1 & 1, z = i >> 2;
@@ -230,15 +265,21 @@ static float filtered(const emu_texture *t, const tap taps[3], int channel) {
         const int counts = (!x || taps[0].second) && (!y || taps[1].second) && (!z || taps[2].second);
         const double value = counts ? value_at(t, at, channel) : 0;
         total += value;
+        if (counts && !signbit(value)) all_negative = 0;
         values[i] = weights[i] ? value : 0;
     }
-    switch (t->format) {
-    case EMU_SIGNED_8:
-    case EMU_SIGNED_16: return filtered_shares(values, weights, 1);
-    case EMU_UNSIGNED_8:
-    case EMU_UNSIGNED_16: return filtered_shares(values, weights, 0);
-    default: return isnan(total) ? no_number() : isinf(total) ? (float)total : filtered_floats(values, weights);
-    }
+    if (one_of(t)) return filtered_shares(t, values, weights);
+    if (isnan(total)) return no_number(t);
+    if (isinf(total)) return (float)total;
+    const float value = (t->format == EMU_FLOAT_16 ? filtered_halves : filtered_floats)(values, weights);
+    return value == 0 && all_negative ? -0.0f : value;
+}
+
+// By a point filter.
+static float plain(const emu_texture *t, const long at[3], int channel) {
+    const double value = value_at(t, at, channel);
+    const int one = one_of(t);
+    return (float)(one ? fmax(value / one, -1) : value);
 }
 
 static const char *problem(const emu_texture *t, int axes, int as_float, int channels) {
@@ -267,7 +308,7 @@ void emu_texture_read(uint64_t texture, int axes, const float *at, int index, in
         if (as_float) {
             const float value = t->linear                   ? filtered(t, all, channel)
                                 : axes == 0 && first[0] < 0 ? 0
-                                                            : (float)value_at(t, first, channel);
+                                                            : plain(t, first, channel);
             memcpy(&words[channel], &value, sizeof value);
         } else {
             const char *from = element_at(t, first);
