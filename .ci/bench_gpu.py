@@ -1,5 +1,5 @@
-"""Our kernels against PyTorch's and CuPy's on the same input, as medians of kernel times, with errors against NumPy in
-double.
+"""Our kernels against PyTorch's and CuPy's on the same input, as medians of times on the device, with errors against
+NumPy in double.
 
     bench_gpu.py FILE.json
 

@@ -56,6 +56,8 @@ class Call:
 
     def shown(self):
         name, *rest = self.text.split(":")
+        if self.operation and not hasattr(cudakern, name):  # of an experiment: it has a ladder, and no public function
+            return f"`ladder({', '.join(map(json.dumps, [name, *rest[:1]]))})`".replace(', "', ', variants="')
         words = [f'variant="{rest[0]}"'] if rest else []
         words += [f'{k}="{v}"' if not v.isdigit() else f"{k}={v}" for k, v in (one.split("=") for one in rest[1:])]
         return f"`{name}({', '.join(words)})`" if callable(self.function) else f"`{name}`"

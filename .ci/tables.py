@@ -61,8 +61,7 @@ def markdown(heads, rows, source):
 
 
 def measured(ladder):
-    """Steps that ran in the same place: NumPy's row has the host's clock, and stands beside the emulator's only
-    under its own name."""
+    """Steps that ran. (NumPy's row has the host's clock, and says so.)"""
     return [step for step in ladder["steps"] if step["profile"]]
 
 
@@ -294,7 +293,8 @@ def main():
     faults += outdated()
     if check:
         print(
-            "\n".join(faults) or f"tables: {len(names)} tables and the picture fit docs/results/, and that the kernels"
+            "\n".join(faults)
+            or f"tables: {len(names)} tables, {len(pages)} pages and the picture are what docs/results/ says"
         )
         sys.exit(f"run .ci/tables.py (first measure what is to be measured): {len(faults)} faults" if faults else 0)
     README.write_text(fresh)

@@ -426,8 +426,10 @@ def occupancy(
                 "say them."
             )
     elif variant is not None or dtype is not None or parameters:
+        given = [*parameters, *(["variant"] if variant is not None else []), *(["dtype"] if dtype is not None else [])]
         raise TypeError(
-            "occupancy: a variant, a dtype and a row's parameters are for a named operation, and none is given"
+            f"occupancy: {given[0]}= is for a named operation, as a row's parameters are, and none is named; "
+            "without one it takes threads=, registers=, shared_bytes=, capability="
         )
     if threads is None:
         raise TypeError("occupancy: threads= is missing (per block), or the name of an operation and a variant of it")

@@ -241,7 +241,7 @@ def test_elements_that_are_no_numbers(operation, backend):
 
 def test_what_numpy_answers_for_elements_that_are_no_numbers():
     days, spans = np.array(["2020-02-28", "2021-02-28"], "M8[D]"), np.array([2, 3], "m8[D]")
-    for x, y in ((days, spans), (spans, days), (days, 1), (days.astype(">M8[D]"), spans), (spans, spans)):
+    for x, y in ((days, spans), (spans, days), (days.astype(">M8[D]"), spans), (spans, spans)):
         result = cudakern.vector_add(x, y)
         assert result.dtype == (x + y).dtype
         assert np.array_equal(result, x + y)

@@ -181,7 +181,7 @@ def _no_numbers(given: Mapping[str, Any]) -> dict[str, np.dtype[Any]]:
 def _check_others(rule: Rule, row: Variant | None, others: Mapping[str, np.dtype[Any]]) -> None:
     """TypeError unless "auto" leaves them to NumPy."""
     for name, dtype in others.items():
-        mend = rule.instead if rule.only else NUMBERS_FROM[dtype.kind]
+        mend = rule.instead if rule.only else NUMBERS_FROM.get(dtype.kind, CONVERT)
         if row is not None:
             if dtype.kind in rule.others:
                 mend = f"variant={AUTO!r} leaves it to NumPy"
@@ -224,8 +224,8 @@ def _check_one_number(rule: Rule, name: str, shape: Shape) -> None:
 
 def _check_type(rule: Rule, row: Variant | None, name: str) -> None:
     if rule.only and name not in rule.only:
-        which = "" if row is None else f": variant {row.name!r}"
-        raise TypeError(f"{rule.name}{which} takes {' or '.join(rule.only)}, not {name}; {rule.instead}")
+        which, takes = ("", rule.only) if row is None else (f": variant {row.name!r}", row.types)
+        raise TypeError(f"{rule.name}{which} takes {' or '.join(takes)}, not {name}; {rule.instead}")
 
 
 def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
@@ -366,8 +366,9 @@ def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Va
         return row
     others = _that_run((find(rule.name, name) for name in rule.preferred), module, device)
     listed = dict.fromkeys(t for row in others for t in row.types)
+    able = " and ".join(repr(row.name) for row in rows)
     raise NotImplementedError(
-        f"{rule.name} of {dtype} arrays: only {rows[-1].name!r} takes them on the device, and "
+        f"{rule.name} of {dtype} arrays: only {able} takes them on the device, and "
         f"{rows[-1].why_not(_at(module, device))}; others are for {', '.join(listed) or 'no type'}: {CONVERT}"
     )
 

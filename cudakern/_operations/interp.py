@@ -171,8 +171,8 @@ def interp(
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        Of x's shape. ``auto`` gives float64 for host arrays, as NumPy does whatever it is given; a named variant
-        (float64 for integers) and arrays on the device have the arrays' own type.
+        Of x's shape. ``auto`` gives float64 for host arrays, as NumPy does whatever it is given; kernels, named or of
+        arrays on the device, give the arrays' own type (float64 for integers).
 
     Raises
     ------

@@ -72,7 +72,7 @@ PAIRS = (
     Pair("sin", "sinf", "__sinf", (-1000, 1000), documented="larger"),
     Pair("cos", "cosf", "__cosf", (-PI, PI), documented="2^-21.19 absolute"),
     Pair("tan", "tanf", "__tanf", (-1.5, 1.5), documented="of __sinf / __cosf"),
-    Pair("power", "powf", "__powf", (0.1, 10), (-10, 10), "of exp2f(y __log2f(x))"),
+    Pair("power", "powf", "__powf", (0.1, 10), (-10, 10), "of exp2f(y * __log2f(x))"),
     Pair("reciprocal_root", "1 / sqrtf", "rsqrtf", (-100, 100), documented="2 ulp", spread=True),
     Pair("multiply24", "x * y", "__mul24", (-4000, 4000), (-4000, 4000), "exact to 24 bits"),
 )

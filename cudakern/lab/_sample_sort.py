@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 
 from .. import _dispatch, _display
+from .._array import DeviceArray
 from .._backend import backend
 from .._creation import asarray
 from .._errors import unknown
 from .._operations.sort import sort
 from .._profile import check_counts
+from .._streams import synchronize
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars
 from ._measuring import measure
@@ -22,6 +25,8 @@ from ._words import clearly, longer, verdict
 ON_GPU, ON_EMULATOR = 1 << 20, 1 << 17
 REPEAT = 5
 DATA = ("random", "nearly sorted")
+#: The documents' share of samples: 16 K of a million.
+KEYS_A_SAMPLE = 64
 #: The documents' times of that many keys.
 MS = {"random": 67, "nearly sorted": 225}
 
@@ -72,9 +77,9 @@ def sample_sort_stages(
     Returns
     -------
     Experiment
-        A row a stage, then all of them without the events that keep them apart, and ``numpy.sort``: launches,
-        nanoseconds, and the share of the stages' sum. Samples that are sorted by sample sort itself count as "sort the
-        samples".
+        A row a stage, then all of them without the events that keep them apart, what M's way round the GPU would take
+        for the samples (to the host, ``numpy.sort``, back), and ``numpy.sort`` of all keys: launches, nanoseconds, and
+        the share of the stages' sum. Samples that are sorted by sample sort itself count as "sort the samples".
 
     Raises
     ------
@@ -117,35 +122,44 @@ def sample_sort_stages(
     on_cpu = measure(sort, (keys,), {"variant": "numpy"}, times, 1)[0].kernel_ns
     longest = max(stages, key=lambda row: row["ns"])
     here = backend()
+    beside = [
+        {
+            "stage": "all",
+            "does": "one call, no events between",
+            "launches": sum(row["launches"] for row in stages),
+            "ns": together,
+        },
+        {
+            "stage": "samples on the CPU",
+            "does": f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of sort_samples",
+            "ns": _display.median([_samples_on_cpu(x) for _ in range(times)]),
+        },
+        {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu},
+    ]
+    rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in (*stages, *beside)]
     return Experiment(
         name="sample_sort_stages",
         title=f"Sample sort of {count:,} {data} keys, stage by stage",
         backend=here,
         columns=TABLE,
-        rows=(
-            *stages,
-            {
-                "stage": "all",
-                "does": "one call, no events between",
-                "launches": sum(row["launches"] for row in stages),
-                "ns": together,
-                "share": None,
-            },
-            {
-                "stage": "numpy.sort",
-                "does": "on the CPU, keys in its memory",
-                "launches": None,
-                "ns": on_cpu,
-                "share": None,
-            },
-        ),
+        rows=tuple(rows),
         finding=f"One call takes {_display.duration(together)}; the longest stage is {longest['stage']}, with "
         f"{longest['share']:.0%} of the stages' time.",
         documents=DOCUMENTS,
         verdict="" if here.emulated else _verdict(stages, together, on_cpu, count, data),
         here=HERE if here.emulated else "",
-        draw=bars("stage", "ns", "nanoseconds"),
+        draw=bars("stage", "us", "us" + (" (emulated; numpy.sort: of this CPU)" if here.emulated else "")),
     )
+
+
+def _samples_on_cpu(x: DeviceArray) -> int:
+    """Nanoseconds by the host's clock, both copies in it."""
+    samples = x[::KEYS_A_SAMPLE].copy()
+    synchronize()
+    start = time.perf_counter_ns()
+    asarray(np.sort(samples.get()))
+    synchronize()
+    return time.perf_counter_ns() - start
 
 
 def _keys(n: int, data: str) -> Array:
