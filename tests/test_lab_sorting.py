@@ -27,7 +27,7 @@ def stages(name, *args, **keywords):
 def test_every_stage_is_there(name, n, bins, launches):
     for data in ("random", "nearly sorted"):
         found = stages(name, n, data=data, bins=bins)
-        assert found["stage"] == [*STAGES, "all", "numpy.sort"]
+        assert found["stage"] == [*STAGES, "all", "samples on the CPU", "numpy.sort"]
         assert found["launches"][:6] == launches
         assert found["launches"][6] == sum(launches)
         assert all(ns > 0 for ns in found["ns"])
@@ -39,7 +39,7 @@ def test_every_stage_is_there(name, n, bins, launches):
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_keys_that_are_one_bin(name):
-    assert stages(name, 100)["stage"] == ["sort_bins", "all", "numpy.sort"]
+    assert stages(name, 100)["stage"] == ["sort_bins", "all", "samples on the CPU", "numpy.sort"]
 
 
 def test_what_is_refused():
