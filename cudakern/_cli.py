@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser, commands = _parsers()
     given = _command_first(given)
-    command = next((a for a in given if not a.startswith("-")), None)
+    behind = zip(["", *given], given, strict=False)
+    command = next((word for before, word in behind if before != "--backend" and not word.startswith("-")), None)
     if command is not None and command not in commands:
         parser.error(unknown("command", command, commands))
     if command is None and not {"-h", "--help", "--version"} & set(given):
@@ -58,10 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(options, "arguments"):  # argparse takes none that stands behind an option
         options.arguments = [*options.arguments, *(word for word in rest if _is_argument(word))]
         rest = [word for word in rest if not _is_argument(word)]
+    elif isinstance(op := getattr(options, "op", None), str) and _is_argument(op):
+        rest = [op, *rest]
     if rest:
-        parser.error(
-            f"{options.command} does not take {rest[0]!r}{_mend(rest[0], commands[options.command].options())}"
-        )
+        known = commands[options.command].options()
+        mend = hasattr(options, "arguments") and _as_argument(rest[0], given, known) or _mend(rest[0], known)
+        parser.error(f"{options.command} does not take {rest[0]!r}{mend}")
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
             return int(options.run(options))
@@ -84,6 +87,22 @@ def _mend(word: str, known: list[str]) -> str:
     if equals and f"--{name}" in known:
         return f": write --{name} {value}"
     return f": write --op {word}" if word in names() and "--op" in known else ""
+
+
+def _as_argument(word: str, given: list[str], known: list[str]) -> str:
+    """What to write instead of ``--n=1000`` or ``--n 1000`` where n=1000 is meant, and not an option of a like name."""
+    from difflib import get_close_matches  # for errors only
+
+    option, equals, value = word.partition("=")
+    name = option.lstrip("-").replace("-", "_")
+    if not word.startswith("-") or not name.isidentifier():
+        return ""
+    if get_close_matches(name, [k.lstrip("-") for k in known], cutoff=0.75):
+        return ""
+    behind = given[given.index(word) + 1 :][:1]
+    if not equals:
+        value = behind[0] if behind and not behind[0].startswith("--") and "=" not in behind[0] else "VALUE"
+    return f": write {name}={value}"
 
 
 def _is_argument(word: str) -> bool:
@@ -353,6 +372,9 @@ def _lab(options: argparse.Namespace) -> int:
         else:
             _display.Table("", ["experiment", "what it shows", "arguments"], rows).print()
         return 0
+    if _is_argument(options.name):
+        name = next((word for word in options.arguments if not _is_argument(word)), "NAME")
+        raise ValueError(f"lab: the experiment's name comes first: write lab {name} {options.name}")
     if options.plot:
         _check_picture(options.plot)
     result = _by_name.run(options.name, options.arguments)

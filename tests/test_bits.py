@@ -138,6 +138,28 @@ def test_what_packbits_does_not_take(backend):
         packbits([1, 0], variant="ballot", threads=48)
 
 
+def test_packbits_refuses_before_it_copies(backend, monkeypatch):
+    from cudakern._operations import packbits as module
+
+    def copied(*_):
+        pytest.fail("copied first")
+
+    monkeypatch.setattr(module, "_lengthened", copied)
+    monkeypatch.setattr(module, "_as_one_row", copied)
+    x = np.ones((3, 5), "int32")
+    for a, axis in itertools.product((x, cudakern.asarray(x)), (0, 1)):
+        with pytest.raises(ValueError, match="unknown variant 'balot'"):
+            packbits(a, axis, variant="balot")
+        with pytest.raises(ValueError, match="threads"):
+            packbits(a, axis, variant="ballot", threads=48)
+        with pytest.raises(TypeError, match=r"vectorized.*int32"):
+            packbits(a, axis, variant="vectorized")
+        with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 makes flags"):
+            packbits(a.astype("float32"), axis, variant="ballot")
+    with pytest.raises(TypeError, match="computes on the host"):
+        packbits(cudakern.asarray(x), 1, variant="numpy")
+
+
 def test_the_c_module_refuses_a_result_of_another_length(backend):
     row = cudakern.variants("packbits")["unrolled"]
     with pytest.raises(ValueError, match="17 flags are 3 bytes, and the result has 2"):

@@ -97,6 +97,27 @@ def compute(
     return _on_host(rule, row, values, given, own, out)
 
 
+def check(
+    rule: Rule, x: Any, *, variant: str, stream: Any, parameters: Mapping[str, Any], own: Mapping[str, Any]
+) -> None:
+    """What ``compute`` refuses, for a caller that has to copy its one input before."""
+    row, _ = _named(rule, variant, parameters, own)
+    (name,) = rule.operands
+    if isinstance(x, DeviceArray):
+        stream_handle(stream, x._native, x._view.device)
+        _check_type(rule, row, x._view.dtype)
+        _row_on_device(rule, row, x._view.dtype, name, x._native, x._view.device)
+        return
+    _dispatch.check_stream(stream)
+    if others := _no_numbers({name: x}):
+        _check_others(rule, row, others)
+    else:
+        dtype = x.dtype.newbyteorder("=")
+        _check_type(rule, row, told(dtype))
+        if row is not None:
+            row.signature(dtype)
+
+
 def _named(
     rule: Rule, variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
 ) -> tuple[Variant | None, tuple[int, ...]]:
@@ -302,11 +323,10 @@ def _on_device(
     name = _common_name(rule, given, {n: x._view.dtype for n, x in arrays.items()})
     _check_type(rule, row, name)
     if row is None:
-        row = _first_that_takes(rule, name, module, device)
+        row = _row_on_device(rule, row, name, next(iter(arrays)), module, device)
         values = row.values(own)
     else:
-        _dispatch.refuse_host_row(row, next(iter(arrays)))
-        row.signature(name, "" if _that_run(_takers(rule.name, rule.preferred, name), module, device) else CONVERT)
+        _row_on_device(rule, row, name, next(iter(arrays)), module, device)
         _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
     views = {n: _transfer.converted(module, x._view, name, handle) for n, x in arrays.items()}
     for n in rule.numbers:
@@ -334,6 +354,15 @@ def _on_device(
     if not direct:
         module.copy(target, result, handle)
     return out  # type: ignore[no-any-return]
+
+
+def _row_on_device(rule: Rule, row: Variant | None, name: str, operand: str, module: Native, device: int) -> Variant:
+    """The row that takes arrays of a type there: the one that is named, or the first of "auto"."""
+    if row is None:
+        return _first_that_takes(rule, name, module, device)
+    _dispatch.refuse_host_row(row, operand)
+    row.signature(name, "" if _that_run(_takers(rule.name, rule.preferred, name), module, device) else CONVERT)
+    return row
 
 
 def _common_name(rule: Rule, given: Mapping[str, Any], names: Mapping[str, str]) -> str:

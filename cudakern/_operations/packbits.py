@@ -18,7 +18,7 @@ from .._streams import stream_handle
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
-from ._call import Rule, compute
+from ._call import Rule, check, compute
 
 NAME = "packbits"
 BIT_ORDERS = ("big", "little")
@@ -138,6 +138,7 @@ def packbits(
     if not isinstance(x, DeviceArray) and variant in (AUTO, "numpy"):
         rule = replace(RULE, preferred=(), by_numpy=_along(place), shape=_shape_along(place))
         return compute(rule, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
+    check(RULE, x, variant=variant, stream=stream, parameters=parameters, own=own)
     order = [*(i for i in range(x.ndim) if i != place), place]
     rows = x.transpose(*order)
     gap = -x.shape[place] % FLAGS_A_BYTE
