@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
             return int(options.run(options))
-    except (ValueError, TypeError, CudaError, ImportError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, NotImplementedError, CudaError, ImportError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1

@@ -218,6 +218,13 @@ def test_wrong_values_are_one_line(arguments):
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("arguments", [["resources", "sort", "cub"], ["occupancy", "sort", "cub"]])
+def test_a_row_that_cannot_run_here_is_one_line(arguments):
+    said = cli(*arguments, "--backend", "emulator", status=1)
+    assert said.count("\n") == 1
+    assert "cannot run here" in said
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
