@@ -160,9 +160,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made = command("occupancy", _occupancy, "How many blocks a multiprocessor holds at once, and what limits them.")
     made.add_argument("op", nargs="?", help=f"with a variant: that kernel's threads, registers and memory ({known})")
     made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it")
-    made.add_argument(
-        "arguments", nargs="*", default=(), metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8"
-    )
+    add_arguments(made, "the variant's parameters, e.g. tile=8")
     made.add_argument("--threads", type=int, help="per block; of a variant that has threads=, that parameter")
     made.add_argument("--registers", type=int, help="per thread")
     made.add_argument("--shared", type=int, metavar="BYTES", help="per block, static and dynamic")
@@ -174,16 +172,12 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made = command("resources", _resources, "What the compiler made of an operation's kernels.")
     made.add_argument("op", help=known)
     made.add_argument("variant", nargs="?", help="as `cudakern variants` lists it; default: all")
-    made.add_argument(
-        "arguments", nargs="*", default=(), metavar="NAME=VALUE", help="the variant's parameters, e.g. tile=8"
-    )
+    add_arguments(made, "the variant's parameters, e.g. tile=8")
     made.add_argument("--dtype", help="type of the input, e.g. float64")
 
     made = command("lab", _lab, "Run an experiment of cudakern.lab; without a name, list them.")
     made.add_argument("name", nargs="?", help="as the list has it")
-    made.add_argument(
-        "arguments", nargs="*", default=(), metavar="NAME=VALUE", help="e.g. n=1000, or block=16,16 shape=62,76"
-    )
+    add_arguments(made, "e.g. n=1000, or block=16,16 shape=62,76")
     made.add_argument("--plot", metavar="FILE", help="save its picture")
 
     made = command("variants", _variants, "The variants of an operation; without a name of all.")
