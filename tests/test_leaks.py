@@ -1,16 +1,14 @@
 """Nothing outlives a call of any public function: no device memory, no Python object, no memory of the host."""
 
-import gc
+import ctypes
 import sys
 import sysconfig
 
 import pytest
 
-import cudakern
 import public
-from cases import native
+from growth import grows_by_less, malloced, settled
 from test_faults import EVERY
-from views import malloced
 
 # A Python without its lock frees some things later, more of them at one time than at another.
 ROUNDS = 1000 if sysconfig.get_config_var("Py_GIL_DISABLED") else 100
@@ -22,27 +20,40 @@ def test_nothing_outlives_a_call(backend, make):
     call, kept = make()
     for _ in range(5):
         call()
-    gc.collect()
-    cudakern.synchronize()
-    used = native(backend).pool_used(0)
+    used = settled(backend)
     references = [sys.getrefcount(x) for x in kept]
-    growth, in_c = [], []
-    while len(growth) < 8 and (  # caches grow too, but not for ever
-        min(growth, default=ROUNDS) >= ROUNDS // 4 or min(in_c, default=C_BYTES * ROUNDS) >= C_BYTES * ROUNDS
-    ):
-        blocks, bytes_of_c = sys.getallocatedblocks(), malloced()
-        for _ in range(ROUNDS):
-            call()
-        gc.collect()
-        cudakern.synchronize()
-        growth.append(sys.getallocatedblocks() - blocks)
-        in_c.append(malloced() - bytes_of_c)
+    grows_by_less(backend, call, ROUNDS, blocks=ROUNDS // 4, in_c=C_BYTES * ROUNDS)  # an object in four rounds shows
     after = [sys.getrefcount(x) for x in kept]
     assert after == references
-    assert native(backend).pool_used(0) == used
-    assert min(growth) < ROUNDS // 4, growth  # one object in four rounds would show
-    assert min(in_c) < C_BYTES * ROUNDS, in_c
+    assert settled(backend) == used
 
 
 def test_every_public_name_is_in_it():
     assert public.public_names() <= set(public.CALLS)
+
+
+def test_what_is_forgotten_in_every_call_is_seen():
+    """The instrument itself: a leak grows in every turn, in Python's memory or in C's."""
+    kept, libc = [], ctypes.CDLL(None)
+    with pytest.raises(AssertionError, match="Python's blocks grew by"):
+        grows_by_less("emulator", lambda: kept.append(object()), 400, blocks=40, in_c=1 << 20)
+    libc.malloc.argtypes, libc.malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
+    libc.free.argtypes, libc.free.restype = [ctypes.c_void_p], None
+    blocks = []
+    if malloced():  # else nobody counts them here
+        with pytest.raises(AssertionError, match="C's bytes by"):
+            grows_by_less("emulator", lambda: blocks.append(libc.malloc(24)), 400, blocks=1 << 20, in_c=16 * 400)
+    for block in blocks:
+        libc.free(block)
+
+
+def test_what_grows_once_is_no_leak():
+    """As when the test runner's thread hears of its next tests while ours are counted."""
+    turns, kept = iter(range(1 << 20)), []
+
+    def call():
+        if next(turns) == 100:
+            kept.extend(object() for _ in range(1000))
+
+    grows_by_less("emulator", call, 400, blocks=40, in_c=16 * 400)
+    assert len(kept) == 1000

@@ -19,7 +19,8 @@ from hypothesis import given
 import cudakern
 import subprocesses
 from cases import BACKENDS, LAYOUTS, native, numbers
-from views import down, leaves_nothing, like, settled, up
+from growth import settled
+from views import down, leaves_nothing, like, up
 
 every_backend = pytest.mark.parametrize("name", BACKENDS)
 TYPES = (

@@ -1,6 +1,5 @@
 """The runtime under faults: every guarded call fails once, memory runs out, signals, threads and forks come between."""
 
-import ctypes
 import gc
 import inspect
 import os
@@ -16,6 +15,7 @@ import cudakern
 import subprocesses
 from cases import BACKENDS, inputs_for, label, main_type, native, numbers, outputs_for, rows, small_shape
 from cudakern._operations import registry
+from growth import grows_by_less
 
 RUNS = [(operation, name, row) for operation in registry() for name, row in rows(operation, host=False)]
 every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
@@ -216,29 +216,10 @@ def test_nothing_is_kept(operation, name, row):
         gc.collect()
         references = [sys.getrefcount(x) for x in (*given, out)]
         assert native(name).pool_used(0) == 0
-        growth = []
-        while len(growth) < 3 and min(growth, default=100) >= 100:  # Python's own caches grow too, but not for ever
-            blocks = sys.getallocatedblocks()
-            for _ in range(400):
-                all_ways()
-            gc.collect()
-            growth.append(sys.getallocatedblocks() - blocks)
+        grows_by_less(name, all_ways, 400, blocks=100, in_c=16 * 400)  # one object in four rounds would show
         after = [sys.getrefcount(x) for x in (*given, out)]
         assert after == references
         assert native(name).pool_used(0) == 0
-        assert min(growth) < 100, growth  # 400 rounds: one object in four of them would show
-
-
-def host_memory():
-    """Bytes that malloc has given out; 0 where the C library does not count them."""
-    fields = ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
-    counts = type("Counts", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in fields]})
-    count = getattr(ctypes.CDLL(None), "mallinfo2", None)
-    if count is None:
-        return 0
-    count.restype = counts
-    found = count()
-    return found.uordblks + found.hblkhd
 
 
 @every_backend
@@ -262,9 +243,7 @@ def test_failed_calls_keep_no_host_memory(name, fault):
         return n
 
     assert all_faults() > 10
-    before = host_memory()
-    all_faults()
-    assert host_memory() - before < 4_000_000  # ten calls fail after they took that megabyte
+    grows_by_less(name, all_faults, 1, blocks=100, in_c=4_000_000)  # ten calls fail after they took that megabyte
 
 
 @every_backend
@@ -283,12 +262,7 @@ def test_functions_without_a_call_keep_nothing(name):
 
     for _ in range(3):
         all_of_them()
-    gc.collect()
-    blocks = sys.getallocatedblocks()
-    for _ in range(400):
-        all_of_them()
-    gc.collect()
-    assert sys.getallocatedblocks() - blocks < 100
+    grows_by_less(name, all_of_them, 400, blocks=100, in_c=16 * 400)
 
 
 @every_backend

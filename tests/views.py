@@ -1,12 +1,9 @@
 """Arrays on the device as the C modules have them, below cudakern.DeviceArray: there, back, and what they leave."""
 
-import ctypes
-import gc
-import sys
-
 import numpy as np
 
 from cases import native
+from growth import grows_by_less, settled
 
 
 def up(name, x, stream=0, device=0):
@@ -30,38 +27,10 @@ def like(name, base, whole, part):
     return native(name).view(base, offset, part.shape, part.strides, base.dtype)
 
 
-def settled(name):
-    """Bytes in use on the device when nothing runs there and no garbage is left."""
-    gc.collect()
-    native(name).synchronize(0)
-    return native(name).pool_used(0)
-
-
-class Malloc(ctypes.Structure):
-    """What libc says of its own memory (mallinfo2)."""
-
-    _fields_ = [(field, ctypes.c_size_t) for field in ["a", "b", "c", "d", "mapped", "e", "f", "in_use", "g", "h"]]
-
-
-def malloced():
-    """Bytes that C has: Python's small objects are not among them. 0 under a sanitizer, which counts by itself."""
-    libc = ctypes.CDLL(None)
-    libc.mallinfo2.restype = Malloc
-    told = libc.mallinfo2()
-    return told.in_use + told.mapped
-
-
 def leaves_nothing(name, call, rounds=400):
     """Calls it many times: neither Python's blocks nor C's memory nor the device's nor page-locked memory may grow."""
-    counts = []
-    for turn in range(4):
-        used = settled(name)
-        counts.append((used, native(name).pinned_used(), sys.getallocatedblocks(), malloced()))
-        for i in range(20 if turn == 0 else rounds if turn < 3 else 0):  # caches fill first, the pool grows to its size
-            call()
-            if i % 8 == 0:
-                native(name).synchronize(0)  # a backlog has memory too
-    _, first, before, after = counts
-    assert after[:2] == first[:2]
-    assert after[2] - before[2] < rounds / 10, counts
-    assert after[3] - before[3] < 16 * rounds, counts
+    for _ in range(20):  # caches fill, the pool grows to its size
+        call()
+    kept = settled(name), native(name).pinned_used()
+    grows_by_less(name, call, rounds, blocks=rounds / 10, in_c=16 * rounds)
+    assert (settled(name), native(name).pinned_used()) == kept
