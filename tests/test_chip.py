@@ -321,7 +321,6 @@ def test_what_an_occupancy_shows(tmp_path):
             assert warps == found.varied(**{name: value}).active_warps
         assert len({warps for _, warps in points}) > 2
     assert list(unknown.curves()) == ["threads", "shared_bytes"]
-    pytest.importorskip("matplotlib")
     for each in (found, unknown):
         picture = each.plot(tmp_path / "curves.png")
         assert len(picture.axes) == len(each.curves())
@@ -586,7 +585,6 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
     assert "threads= is missing" in cli(capsys, "occupancy", status=2)
     assert "which variant of matmul" in cli(capsys, "occupancy", "matmul", status=2)
     assert "no figures" in cli(capsys, "occupancy", "--threads", "64", "--capability", "2.0", status=2)
-    pytest.importorskip("matplotlib")
     cli(capsys, *page, "--plot", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").stat().st_size > 1000
 

@@ -212,7 +212,6 @@ def test_host_memory(backend, tmp_path):
     for wrong in ([], [3], [4096, 2**40]):
         with pytest.raises(ValueError, match="sizes="):
             lab.host_memory(sizes=wrong)
-    pytest.importorskip("matplotlib")
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
@@ -250,7 +249,6 @@ def test_overlap(backend, n, pieces, streams, work):
 
 
 def test_overlap_has_a_picture(backend, tmp_path):
-    pytest.importorskip("matplotlib")
     result = lab.overlap(2000, pieces=3, streams=1, repeat=1)
     assert ", in 1 stream " in result.finding
     picture = result.plot(str(tmp_path / "picture.png"))

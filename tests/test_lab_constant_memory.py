@@ -131,7 +131,6 @@ def test_the_experiment(backend, tmp_path):
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "constant_memory"
     with pytest.raises(ValueError, match="n=0"):
         lab.constant_memory(0)
-    pytest.importorskip("matplotlib")
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
 

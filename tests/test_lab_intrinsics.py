@@ -85,6 +85,5 @@ def test_the_experiment(backend, tmp_path):
     assert "where expf and sinf stay within" in result.finding
     assert ("builds the fast functions" in result.here) == emulated
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "intrinsics"
-    pytest.importorskip("matplotlib")
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000

@@ -13,8 +13,6 @@ from cudakern import lab
 from cudakern._operations import registry
 from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts, _words
 
-pytest.importorskip("matplotlib")
-
 
 def shows_itself(result, path):
     """What every experiment can do."""

@@ -29,7 +29,6 @@ def test_the_experiment(backend, tmp_path):
     assert result.finding in said
     assert "race" in said
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "registers"
-    pytest.importorskip("matplotlib")
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
 

@@ -60,7 +60,6 @@ def test_the_experiment(backend, tmp_path):
     assert result.finding in " ".join(repr(result).split())
     assert ("neither registers" in result.here) == result.backend.emulated
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "spilling"
-    pytest.importorskip("matplotlib")
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
 

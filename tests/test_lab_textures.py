@@ -45,7 +45,6 @@ def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
     assert repr(result)
     assert result._repr_html_()
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "textures"
-    pytest.importorskip("matplotlib")
     result.plot(tmp_path / "textures.png")
     assert (tmp_path / "textures.png").stat().st_size > 1000
 

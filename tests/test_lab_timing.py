@@ -32,7 +32,6 @@ def test_the_three_ways(backend, variant):
     for what in ("0.09 ms", "5,000 int32", "clock64", "waiting"):
         assert what in " ".join(repr(result).split())
     assert len(json.loads(json.dumps(result.to_dict()))["rows"]) == 9
-    pytest.importorskip("matplotlib")
     assert len(result.plot().axes[0].patches) == 9
 
 

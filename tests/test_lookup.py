@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 import cudakern
 from cases import BACKENDS, label, rows
@@ -36,13 +37,12 @@ def bound(row, inputs):
 @pytest.mark.parametrize("mode", MODES)
 @every_run
 def test_as_scipy_has_it(operation, name, row, mode, filter):
-    scipy = pytest.importorskip("scipy.ndimage")
     for dtype in row.types:
         table, *at = inputs_for(operation, dtype=dtype)
         result = call(operation, name, table, *at, mode, filter, variant=row.name)
         order = 1 if filter == "linear" else 0
         wide = [np.asarray(v, np.float64) for v in (table, *at)]
-        expected = scipy.map_coordinates(wide[0], wide[1:], order=order, mode=SCIPY[mode], cval=0, prefilter=False)
+        expected = ndimage.map_coordinates(wide[0], wide[1:], order=order, mode=SCIPY[mode], cval=0, prefilter=False)
         assert result.dtype == dtype
         assert np.max(np.abs(result - expected)) <= bound(row, (table, *at))
 

@@ -398,8 +398,8 @@ def test_memory_lent_to_another_library_waits_for_the_device(place):
     place.hold(theirs.value)
     place.library.start("run_step", ctypes.c_void_p(x.pointer), out, stream=theirs)
     thread = threading.Timer(0.3, place.open)
-    thread.start()
     start = time.monotonic()
+    thread.start()
     del x
     assert time.monotonic() - start > 0.2
     assert not place.is_held(theirs.value)

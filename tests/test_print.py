@@ -278,7 +278,6 @@ def test_hello(backend, blocks, threads):
 
 
 def test_hello_has_a_picture(backend, tmp_path):
-    pytest.importorskip("matplotlib")
     result = lab.hello(3, 5)
     picture = result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000

@@ -253,8 +253,8 @@ import gc, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
 (small @ small).get()
 {WAITS[how]}
-print("started", flush=True)
 try:
+    print("started", flush=True)
     wait()
     print("waited", flush=True)
 except KeyboardInterrupt:
@@ -302,8 +302,8 @@ def other():
 thread = threading.Thread(target=other)
 y = start(ck.Stream())
 thread.start()
-print("started", flush=True)
 try:
+    print("started", flush=True)
     ck.synchronize()
 except KeyboardInterrupt:
     print("interrupted", flush=True)
