@@ -46,15 +46,25 @@ class OutOfMemoryError(CudaError, MemoryError):
         self.bytes_free = bytes_free
 
 
-def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The known names, the one most like ``name`` first; equals stay in their order."""
+#: So alike that one name may be meant by the other: "warp" and "warp_shuffle" are 0.5, "fast" and "tiled" 0.2.
+ALIKE = 0.45
+
+
+def _likeness(name: str, known: str) -> float:
     from difflib import SequenceMatcher  # for errors only: the import need not wait for it
 
-    return sorted(known, key=lambda k: -SequenceMatcher(None, name.lower(), k.lower()).ratio())
+    return SequenceMatcher(None, name.lower(), known.lower()).ratio()
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The known names, the one most like ``name`` first; equals stay in their order."""
+    return sorted(known, key=lambda k: -_likeness(name, k))
 
 
 def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
-    """One line for a name that does not exist: what was given, the nearest right one, all of them."""
+    """One line for a name that does not exist: what was given, the right one if one is like it, all of them."""
     names = nearest(str(name), known)
-    known_text = f"the nearest is {names[0]!r}; known: {', '.join(names)}" if names else "none are known"
-    return f"unknown {what} {name!r}{of and ' of '}{of}: {known_text}"
+    said = f"known: {', '.join(names)}" if names else "none are known"
+    if names and _likeness(str(name), names[0]) >= ALIKE:
+        said = f"the nearest is {names[0]!r}; {said}"
+    return f"unknown {what} {name!r}{of and ' of '}{of}: {said}"

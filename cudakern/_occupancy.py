@@ -411,13 +411,14 @@ def occupancy(
     >>> cudakern.occupancy(threads=32, capability=6.0).limited_by                   # and its third
     ('blocks',)
     """
-    kernel, note = "", ""
+    kernel, note, built = "", "", None
     if op is not None:
         from ._resources import main_kernel
 
         found = main_kernel(op, variant, dtype, parameters, threads)
         kernel = f"{found.operation}, {found.variant}: {found.kernel}"
         threads = found.threads if threads is None else threads
+        built = found.capability if registers is None else None
         registers = found.registers if registers is None else registers
         shared_bytes = found.shared_bytes if shared_bytes is None else shared_bytes
         if registers is None or found.static_shared is None:
@@ -434,6 +435,8 @@ def occupancy(
     if threads is None:
         raise TypeError("occupancy: threads= is missing (per block), or the name of an operation and a variant of it")
     where = _here() if capability is None else read_capability(capability)
+    if built and told(where) != built:
+        note = f"The registers are those of the code for {built}: a compiler for {told(where)} may take others. {note}"
     return _calculate(
         threads=_whole("threads", threads, 1, BLOCK_THREADS, "a block has"),
         registers=None if registers is None else _whole("registers", registers, 0, THREAD_REGISTERS, "a thread has"),
@@ -441,7 +444,7 @@ def occupancy(
         capability=where,
         chip=_chip(where, shared_config),
         kernel=kernel,
-        note=note,
+        note=note.strip(),
     )
 
 

@@ -589,6 +589,17 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
     assert (tmp_path / "curves.svg").stat().st_size > 1000
 
 
+def test_registers_are_those_of_the_chip_that_the_code_was_made_for(backend):
+    of_here, of_another = (ck.occupancy("matmul", "tiled", capability=c) for c in (9.0, 8.6))
+    made_for = ck.kernel_resources("matmul", "tiled")[0].capability
+    if made_for is None:  # a build without nvcc
+        assert "are not known here" in of_another.note
+        return
+    assert [c for c, found in (("9.0", of_here), ("8.6", of_another)) if not found.note] == [made_for]
+    assert of_another.note == f"The registers are those of the code for {made_for}: a compiler for 8.6 may take others."
+    assert ck.occupancy("matmul", "tiled", registers=40, capability=8.6).note == ""
+
+
 def test_a_rows_own_threads_change_its_shared_memory():
     """Given as the block's size or as the row's parameter: they are one."""
     row = ("sum_of_squares", "tree_sequential")

@@ -77,7 +77,7 @@ def test_lab(backend, tmp_path):
         (["layouts", "--json", "m=3"], "unexpected keyword argument 'm'"),
         (["layouts", "m=3"], "unexpected keyword argument 'm'; it takes n=None repeat=None"),
         (["layouts", "3"], "write NAME=VALUE"),
-        (["thread_map"], "missing a required argument: 'grid'"),
+        (["thread_map", "block=4"], "give a grid, or a shape"),
         (["layouts", "n=0"], "n=0: it must be 1 or more"),
         (["registers", "n=abc"], "registers: n='abc': it must be a whole number"),
         (["registers", "n=8", "repeat=x"], "repeat='x': it must be a whole number, 1 or more"),

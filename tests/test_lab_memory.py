@@ -67,7 +67,9 @@ def test_thread_map_is_the_formula(backend, grid, block, shape, tmp_path):
 
 
 def test_the_slides_picture_has_its_four_kinds_of_block(backend):
-    result = lab.thread_map(None, (16, 16), (62, 76))
+    result = lab.thread_map()
+    assert result.title == lab.thread_map(None, (16, 16), (62, 76)).title
+    assert "Still so" in result.verdict
     kinds = {row["kind"]: (row["blocks"], row["busy"], row["idle"]) for row in result.rows}
     assert kinds == {
         "inside": (12, 256, 0),
@@ -184,6 +186,12 @@ def test_bank_conflicts_says_what_was_measured():
     assert "Stride 32 takes 16 times as long as stride 1" in said(32.0)
     assert "Stride 32 takes about as long as stride 1" in said(2.0)
     assert "padding it takes about as long as stride 1; a broadcast takes about as long" in said(32.0)
+
+
+def test_bank_conflicts_speaks_of_the_stride_that_was_asked_for(backend):
+    finding = lab.bank_conflicts(5, repeat=1).finding
+    assert "tride 5 takes" in finding
+    assert "1 wavefronts" not in finding
 
 
 @pytest.mark.parametrize("arguments", [{"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])

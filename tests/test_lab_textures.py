@@ -1,6 +1,8 @@
 """textures: what the experiment shows is what the table has there."""
 
+import dataclasses
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -47,6 +49,17 @@ def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "textures"
     result.plot(tmp_path / "textures.png")
     assert (tmp_path / "textures.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("emulated", [True, False])
+def test_the_picture_has_times_where_they_say_something(backend, emulated):
+    side = SimpleNamespace(emulated=emulated, device_name="one or the other")
+    steps, edges, *times = dataclasses.replace(lab.textures(9, repeat=1), backend=side).plot().axes
+    assert [len(axes.patches) for axes in times] == [] if emulated else [3 + 8]
+    assert [line.get_label() for line in edges.lines] == ["clamp", "wrap", "mirror", "border"]
+    full, filtered = (line.get_ydata() for line in steps.lines)
+    assert np.array_equal(full, np.arange(65) / 16 / 256)
+    assert set(np.multiply(filtered, 256).tolist()) == {0, 1, 2, 3, 4}
 
 
 def test_pixels(backend):

@@ -228,6 +228,8 @@ def test_unknown_names_list_the_known_ones():
     ):
         with pytest.raises(ValueError, match="nearest is 'tiled'"):
             call()
+    with pytest.raises(ValueError, match="unknown variant 'qq' of matmul: known: "):  # none is like it
+        cudakern.source("matmul", "qq")
     with pytest.raises(ValueError, match="no kernel"):
         cudakern.source("matmul", "numpy")
 

@@ -382,6 +382,16 @@ def test_least_traffic_is_each_operand_once(operation):
     assert least == sum(x.nbytes for x in (*inputs, *outputs))
 
 
+@pytest.mark.parametrize("operation", list(registry()))
+def test_docstrings_name_every_parameter_of_every_row(operation):
+    call = registry()[operation].call
+    said = call.__doc__
+    if "**parameters\n        As in :func:`cudakern.vector_add`" in said:
+        said += registry()["vector_add"].call.__doc__
+    names = {parameter.name for row in cudakern.variants(operation) for parameter in row.parameters}
+    assert [name for name in names - {*inspect.signature(call).parameters} if f"``{name}=" not in said] == []
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_public_functions_repeat_no_parameter(operation):
     """Parameters come from the rows: a signature that lists them would drift.

@@ -42,7 +42,8 @@ RULE = Rule(
     preferred=("vectorized",),
     shape=_shape,
     only=("uint8",),
-    instead="channels are whole numbers from 0 to 255: where they are 0 to 1, (255 * image).round().astype('uint8')",
+    instead="channels are whole numbers from 0 to 255: image.astype('uint8') makes them of such numbers in another "
+    "type, (255 * image).round().astype('uint8') of numbers from 0 to 1",
 )
 
 

@@ -51,7 +51,8 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
         For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
         ``__cuda_stream__``.
     **parameters : int or str
-        The row's parameters: ``lists=`` and ``memory="shared"`` of the rows that sort lists, ``bins=`` of sample sort.
+        The row's parameters: ``lists=`` and ``memory="shared"`` of the rows that sort lists, ``piece=`` (keys that a
+        block sorts) of many blocks, ``bins=`` of sample sort.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
 from ._sizes import numbers, size
-from ._words import NEARLY, clearly, longer, verdict
+from ._words import NEARLY, clearly, counted, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -119,17 +119,18 @@ def _row(form: str, stride: int, x: Any, repeat: int | None) -> dict[str, Any]:
 
 
 def _finding(rows: Sequence[dict[str, Any]]) -> str:
-    worst = max((row for row in rows if row["form"] == "strided"), key=lambda row: row["wavefronts"])
+    strided = [row for row in rows if row["form"] == "strided"]
+    worst = max(strided, key=lambda row: (row["wavefronts"], row["stride"] > 1))  # stride 1 is what others are held to
     padded = next((row for row in rows if row["form"] == "padded" and row["stride"] == worst["stride"]), None)
     broadcast, first = rows[0], rows[1]
     if worst["cycles"] is None:
-        said = f"By the rule stride {worst['stride']} takes {worst['wavefronts']} wavefronts a request"
+        said = f"By the rule stride {worst['stride']} takes {counted(worst['wavefronts'], 'wavefront')} a request"
         if padded:
             said += f", the same words with padding {padded['wavefronts']}"
         return f"{said}, and a broadcast {broadcast['wavefronts']}."
     said = (
         f"Stride {worst['stride']} takes {longer(worst['cycles'], first['cycles'])} stride 1 (by the rule "
-        f"{worst['wavefronts']} wavefronts)"
+        f"{counted(worst['wavefronts'], 'wavefront')})"
     )
     if padded:
         said += f"; with padding it takes {longer(padded['cycles'], first['cycles'])} stride 1"

@@ -10,6 +10,7 @@ from .. import _display
 from .._backend import Backend
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from .._plots import Picture
@@ -110,15 +111,19 @@ def bars(label: str, value: str, unit: str) -> Callable[[Experiment, Picture], N
     """Draws a labelled bar a row: ``label`` and ``value`` are keys of the rows."""
 
     def draw(result: Experiment, picture: Picture) -> None:
-        from .._plots import BAR, bars
-
-        axes = picture.subplots()
-        shown = [row for row in result.rows if row.get(value) is not None][::-1]
-        values = [float(row[value]) for row in shown]
-        bars(axes, [str(row[label]) for row in shown], values, [_display.figure(v) for v in values], BAR)
-        axes.set_xlabel(unit, fontsize=9)
+        bars_in(picture.subplots(), result.rows, label, value, unit)
 
     return draw
+
+
+def bars_in(axes: Axes, rows: Sequence[dict[str, Any]], label: str, value: str, unit: str) -> None:
+    """Those bars as one of several parts of a picture; a row without the value has none."""
+    from .._plots import BAR, bars
+
+    shown = [row for row in rows if row.get(value) is not None][::-1]
+    values = [float(row[value]) for row in shown]
+    bars(axes, [str(row[label]) for row in shown], values, [_display.figure(v) for v in values], BAR)
+    axes.set_xlabel(unit, fontsize=9)
 
 
 def lines(x: str, y: str, x_name: str, y_name: str, by: str | None = None) -> Callable[[Experiment, Picture], None]:

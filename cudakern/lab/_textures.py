@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,13 @@ from .._operations.interp import interp
 from .._operations.lookup_2d import lookup_2d
 from .._operations.rgba_to_float import rgba_to_float
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars
+from ._experiment import Column, Experiment, bars_in
 from ._measuring import measure
 from ._sizes import size
 from ._words import clearly, longer, verdict
+
+if TYPE_CHECKING:
+    from .._plots import Picture
 
 NAME = "textures"
 N_EMULATED, N_GPU = 48, 2048
@@ -25,6 +28,7 @@ WEIGHTS = 256  #: what the hardware's fraction counts in
 ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
 STORAGES = ("global_memory", "texture")
 EDGES = (-2, -0.5, 0, 3, 3.5, 5)  #: places in a table of four elements
+STEPS = 16 * 4 + 1  #: reads that the picture of the filter shows: four of its steps
 
 DOCUMENTS = (
     "T6: reads of a texture need not be coalesced, but should be near each other; coalesced reads of global memory are "
@@ -109,7 +113,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         documents=DOCUMENTS,
         verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
-        draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+        draw=_draw,
     )
 
 
@@ -136,6 +140,7 @@ def _precision() -> list[dict[str, Any]]:
                 error=float(np.max(np.abs(got - x))),
                 whole=bool(np.array_equal(got * WEIGHTS, np.rint(got * WEIGHTS))),
                 nearest=bool(np.array_equal(got, _nearest(x))),
+                curve=(x[:STEPS].tolist(), got[:STEPS].tolist()),
             )
         )
     return rows
@@ -149,6 +154,7 @@ def _nearest(x: Array) -> Array:
 def _edges() -> list[dict[str, Any]]:
     table = np.array([[1, 2, 3, 4]], np.float32)
     x = np.array(EDGES, np.float32)
+    along = np.linspace(-3, 6, 73, dtype=np.float32)  # for the picture
     rows = []
     for mode in MODES:
         full = lookup_2d(table, 0, x, mode, variant="global_memory")
@@ -162,6 +168,7 @@ def _edges() -> list[dict[str, Any]]:
                     variant,
                     values=f"{' '.join(shown[:3])} | {' '.join(shown[3:])}",
                     error=float(np.max(np.abs(got - full))),
+                    curve=(along.tolist(), lookup_2d(table, 0, along, mode, variant=variant).tolist()),
                 )
             )
     return rows
@@ -250,6 +257,34 @@ def _finding(rows: list[dict[str, Any]], emulated: bool) -> str:
         f"{said} Row by row a texture takes {by_row} global memory, column by column it takes {by_column} global "
         "memory."
     )
+
+
+def _draw(result: Experiment, picture: Picture) -> None:
+    """The filter's steps, the four edges, and on a GPU the times (an emulated texture has no cache to show)."""
+    timed = not result.backend.emulated
+    steps, edges, *times = picture.subplots(1, 2 + timed, width_ratios=(1, 1, 1.6)[: 2 + timed])
+    for row in result.rows:
+        if row["part"] == "precision":
+            style = "-" if row["variant"] == "texture" else ":"
+            steps.plot(*row["curve"], style, label=row["variant"].replace("_", " "))
+        elif row["part"] == "edges" and row["variant"] == "texture":
+            edges.plot(*row["curve"], label=row["what"])
+    steps.set_title("the filter between 0 and 1", fontsize=9)
+    steps.set_xlabel("place", fontsize=9)
+    steps.set_ylabel("value", fontsize=9)
+    ticks = [i / WEIGHTS for i in range(5)]
+    steps.set_xticks(ticks, [f"{i}/{WEIGHTS}" for i in range(5)])
+    steps.set_yticks(ticks, [f"{i}/{WEIGHTS}" for i in range(5)])
+    edges.set_title("beyond the table 1, 2, 3, 4, by a texture", fontsize=9)
+    edges.set_xlabel("place", fontsize=9)
+    edges.axvspan(0, 3, color="#eeeeee", zorder=0)  # the table itself
+    edges.set_ylim(top=5)
+    for axes, names in ((steps, 1), (edges, 4)):
+        axes.tick_params(labelsize=7)
+        axes.legend(fontsize=7, ncols=names, loc="upper left")
+        axes.spines[["top", "right"]].set_visible(False)
+    if timed:
+        bars_in(times[0], result.rows, "label", "kernel_us", "kernel, us")
 
 
 def _verdict(rows: list[dict[str, Any]]) -> str:

@@ -53,7 +53,9 @@ class ThreadMap(Experiment):
 
 
 def thread_map(
-    grid: int | Sequence[int] | None, block: int | Sequence[int], shape: int | Sequence[int] | None = None
+    grid: int | Sequence[int] | None = None,
+    block: int | Sequence[int] = PICTURE[1],
+    shape: int | Sequence[int] | None = None,
 ) -> ThreadMap:
     """Which thread of which block has which element: 1-D, 2-D or 3-D, told by a kernel.
 
@@ -65,7 +67,7 @@ def thread_map(
         Threads a block along x, y, z, in CUDA's order.
     shape : int or sequence of int, optional
         The array's shape in NumPy's order, whose last axis is x: a picture of 76 x 62 is (62, 76). Without it: what
-        the grid covers.
+        the grid covers; without a grid, for blocks of two axes, that picture.
 
     Returns
     -------
@@ -78,8 +80,8 @@ def thread_map(
     TypeError
         What must be a whole number is none.
     ValueError
-        Neither a grid nor a shape; lengths below 1; more than three axes, or not as many each; a grid or a block that
-        the device does not take.
+        Neither a grid nor a shape for blocks of one or three axes; lengths below 1; more than three axes, or not as
+        many each; a grid or a block that the device does not take.
     CudaError
         The GPU or the emulator failed.
 
@@ -96,6 +98,8 @@ def thread_map(
     """
     threads = _lengths("block", block)
     array = None if shape is None else _lengths("shape", shape)[::-1]  # x first, as the others
+    if grid is shape is None and len(threads) == len(PICTURE[0]):
+        array = PICTURE[0]
     if grid is not None:
         blocks = _lengths("grid", grid)
     elif array is not None:
