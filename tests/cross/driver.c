@@ -1,12 +1,11 @@
-// Every row of the two operations whose results this file can compute itself, without Python: for processors that the test suite itself cannot run on. It is
-// built with a cross compiler, with the emulator's core, the runtime and the kernels in one program, and run under an
-// emulator of that processor (.ci/deep, step aarch64). Prints a line a row; exit status 1 if one is wrong.
+// Every row of every operation, without Python: for processors that the test suite itself cannot run on.
 //
-// The other operations are named at the end: what they need of a processor, fibers, atomics and barriers, these two
-// have as well.
-//
-// Inputs are small integers (0 and 1 where an element has fewer than 32 bits), so that every order of summation gives
-// the same exact result in every type.
+// It is built with a cross compiler, with the emulator's core, the runtime and the kernels in one program, and run
+// under an emulator of that processor (.ci/deep, step aarch64). Its one argument is a file of write_cases.py: inputs,
+// and the results that the suite's own machine has for them. Integers must be the same; floating point too, but for
+// what another order of additions and another library of functions may change. Prints a line a row; exit status 1 if
+// one is wrong.
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,144 +18,188 @@
 #include "operations.inc"
 #undef OPERATION
 
-// A half is 1 bit of sign, `exponent` bits and the fraction; here only 0 and normal numbers.
+enum { ARRAYS = 8, ORDERS = 3 };
+
+typedef struct counts {
+    int same, near, wrong;
+} counts;
+
+static void stop(const char *why) {
+    fprintf(stderr, "the file of cases: %s\n", why);
+    exit(2);
+}
+
+// --- one element ------------------------------------------------------------------------------------------------
+// A half is 1 bit of sign, `exponent` bits and the fraction.
 static double half_value(uint16_t bits, int exponent) {
     const int fraction = 15 - exponent, bias = (1 << (exponent - 1)) - 1;
-    const double tail = (bits & ((1 << fraction) - 1)) / (double)(1 << fraction);
-    return (bits & 0x7fff) == 0 ? 0 : ldexp(1 + tail, (bits >> fraction & ((1 << exponent) - 1)) - bias);
+    const int power = bits >> fraction & ((1 << exponent) - 1);
+    const double tail = (bits & ((1 << fraction) - 1)) / (double)(1 << fraction), sign = bits >> 15 ? -1 : 1;
+    if (power == (1 << exponent) - 1) return sign * (tail > 0 ? NAN : INFINITY);
+    return sign * (power ? ldexp(1 + tail, power - bias) : ldexp(tail, 1 - bias));
 }
 
-// Part 0 is a number, or the real part of one; part 1 the imaginary part.
-static double get(const ck_view *view, int64_t i, int part) {
-    switch (view->dtype) {
-    case CK_BOOL:
-    case CK_UINT8: return ((const uint8_t *)view->data)[i];
-    case CK_INT8: return ((const int8_t *)view->data)[i];
-    case CK_INT16: return ((const int16_t *)view->data)[i];
-    case CK_UINT16: return ((const uint16_t *)view->data)[i];
-    case CK_INT32: return ((const int32_t *)view->data)[i];
-    case CK_UINT32: return ((const uint32_t *)view->data)[i];
-    case CK_INT64: return (double)((const int64_t *)view->data)[i];
-    case CK_UINT64: return (double)((const uint64_t *)view->data)[i];
-    case CK_FLOAT16: return half_value(((const uint16_t *)view->data)[i], 5);
-    case CK_BFLOAT16: return half_value(((const uint16_t *)view->data)[i], 8);
-    case CK_FLOAT32: return ((const float *)view->data)[i];
-    case CK_FLOAT64: return ((const double *)view->data)[i];
-    case CK_COMPLEX64: return ((const float *)view->data)[2 * i + part];
-    default: return ((const double *)view->data)[2 * i + part];
+// The i-th number; a complex one is two. `exact`: it may not differ at all.
+static double number(int dtype, const void *data, size_t i, int *exact) {
+    *exact = 0;
+    switch (dtype) {
+    case CK_FLOAT16: return half_value(((const uint16_t *)data)[i], 5);
+    case CK_BFLOAT16: return half_value(((const uint16_t *)data)[i], 8);
+    case CK_FLOAT32:
+    case CK_COMPLEX64: return ((const float *)data)[i];
+    case CK_FLOAT64:
+    case CK_COMPLEX128: return ((const double *)data)[i];
+    default: *exact = 1; return 0;
     }
 }
 
-static void put(const ck_view *view, int64_t i, int value) {
-    switch (view->dtype) {
-    case CK_BOOL:
-    case CK_INT8:
-    case CK_UINT8: ((uint8_t *)view->data)[i] = (uint8_t)value; break;
-    case CK_INT16:
-    case CK_UINT16: ((uint16_t *)view->data)[i] = (uint16_t)value; break;
-    case CK_INT32:
-    case CK_UINT32: ((uint32_t *)view->data)[i] = (uint32_t)value; break;
-    case CK_INT64:
-    case CK_UINT64: ((uint64_t *)view->data)[i] = (uint64_t)value; break;
-    case CK_FLOAT16: ((uint16_t *)view->data)[i] = value ? 0x3c00 : 0; break; // 1
-    case CK_BFLOAT16: ((uint16_t *)view->data)[i] = value ? 0x3f80 : 0; break;
-    case CK_FLOAT32: ((float *)view->data)[i] = (float)value; break;
-    case CK_FLOAT64: ((double *)view->data)[i] = value; break;
-    case CK_COMPLEX64:
-        ((float *)view->data)[2 * i] = (float)value;
-        ((float *)view->data)[2 * i + 1] = (float)(value - 4);
-        break;
-    case CK_COMPLEX128:
-        ((double *)view->data)[2 * i] = value;
-        ((double *)view->data)[2 * i + 1] = value - 4;
-        break;
+// How far a result may be off, as a share of the largest one there: some dozen roundings of its type.
+static double tolerance(int dtype) {
+    switch (dtype) {
+    case CK_FLOAT16: return 0x1p-8;
+    case CK_BFLOAT16: return 0x1p-5;
+    case CK_FLOAT32:
+    case CK_COMPLEX64: return 0x1p-20;
+    default: return 0x1p-49;
     }
 }
 
-static ck_view make(int dtype, int ndim, int64_t rows, int64_t columns, int salt) {
-    const int64_t item = (int64_t)ck_dtype_size(dtype), count = rows * columns;
-    ck_view view = {.dtype = dtype, .ndim = ndim};
-    view.data = calloc((size_t)(count ? count : 1), (size_t)item);
-    if (ndim == 2) view.shape[0] = rows, view.strides[0] = columns * item;
-    if (ndim > 0) view.shape[ndim - 1] = columns, view.strides[ndim - 1] = item;
-    for (int64_t i = 0; salt && i < count; i++) put(&view, i, (int)((i * 7 + salt) % 10) % (item < 4 ? 2 : 10));
+static size_t count_of(const ck_view *view) {
+    size_t count = 1;
+    for (int axis = 0; axis < view->ndim; axis++) count *= (size_t)view->shape[axis];
+    return count;
+}
+
+// 0: the same bits; 1: near enough; 2: wrong.
+static int differs(const ck_view *got, const void *expected) {
+    const size_t bytes = count_of(got) * ck_dtype_size(got->dtype);
+    const size_t count = count_of(got) * (got->dtype == CK_COMPLEX64 || got->dtype == CK_COMPLEX128 ? 2 : 1);
+    double largest = 0;
+    int exact;
+    if (memcmp(got->data, expected, bytes) == 0) return 0;
+    for (size_t i = 0; i < count; i++) {
+        const double value = fabs(number(got->dtype, expected, i, &exact));
+        if (exact) return 2;
+        if (isfinite(value) && value > largest) largest = value;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double a = number(got->dtype, got->data, i, &exact), b = number(got->dtype, expected, i, &exact);
+        if (isnan(a) != isnan(b) || isinf(a) != isinf(b)) return 2;
+        if (isnan(a) || a == b) continue; // a NaN's sign is the processor's affair
+        if (!(fabs(a - b) <= tolerance(got->dtype) * largest)) return 2;
+    }
+    return 1;
+}
+
+// --- one case ---------------------------------------------------------------------------------------------------
+static int64_t read_number(FILE *file) {
+    int64_t value;
+    if (fscanf(file, "%" SCNd64, &value) != 1) stop("a number is missing");
+    return value;
+}
+
+static ck_view read_array(FILE *file) {
+    char name[32];
+    if (fscanf(file, "%31s", name) != 1) stop("a type is missing");
+    ck_view view = {.dtype = ck_dtype_from_name(name)};
+    if (view.dtype < 0) stop(name);
+    view.ndim = (int)read_number(file);
+    if (view.ndim < 0 || view.ndim > CK_MAX_DIMS) stop("too many axes");
+    for (int axis = 0; axis < view.ndim; axis++) view.shape[axis] = read_number(file);
+    int64_t step = (int64_t)ck_dtype_size(view.dtype);
+    for (int axis = view.ndim; axis-- > 0; step *= view.shape[axis]) view.strides[axis] = step;
+    const size_t bytes = count_of(&view) * ck_dtype_size(view.dtype);
+    view.data = malloc(bytes ? bytes : 1);
+    if (!view.data) stop("no memory for an array");
+    if (fgetc(file) != '\n' || fread(view.data, 1, bytes, file) != bytes) stop("an array is cut off");
     return view;
 }
 
-// Whether element i of the result is the sum of the products that begin at these elements of a and b.
-static int is_sum(const ck_view *result, int64_t i, const ck_view *a, int64_t at, int64_t a_step, const ck_view *b,
-                  int64_t from, int64_t b_step, int64_t count) {
-    const int is_complex = a->dtype == CK_COMPLEX64 || a->dtype == CK_COMPLEX128;
-    double re = 0, im = 0;
-    for (int64_t l = 0; l < count; l++, at += a_step, from += b_step) {
-        const double x = get(a, at, 0), y = get(b, from, 0);
-        re += x * y;
-        if (!is_complex) continue;
-        re -= get(a, at, 1) * get(b, from, 1);
-        im += x * get(b, from, 1) + get(a, at, 1) * y;
+// Reads a case and runs it in each order. The worst difference there was.
+static int try_case(ck_runtime *runtime, FILE *file, const ck_operation *operation, const ck_variant *row) {
+    static const char *const orders[ORDERS] = {"fixed", "reversed", "seed:5"};
+    int64_t parameters[CK_MAX_PARAMETERS];
+    const int64_t given = read_number(file);
+    if (given < 0 || given > CK_MAX_PARAMETERS) stop("too many parameters");
+    for (int i = 0; i < given; i++) parameters[i] = read_number(file);
+    const int64_t arrays = read_number(file);
+    if (arrays != operation->inputs + operation->outputs || arrays > ARRAYS) stop("not as many arrays as it takes");
+    ck_view views[ARRAYS];
+    void *expected[ARRAYS] = {0};
+    for (int i = 0; i < arrays; i++) views[i] = read_array(file);
+    for (int i = operation->inputs; i < arrays; i++) {
+        expected[i] = views[i].data;
+        const size_t bytes = count_of(&views[i]) * ck_dtype_size(views[i].dtype);
+        if (!(views[i].data = malloc(bytes ? bytes : 1))) stop("no memory for a result");
     }
-    if (result->dtype == CK_BOOL) return get(result, i, 0) == (re > 0);
-    return get(result, i, 0) == re && (!is_complex || get(result, i, 1) == im);
+    const ck_request request = {.operation = operation,
+                                .variant = row,
+                                .parameters = parameters,
+                                .parameter_count = (int)given,
+                                .views = views,
+                                .view_count = (int)arrays};
+    int worst = 0;
+    for (int order = 0; order < ORDERS; order++) {
+        ck_error error = {0};
+        backend_configure("order", orders[order]);
+        for (int i = operation->inputs; i < arrays; i++)
+            memset(views[i].data, 0x5a, count_of(&views[i]) * ck_dtype_size(views[i].dtype));
+        if (ck_execute(runtime, &request, &error) != CK_OK) {
+            printf("%s %s: %s\n", operation->name, row->name, error.message);
+            worst = 2;
+        } else
+            for (int i = operation->inputs; i < arrays; i++) {
+                const int found = differs(&views[i], expected[i]);
+                if (found > worst) worst = found;
+            }
+    }
+    for (int i = 0; i < arrays; i++) free(views[i].data), free(expected[i]);
+    return worst;
 }
 
-// 0: right. n is the length of a sum, or the side of a product whose other sides are ragged.
-static int try_row(ck_runtime *runtime, const ck_operation *operation, const ck_variant *row, const ck_types *types,
-                   int64_t n) {
-    const int product = strcmp(operation->name, "matmul") == 0;
-    const int64_t m = n, k = n / 2 + 3, columns = n + 5;
-    ck_view views[3];
-    if (product) {
-        views[0] = make(types->input, 2, m, k, 1);
-        views[1] = make(types->input, 2, k, columns, 2);
-        views[2] = make(types->output, 2, m, columns, 0);
-    } else {
-        views[0] = make(types->input, 1, 1, n, 3);
-        views[1] = make(types->output, 0, 1, 1, 0);
-    }
-    ck_error error = {0};
-    const ck_request request = {
-        .operation = operation, .variant = row, .views = views, .view_count = operation->inputs + operation->outputs};
-    int wrong = ck_execute(runtime, &request, &error) != CK_OK;
-    if (wrong) printf("%s %s: %s\n", operation->name, row->name, error.message);
-    for (int64_t i = 0; product && i < m; i++)
-        for (int64_t j = 0; j < columns; j++)
-            wrong |= !is_sum(&views[2], i * columns + j, &views[0], i * k, 1, &views[1], j, columns, k);
-    if (!product) wrong |= !is_sum(&views[1], 0, &views[0], 0, 1, &views[0], 0, 1, n);
-    for (int i = 0; i < request.view_count; i++) free(views[i].data);
-    return wrong;
+static void tell(const ck_operation *operation, const ck_variant *row, counts of_row, counts *rows) {
+    if (!row) return;
+    const char *verdict = of_row.wrong ? "WRONG" : of_row.near ? "near" : "same bits";
+    of_row.wrong ? rows->wrong++ : of_row.near ? rows->near++ : rows->same++;
+    printf("%-17s %-22s %-9s (%d cases the same, %d near, %d wrong)\n", operation->name, row->name, verdict,
+           of_row.same, of_row.near, of_row.wrong);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     static const ck_operation *const operations[] = {
 #define OPERATION(name) &ck_operation_##name,
 #include "operations.inc"
     };
-    static const char *const orders[] = {"fixed", "reversed", "seed:5"};
+    FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
+    if (!file) stop("cannot be read");
     ck_runtime *runtime = ck_runtime_create();
-    int wrong = 0, right = 0;
-    char others[600] = "";
-    for (size_t o = 0; o < sizeof operations / sizeof *operations; o++) {
-        const char *name = operations[o]->name;
-        if (strcmp(name, "matmul") != 0 && strcmp(name, "sum_of_squares") != 0) {
-            const size_t used = strlen(others);
-            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", name);
-            continue;
+    const ck_operation *operation = NULL;
+    const ck_variant *row = NULL;
+    counts rows = {0}, of_row = {0};
+    int cases = 0;
+    char name[64], variant[64];
+    while (fscanf(file, "%63s %63s", name, variant) == 2) {
+        if (!row || strcmp(name, operation->name) != 0 || strcmp(variant, row->name) != 0) {
+            tell(operation, row, of_row, &rows);
+            of_row = (counts){0};
+            operation = NULL;
+            for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+                if (strcmp(operations[i]->name, name) == 0) operation = operations[i];
+            if (!operation) stop(name);
+            ck_error error = {0};
+            row = ck_find_variant(operation, variant, &error);
+            if (!row) stop(error.message);
         }
-        for (int v = 0; v < operations[o]->variant_count; v++) {
-            const ck_variant *row = &operations[o]->variants[v];
-            int failed = 0;
-            if (!(row->backends & CK_ON_EMULATOR)) continue;
-            for (size_t order = 0; order < 3; order++) {
-                backend_configure("order", orders[order]);
-                for (const ck_types *types = row->types; types->input >= 0; types++)
-                    for (int64_t n = 0; n < 140; n = 2 * n + 9)
-                        failed += try_row(runtime, operations[o], row, types, n);
-            }
-            printf("%-16s %-16s %s\n", operations[o]->name, row->name, failed ? "WRONG" : "right");
-            failed ? wrong++ : right++;
-        }
+        const int worst = try_case(runtime, file, operation, row);
+        worst == 2 ? of_row.wrong++ : worst ? of_row.near++ : of_row.same++;
+        cases++;
     }
+    if (!feof(file)) stop("a case is cut off");
+    tell(operation, row, of_row, &rows);
+    fclose(file);
     ck_runtime_destroy(runtime);
-    printf("%d rows right, %d wrong; not tried: %s\n", right, wrong, others[0] ? others : "none");
-    return wrong != 0;
+    const int total = rows.same + rows.near + rows.wrong;
+    printf("%d rows in %d cases and %d orders: %d with the same bits, %d near, %d wrong\n", total, cases, ORDERS,
+           rows.same, rows.near, rows.wrong);
+    return rows.wrong != 0 || total == 0;
 }
