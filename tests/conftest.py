@@ -1,5 +1,6 @@
 """What all tests share: the backends that work here, the emulator's settings put back, Hypothesis' profile."""
 
+import gc
 import os
 
 import hypothesis
@@ -34,6 +35,14 @@ def _marked(metafunc, name):
     """True if a test lists that parameter itself."""
     marks = metafunc.definition.iter_markers("parametrize")
     return any(name in str(mark.args[0]).replace(" ", "").split(",") for mark in marks)
+
+
+@pytest.fixture(autouse=True)
+def garbage_of_the_test_before():
+    """Arrays in an exception's frames, say: freed at some later time, they would change what a test counts.
+
+    Young objects only, all that a test leaves; to look at every object there is would take too long."""
+    gc.collect(1)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import cuda_api
 import cudakern
 import subprocesses
 from cases import label, main_type, native, numbers, rows
+from failing import failures
 from views import down, up
 
 PATIENCE = 20_000_000_000  # ns: then the kernel gives up, and results come too early
@@ -139,19 +140,15 @@ def test_a_failure_behind_a_running_kernel(side, row, own, gate, fault):
     """Some of the call is enqueued when it fails, and runs later: on memory that is still there, no other."""
     call = Call(side, row)
     call.make(gate.stream)
-    fault(side, 0, LAUNCH_FAILURE)
-    call.make(gate.stream)
-    count = call.native.fault_count()
     gate.wait()
     used = call.native.pool_used(0)
-    for n in range(1, count + 1):
+
+    def hold():
+        gate.wait()
         gate.close(patience=10_000_000)  # one of the failures is told when the device is done
-        fault(side, n, LAUNCH_FAILURE)
-        with pytest.raises(cudakern.CudaError) as caught:
-            call.make(gate.stream)
-        assert (n, caught.value.code) == (n, LAUNCH_FAILURE)
-        del caught  # it holds this frame, which holds it and the views
-        fault(side, 0, LAUNCH_FAILURE)
+
+    for n, error in failures(side, lambda: call.make(gate.stream), LAUNCH_FAILURE, before=hold):
+        assert (n, error.code) == (n, LAUNCH_FAILURE)
         assert (n, call.native.pool_used(0)) == (n, used)
         # Other arrays, on another stream: they would be overwritten if they had memory that is still in use.
         others = [numbers(5000, "int32", i) for i in range(3 * own)]

@@ -260,15 +260,22 @@ def test_overlap_has_a_picture(backend, tmp_path):
 
 
 def test_streams_are_at_work_at_the_same_time():
-    """Kernels long enough that the second piece is enqueued while the first is computed, on any computer."""
-    with cudakern.use_backend("emulator"):
-        result = lab.overlap(2000, pieces=2, work=300, repeat=1)
-    for way, together in (("one stream", False), ("several streams", True)):
-        kernels = [
-            (r["begin_ns"], r["begin_ns"] + r["ns"]) for r in result.rows if (r["way"], r["step"]) == (way, "kernel")
-        ]
-        (_, end), (begin, _) = kernels
-        assert (begin < end - 2000) == together
+    """In one stream kernels never overlap; in two they do, unless the computer is busy elsewhere for a whole kernel."""
+    for _ in range(20):
+        with cudakern.use_backend("emulator"):
+            result = lab.overlap(2000, pieces=2, work=300, repeat=1)
+        together = {}
+        for way in ("one stream", "several streams"):
+            (_, end), (begin, _) = (
+                (r["begin_ns"], r["begin_ns"] + r["ns"])
+                for r in result.rows
+                if (r["way"], r["step"]) == (way, "kernel")
+            )
+            together[way] = begin < end - 2000
+        assert not together["one stream"]
+        if together["several streams"]:
+            break
+    assert together["several streams"]
     assert "with 0 of" not in result.finding
 
 

@@ -1,5 +1,6 @@
 """The runtime under faults: every guarded call fails once, memory runs out, signals, threads and forks come between."""
 
+import functools
 import gc
 import inspect
 import os
@@ -15,6 +16,7 @@ import cudakern
 import subprocesses
 from cases import BACKENDS, inputs_for, label, main_type, native, numbers, outputs_for, rows, small_shape
 from cudakern._operations import registry
+from failing import failures
 from growth import grows_by_less
 
 RUNS = [(operation, name, row) for operation in registry() for name, row in rows(operation, host=False)]
@@ -64,17 +66,10 @@ def test_every_guarded_call_may_fail(operation, name, row, code, fault):
     before = [x.tobytes() for x in given]
     for _ in range(3):  # streams, pools and events are made by the first ones
         expected = execute(name, row, given)
-    fault(name, 0, code)
-    execute(name, row, given)
-    count = native(name).fault_count()
-    assert count >= 5  # copies each way, memory, launch, waiting
     used = native(name).pool_used(0)
-    for n in range(1, count + 1):
-        fault(name, n, code)
-        with pytest.raises(cudakern.CudaError) as caught:
-            execute(name, row, given)
-        is_the_fault(caught.value, n, code)
-        fault(name, 0, code)
+    call = functools.partial(execute, name, row, given)
+    for n, error in failures(name, call, code, more_than=5):  # copies each way, memory, launch, waiting
+        is_the_fault(error, n, code)
         assert (n, native(name).pool_used(0)) == (n, used)
         assert [x.tobytes() for x in given] == before
         for result, want in zip(execute(name, row, given), expected, strict=True):
@@ -113,17 +108,9 @@ def test_every_guarded_call_on_device_arrays_may_fail(operation, name, row, own_
             assert np.array_equal(to_host(name, view), x)
 
     call()
-    fault(name, 0, code)
-    call()
-    count, used = module.fault_count(), module.pool_used(0)
-    assert count >= 2  # the device asked for, a launch
-    for n in range(1, count + 1):
-        fault(name, n, code)
-        with pytest.raises(cudakern.CudaError) as caught:
-            call()
-        is_the_fault(caught.value, n, code)
-        del caught  # it holds this frame, which holds it and the views
-        fault(name, 0, code)
+    used = module.pool_used(0)
+    for n, error in failures(name, call, code, more_than=2):  # the device asked for, a launch
+        is_the_fault(error, n, code)
         assert (n, module.pool_used(0)) == (n, used)
         holds()
         call()
@@ -137,16 +124,15 @@ def test_every_guarded_call_on_device_arrays_may_fail(operation, name, row, own_
 @every_backend
 def test_faults_while_a_device_is_chosen(name, fault):
     """Through the public function: still a CudaError, which names what failed."""
+
+    def call():
+        return cudakern.sum_of_squares([1, 2, 3], variant="atomic")
+
     with cudakern.use_backend(name):
-        cudakern.sum_of_squares([1, 2, 3], variant="atomic")  # a first call has more to ask
-        fault(name, 0, LAUNCH_FAILURE)
-        cudakern.sum_of_squares([1, 2, 3], variant="atomic")
-        for n in range(1, native(name).fault_count() + 1):
-            fault(name, n, LAUNCH_FAILURE)
-            with pytest.raises(cudakern.CudaError, match="cudaErrorLaunchFailure"):
-                cudakern.sum_of_squares([1, 2, 3], variant="atomic")
-            fault(name, 0, LAUNCH_FAILURE)
-            assert cudakern.sum_of_squares([1, 2, 3], variant="atomic") == 14
+        call()  # a first one has more to ask
+        for _, error in failures(name, call, LAUNCH_FAILURE, more_than=5):
+            assert "cudaErrorLaunchFailure" in str(error)
+            assert call() == 14
 
 
 @every_backend
