@@ -80,6 +80,10 @@ def test_the_experiment(backend, tmp_path):
         < found["__sinf", "x -1000 to 1000"]["fast_absolute"]
     )
     assert found["__mul24", "y -4000 to 4000"]["fast_ulp"] == 0
+    # Near a zero of the function its absolute error is many units in the last place: an H200 has 9e5 to 2.3e6 of a
+    # million arguments (docs/results/gpu_lab.json); fewer arguments come less near to the zero.
+    for name, where in (("__log2f", "x 0.5 to 2"), ("__logf", "x 0.5 to 2"), ("__tanf", "x -1.5 to 1.5")):
+        assert found[name, where]["fast_ulp"] > 1000 > found[name, where]["full_ulp"]
     assert all(row["full_ulp"] <= 4.5 for row in result.rows)
     assert result.finding in " ".join(repr(result).split())
     assert "where expf and sinf stay within" in result.finding

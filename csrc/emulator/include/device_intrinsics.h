@@ -26,10 +26,20 @@
 
 // --- fast functions
 namespace emu {
-// In turns, not radians: a GPU multiplies by 1 / (2 pi) in float, and what that rounds away is the error.
+// A GPU's unit works in fixed point: its error is absolute, and near a zero of the function many units in the last
+// place. These fractions keep that error within what CUDA documents, and as large as an H200's (docs/results/gpu_lab).
+__forceinline__ double fixed(double x, int bits) {
+    return ldexp(round(ldexp(x, bits)), -bits);
+}
+// In turns, not radians: a GPU multiplies by 1 / (2 pi) in float, toward zero, and what that drops is the other error.
 __forceinline__ double angle(float x) {
-    const float turns = x * 0.159154943f;
-    return 6.283185307179586 * static_cast<double>(turns - rintf(turns));
+    const double exact = static_cast<double>(x) * 0.159154943f;
+    const float nearest = static_cast<float>(exact);
+    const float turns = fabs(static_cast<double>(nearest)) > fabs(exact) ? nextafterf(nearest, 0) : nearest;
+    return 6.283185307179586 * fixed(turns - rintf(turns), 24);
+}
+__forceinline__ float fast_log2(float x) {
+    return x >= 0.5f && x <= 2 ? static_cast<float>(fixed(log2(static_cast<double>(x)), 22)) : log2f(x);
 }
 } // namespace emu
 // The reciprocal of more than 2^126 would be below the normal range, and counts as 0.
@@ -37,10 +47,10 @@ EMU_FUNCTION(float, __fdividef, (float x, float y), fabsf(y) > 0x1p126f ? x * co
 EMU_FUNCTION(float, fdividef, (float x, float y), x / y)
 EMU_FUNCTION(float, __expf, (float x), exp2f(static_cast<float>(x * 1.4426950408889634)))
 EMU_FUNCTION(float, __exp10f, (float x), exp2f(static_cast<float>(x * 3.321928094887362)))
-EMU_FUNCTION(float, __log2f, (float x), log2f(x))
-EMU_FUNCTION(float, __logf, (float x), log2f(x) * 0.693147181f)
-EMU_FUNCTION(float, __log10f, (float x), log2f(x) * 0.301029996f)
-EMU_FUNCTION(float, __powf, (float x, float y), exp2f(y *log2f(x)))
+EMU_FUNCTION(float, __log2f, (float x), emu::fast_log2(x))
+EMU_FUNCTION(float, __logf, (float x), emu::fast_log2(x) * 0.693147181f)
+EMU_FUNCTION(float, __log10f, (float x), emu::fast_log2(x) * 0.301029996f)
+EMU_FUNCTION(float, __powf, (float x, float y), exp2f(y *emu::fast_log2(x)))
 EMU_FUNCTION(float, __sinf, (float x), static_cast<float>(sin(emu::angle(x))))
 EMU_FUNCTION(float, __cosf, (float x), static_cast<float>(cos(emu::angle(x))))
 EMU_FUNCTION(float, __tanf, (float x), __fdividef(__sinf(x), __cosf(x)))
