@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,6 +92,7 @@ class Occupancy:
     limits: tuple[Limit, ...]  #: warps, blocks, registers, shared memory
     kernel: str = ""  #: whose launch it is, if one was named
     note: str = ""
+    static_unknown: bool = False  #: the kernel's own shared memory is not known, and not among shared_bytes
 
     @property
     def active_blocks(self) -> int:
@@ -127,6 +129,7 @@ class Occupancy:
             chip=self.chip,
             kernel=self.kernel,
             note=self.note,
+            static_unknown=self.static_unknown and "shared_bytes" not in changes,
         )
 
     def curves(self) -> dict[str, list[tuple[int, int]]]:
@@ -172,11 +175,13 @@ class Occupancy:
         what = f"{self.kernel}: " if self.kernel else ""
         title = (
             f"{what}blocks of {self.threads} threads with {registers} registers each and "
-            f"{self.shared_bytes:,} B of shared memory, compute capability {told(self.capability)}"
+            f"{self.shared_bytes:,} B of {'dynamic ' if self.static_unknown else ''}shared memory, compute capability "
+            f"{told(self.capability)}"
         )
+        most = self.registers is None or self.static_unknown
         left = (
             f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-            f"occupancy {self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}."
+            f"occupancy {'at most ' if most else ''}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}."
         )
         note = f"{left} {self.note}".strip()
         return _display.Table(title, ["limit", "a block", "a multiprocessor", "blocks", " "], rows, note)
@@ -205,7 +210,7 @@ class Occupancy:
             each.set_xlabel(names[name], fontsize=9)
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
-        picture.suptitle(self.table().title, fontsize=9)
+        picture.suptitle(textwrap.fill(self.table().title, 32 * len(curves)), fontsize=9)
         if path is not None:
             picture.savefig(path, dpi=150)
         return picture
@@ -277,6 +282,7 @@ def _calculate(
     chip: Multiprocessor,
     kernel: str = "",
     note: str = "",
+    static_unknown: bool = False,
 ) -> Occupancy:
     warps = _divide_up(threads, WARP)
     limits = (
@@ -285,7 +291,7 @@ def _calculate(
         _registers(chip, warps, registers),
         _shared(chip, shared_bytes),
     )
-    return Occupancy(threads, registers, shared_bytes, capability, chip, limits, kernel, note)
+    return Occupancy(threads, registers, shared_bytes, capability, chip, limits, kernel, note, static_unknown)
 
 
 # --- what is given ---------------------------------------------------------------------------------------------------
@@ -411,20 +417,25 @@ def occupancy(
     >>> cudakern.occupancy(threads=32, capability=6.0).limited_by                   # and its third
     ('blocks',)
     """
-    kernel, note, built = "", "", None
+    kernel, note, built, static_unknown = "", "", None, False
     if op is not None:
         from ._resources import main_kernel
 
-        found = main_kernel(op, variant, dtype, parameters, threads)
+        found, others = main_kernel(op, variant, dtype, parameters, threads)
         kernel = f"{found.operation}, {found.variant}: {found.kernel}"
         threads = found.threads if threads is None else threads
         built = found.capability if registers is None else None
         registers = found.registers if registers is None else registers
+        static_unknown = shared_bytes is None and found.static_shared is None
         shared_bytes = found.shared_bytes if shared_bytes is None else shared_bytes
-        if registers is None or found.static_shared is None:
-            note = (
-                f"Registers and static shared memory are not known here ({found.why}): registers= and shared_bytes= "
-                "say them."
+        if registers is None:
+            note += f"Registers are not known here ({found.why}): registers= says them. "
+        if static_unknown:
+            note += f"Static shared memory is not known here ({found.why}): shared_bytes= says all of it. "
+        if others:
+            note += (
+                f"A call launches other kernels too ({', '.join(dict.fromkeys(others))}): "
+                f"kernel_resources({found.operation!r}, {found.variant!r}) has them. "
             )
     elif variant is not None or dtype is not None or parameters:
         given = [*parameters, *(["variant"] if variant is not None else []), *(["dtype"] if dtype is not None else [])]
@@ -445,6 +456,7 @@ def occupancy(
         chip=_chip(where, shared_config),
         kernel=kernel,
         note=note.strip(),
+        static_unknown=static_unknown,
     )
 
 

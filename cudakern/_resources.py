@@ -46,6 +46,8 @@ class KernelResources:
     spill_loads: int | None
     constant_bytes: int | None
     max_threads: int | None  #: per block: the launch bound, or what the registers allow
+    active_blocks: int  #: a multiprocessor, as cudaOccupancyMaxActiveBlocksPerMultiprocessor answers for this call
+    potential_block: tuple[int, int]  #: (grid, threads) that cudaOccupancyMaxPotentialBlockSize suggests on this device
     capability: str | None  #: that the code was made for: "9.0"
     source: str
     why: str
@@ -234,6 +236,8 @@ def _resources(found: dict[str, Any], here: Backend, dtype: str) -> KernelResour
         spill_stores=spills.spill_stores if spills else None,
         spill_loads=spills.spill_loads if spills else None,
         max_threads=found["max_threads"] if driver else None,
+        active_blocks=found["active_blocks"],
+        potential_block=found["potential"],
         capability=made_for,
         source="driver" if driver else "build" if built is not None else "unknown",
         why="" if driver or built is not None else why,
@@ -284,8 +288,10 @@ def kernel_resources(
     -----
     Nothing is launched: the call is made on the ladder's input with a list in place of the launches. On a GPU the
     driver tells (cudaFuncGetAttributes); else the compiler's words that the build has kept (ptxas -v, P's "compile
-    hints"). Spills are in the latter only. A kernel that a call launches several times stands here once, as it is
-    launched first. A library's kernels, of a row that calls one, are not seen.
+    hints"). Spills are in the latter only. ``active_blocks`` and ``potential_block`` are the runtime's own answers
+    (cudaOccupancyMaxActiveBlocksPerMultiprocessor, cudaOccupancyMaxPotentialBlockSize), the emulator's without a GPU. A
+    kernel that a call launches several times stands here once, as it is launched first. A library's kernels, of a row
+    that calls one, are not seen.
 
     Examples
     --------
@@ -310,9 +316,9 @@ def kernel_resources(
 
 def main_kernel(
     op: str, variant: str | None, dtype: Any, parameters: dict[str, Any], threads: int | None
-) -> KernelResources:
-    """The kernel of a named row that its plan speaks of: the first that a call launches. ``threads`` is the row's
-    parameter of that name, where it has one."""
+) -> tuple[KernelResources, list[str]]:
+    """The kernel of a named row that its plan speaks of, which is the first that a call launches, and the names of the
+    others. ``threads`` is the row's parameter of that name, where it has one."""
     if variant is None:
         names = ", ".join(row.name for row in _rows(op, None))
         raise TypeError(f"occupancy: which variant of {op}? It has {names}")
@@ -323,4 +329,4 @@ def main_kernel(
         raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
     named = _table.find(op, variant).kernels
     ours: KernelResources = next((one for one in found if one.kernel in named), found[0])
-    return ours
+    return ours, [one.kernel for one in found if one is not ours]

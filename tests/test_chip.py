@@ -394,6 +394,8 @@ def test_potential_block_size_against_cudas(backend):
                 threads_limit=kernel["max_threads"],
             )
             assert kernel["potential"] == tuple(mine)
+            told = ck.kernel_resources(op, variant)[0]
+            assert (told.active_blocks, told.potential_block) == (kernel["active_blocks"], tuple(mine))
 
 
 @pytest.mark.parametrize("chip, capability", [("H200", 9.0), ("A100", 8.0), ("V100", 7.0)])
@@ -587,6 +589,22 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
     assert "no figures" in cli(capsys, "occupancy", "--threads", "64", "--capability", "2.0", status=2)
     cli(capsys, *page, "--plot", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").stat().st_size > 1000
+
+
+def test_a_named_kernel_without_a_report(backend, monkeypatch):
+    """What is not known is said, and is no figure; other kernels of the call are named."""
+    monkeypatch.setattr(_resources, "_built", lambda symbol, capability: (None, "nobody looked"))
+    found = ck.occupancy("matmul", "tiled", tile=32)
+    if ck.kernel_resources("matmul", "tiled")[0].source == "driver":
+        assert found.note == ""
+        return
+    assert "0 B of dynamic shared memory" in repr(found)
+    assert "occupancy at most 100.0%" in repr(found)
+    assert "Registers are not known here (nobody looked)" in found.note
+    assert "Static shared memory is not known here (nobody looked)" in found.note
+    given = ck.occupancy("matmul", "tiled", tile=32, registers=40, shared_bytes=8192)
+    assert (given.note, given.static_unknown) == ("", False)
+    assert "sort_samples" in ck.occupancy("sort", "sample_sort").note
 
 
 def test_registers_are_those_of_the_chip_that_the_code_was_made_for(backend):

@@ -126,7 +126,7 @@ def test_errors_in_ulp(library, table, name):
 def test_errors_where_the_result_is_small(library, name):
     x, exact, bound = FAST_ABSOLUTE[name]
     error = np.abs(unary(library, name, x).astype(np.float64) - exact(x.astype(np.float64)))
-    # (CUDA's tables give 2^-24 for __log10f between 0.5 and 2; an H200 is off by 1.066 times that, of a million numbers.)
+    # (CUDA's tables give 2^-24 for __log10f between 0.5 and 2; of a million, an H200 is off by 1.066 times that.)
     assert error.max() <= bound * 1.07, x[error.argmax()]
 
 

@@ -100,7 +100,9 @@ def lookup_2d(
     Notes
     -----
     M's image transformations and T6's textures. ``scipy.ndimage.map_coordinates(table, (y, x), order=1)`` is the same
-    where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here.
+    where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here,
+    but for the ties of a mirrored table, where SciPy mirrors the place first and then rounds, as here is done the other
+    way round. A texture's ties fall as its fixed point has the place.
 
     Examples
     --------

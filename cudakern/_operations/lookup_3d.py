@@ -103,7 +103,9 @@ def lookup_3d(
     Notes
     -----
     M's volume textures. ``scipy.ndimage.map_coordinates(table, (z, y, x), order=1)`` is the same
-    where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here.
+    where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here,
+    but for the ties of a mirrored table, where SciPy mirrors the place first and then rounds, as here is done the other
+    way round. A texture's ties fall as its fixed point has the place.
 
     Examples
     --------
