@@ -72,7 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        print(f"cudakern: {' '.join(str(error).split())}", file=sys.stderr)
+        said = str(error)
+        if options.backend:
+            said = said.replace("asked for by use_backend", "asked for by --backend")
+        print(f"cudakern: {' '.join(said.split())}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError)) else 1
     except KeyboardInterrupt:
         print("cudakern: stopped", file=sys.stderr)
@@ -153,7 +156,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made.add_argument("--dtype", help="type of the input, e.g. float64")
     made.add_argument("--repeat", type=int, help="how often to measure each variant")
     made.add_argument("--warmup", type=int, help="how often to run each variant before")
-    made.add_argument("--variants", type=_names, help="which, e.g. naive,tiled")
+    made.add_argument("--variants", type=_names, action="extend", help="which, e.g. naive,tiled")
     made.add_argument("--seed", type=int, default=0, help="of the random input")
     made.add_argument("--plot", metavar="FILE", help="save a picture (of several ladders: FILE-<op>)")
 
@@ -188,8 +191,8 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     made.add_argument("variant", help="as `cudakern variants` lists it")
 
     made = command("verify", _verify, "Check every variant of every operation against NumPy on random ragged inputs.")
-    made.add_argument("--op", type=_names, help="which operations")
-    made.add_argument("--variants", type=_names, help="which variants")
+    made.add_argument("--op", type=_names, action="extend", help="which operations")
+    made.add_argument("--variants", type=_names, action="extend", help="which variants")
     made.add_argument("--seed", type=int, default=0, help="of the random inputs")
     return parser, commands
 

@@ -236,7 +236,8 @@ def on_host(
 def _check_place(row: Variant, here: Backend) -> None:
     reason = row.why_not(here)
     if reason:
-        raise NotImplementedError(f"{row.operation}: variant {row.name!r} cannot run here: {reason} ({here.why})")
+        here_is = here.device_name if here.name in row.backends else here.why
+        raise NotImplementedError(f"{row.operation}: variant {row.name!r} cannot run here: {reason} ({here_is})")
 
 
 def _note(
@@ -299,7 +300,11 @@ def _bring_host(name: str, first: DeviceArray, other: str, x: Any) -> str:
             f"make out where the operands are, by cudakern.empty {_inside(first)}, or leave it out and take the "
             "result's .get(out=out)"
         )
-    return f"bring {other} there by cudakern.asarray({other}) {_inside(first)}, or {name} here by {name}.get()"
+    if x is None:
+        return f"{other} is missing"
+    # (A Python number has no type of its own, but an array of it has NumPy's widest.)
+    made = f"cudakern.asarray({other}{f', {first.dtype.name!r}' if isinstance(x, (int, float, complex)) else ''})"
+    return f"bring {other} there by {made} {_inside(first)}, or {name} here by {name}.get()"
 
 
 def _bring_device(first: DeviceArray, other: str, x: DeviceArray) -> str:

@@ -250,7 +250,8 @@ def _input(
     if any(s < 0 for s in sizes):
         raise ValueError(f"ladder: a length is not negative: {n if n is not None else sizes}")
     if what.fixed_rank and len(sizes) != len(what.default_shape):
-        raise ValueError(f"ladder: shape is {what.shape_help}, not {sizes}")
+        usual = ", ".join(map(str, what.default_shape))
+        raise ValueError(f"ladder: shape is {what.shape_help}, as ({usual}), and not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     listed = dict.fromkeys(t for row in _table.variants(what.name) if not row.on_host for t in row.types)
     if kind.name not in listed:

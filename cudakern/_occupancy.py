@@ -304,14 +304,14 @@ def _known() -> str:
     return ", ".join(told(divmod(number, 10)) for number in MULTIPROCESSORS)
 
 
-def _whole(name: str, value: Any, low: int, high: int | None, what: str) -> int:
+def _whole(name: str, value: Any, low: int, high: int | None, what: str, of: str = "occupancy") -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"occupancy: {name}= must be an integer, not {value!r:.60}") from None
+        raise TypeError(f"{of}: {name}= must be an integer, not {value!r:.60}") from None
     if number < low or (high is not None and number > high):
         allowed = f"from {low}" + (f" to {high}" if high is not None else "")
-        raise ValueError(f"occupancy: {name}={number}: {what} {allowed}")
+        raise ValueError(f"{of}: {name}={number}: {what} {allowed}")
     return number
 
 
@@ -419,6 +419,8 @@ def occupancy(
     """
     kernel, note, built, static_unknown = "", "", None, False
     if op is not None:
+        if not isinstance(op, str):
+            raise TypeError(f"occupancy: {op!r:.60} is no operation's name; threads= is the number of threads")
         from ._resources import main_kernel
 
         found, others = main_kernel(op, variant, dtype, parameters, threads)
@@ -509,7 +511,7 @@ def max_potential_block_size(
     if multiprocessors is None:
         multiprocessors = int(backend().properties["multiprocessors"])
     where = _here() if capability is None else read_capability(capability)
-    most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, "a block has")
+    most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, "a block has", "max_potential_block_size")
     best, resident = PotentialBlockSize(0, 0), 0
     for aligned in range(_round_up(most, WARP), 0, -WARP):
         threads = min(aligned, most)

@@ -231,6 +231,10 @@ def test_a_row_that_cannot_run_here_is_one_line(arguments):
         ([], "which command? There are info, query, ladder,"),
         (["--json"], "which command?"),
         (["--backend", "cuda"], "which command?"),
+        (
+            ["ladder", "lookup_2d", "--shape", "8x8"],
+            "the table's axes, as (1048576, 512, 512), and not (8, 8)",
+        ),
         (["--backend", "cuda", "latter"], "unknown command 'latter': the nearest is 'ladder'"),
         (["ladder", "matmul", "n=100"], "ladder does not take 'n=100': write --n 100"),
         (["ladder", "n=1000"], "ladder does not take 'n=1000': write --n 1000"),
@@ -255,6 +259,13 @@ def test_a_row_that_cannot_run_here_is_one_line(arguments):
 )
 def test_what_to_write_instead(arguments, words):
     assert words in cli(*arguments, status=2)
+
+
+if "cuda" not in BACKENDS:
+
+    def test_a_backend_that_was_asked_for_by_an_option():
+        said = cli("query", "--backend", "cuda", status=1)
+        assert "backend 'cuda' was asked for by --backend and cannot be used: " in said
 
 
 def test_version_and_help():

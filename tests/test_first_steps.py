@@ -497,3 +497,37 @@ def test_what_grayscale_refuses(backend):
     out = np.zeros((4, 6), "float64")
     assert cudakern.grayscale(image, out=out, variant="naive") is out
     assert np.array_equal(out, gray(image))
+
+
+# --- what all of them say --------------------------------------------------------------------------------------------
+class Named(np.ndarray):
+    """A subclass, as numpy.matrix is one."""
+
+
+def test_subclasses_are_plain_arrays_and_masks_are_refused(backend):
+    """Only matmul, whose rules are numpy.matmul's to the last, gives what a subclass gives."""
+    named, masked = np.array([1.0, 2.0]).view(Named), np.ma.array([1.0, 2.0], mask=[True, False])
+    for call in (cudakern.sort, cudakern.inclusive_scan, lambda x: cudakern.vector_add(x, x)):
+        assert type(call(named)) is np.ndarray
+        with pytest.raises(TypeError, match=r"is a masked array, and its mask would be lost: take \w\.filled\(0\)"):
+            call(masked)
+
+
+def test_what_to_do_with_a_number_beside_an_array_on_the_device(backend):
+    x = cudakern.asarray(np.float32([1, 2]))
+    with pytest.raises(TypeError, match=r"cudakern.asarray\(y, 'float32'\) inside"):
+        cudakern.vector_add(x, 5)
+    assert cudakern.vector_add(x, cudakern.asarray(5, "float32")).dtype == np.float32
+    with pytest.raises(TypeError, match=r"\(NoneType\): y is missing"):
+        cudakern.vector_add(x, None)
+
+
+def test_why_a_row_does_not_run_on_an_older_chip():
+    with cudakern.use_backend("emulator"):
+        cudakern.emulator.configure(chip="P100")
+        try:
+            for x in (np.arange(5), cudakern.asarray(np.arange(5))):
+                with pytest.raises(NotImplementedError, match=r"at least 7.0, and this is 6.0 \(Emulated Tesla P100"):
+                    cudakern.inclusive_scan(x, variant="lookback")
+        finally:
+            cudakern.emulator.configure(chip="H200")

@@ -72,8 +72,8 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     -----
     NaNs come last, as in NumPy. -0.0 and 0.0 are equal, and NumPy and "cub" leave them as they came; our kernels put
     every -0.0 before every 0.0. Equal elements cannot be told apart otherwise, so a stable sort would give the same.
-    ``auto`` is "cub", the CUDA toolkit's own, on a GPU, and "sample_sort" for arrays on the emulator's device. The
-    sorting chapter of M.
+    ``auto`` is "cub", the CUDA toolkit's own, on a GPU, and for arrays on the emulator's device "sample_sort", or
+    "many_blocks" where its chip is too old for that. The sorting chapter of M.
 
     Examples
     --------
