@@ -95,33 +95,70 @@ def test_arrays_on_the_device(operation, name, row, dtype):
         assert [x.get().tobytes() for x in arrays] == [x.tobytes() for x in inputs]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@every_kernel
+# --- the same values, lying otherwise: (memory that holds them, the view of it that has them) ------------------------
+def between(x, shape, view):
+    """Memory of that shape with x's values in the view of it, and other numbers between them."""
+    memory = (np.arange(1, 1 + math.prod(shape)) % 100).reshape(shape).astype(x.dtype)
+    view(memory)[...] = x
+    return memory, view
+
+
+def repeated(x, shape):
+    """Zero strides, on the host or on the device, whose arrays have no function for it."""
+    if isinstance(x, np.ndarray):
+        return np.broadcast_to(x, shape)
+    strides = [0 if one < many else stride for one, many, stride in zip(x.shape, shape, x.strides, strict=True)]
+    view = x._native.view(x._view, 0, shape, tuple(strides), x._view.dtype)
+    return cudakern.DeviceArray(view, x._native)
+
+
+LYING = {
+    "transposed": lambda x: (x.T.copy(), lambda a: a.T),
+    "last_axis_first": lambda x: (np.moveaxis(x, -1, 0).copy(), lambda a: a.transpose(*range(1, x.ndim), 0)),
+    "backwards": lambda x: between(x, x.shape, lambda a: a[::-1]),
+    "every_third": lambda x: between(x, (3 * x.shape[0], *x.shape[1:]), lambda a: a[::3]),
+    "columns_backwards": lambda x: between(x, (*x.shape[:-1], 2 * x.shape[-1]), lambda a: a[..., ::-2]),
+    "inner_part": lambda x: between(x, [n + 2 for n in x.shape], lambda a: a[(slice(1, -1),) * x.ndim]),
+    "one_further": lambda x: between(x, (x.size + 1,), lambda a: a[1:].reshape(x.shape)),
+    "broadcast": lambda x: (x[:1].copy(), lambda a: repeated(a, x.shape)),
+    "broadcast_columns": lambda x: (x[..., :1].copy(), lambda a: repeated(a, x.shape)),
+    "misaligned": lambda x: (LAYOUTS["misaligned"](x), lambda a: a),
+    "swapped": lambda x: (LAYOUTS["swapped"](x), lambda a: a),
+    "swapped_backwards": lambda x: (LAYOUTS["swapped"](x[::-1]), lambda a: a[::-1]),
+    "read_only": lambda x: (LAYOUTS["read_only"](x), lambda a: a),
+}
+AXES = {"transposed": 2, "last_axis_first": 3, "broadcast_columns": 2}  # with fewer axes it lies as before
+ON_HOST = ("misaligned", "swapped", "swapped_backwards", "read_only")  # no array on the device lies so
+
+
+def movable(operation, layout):
+    """The operands that can lie so. A table that must increase cannot repeat its first number."""
+    what = registry()[operation]
+    free = what.any_value if "broadcast" in layout else None
+    shapes = [np.shape(x) for x in inputs_for(operation, what.default_dtype, small_shape(operation))]
+    return [i for i, s in enumerate(shapes) if len(s) >= AXES.get(layout, 1) and (free is None or i in free)]
+
+
+LAID = [(*run, layout) for run in KERNELS for layout in LYING if movable(run[0], layout)]
+
+
+@pytest.mark.parametrize("operation, name, row, layout", LAID, ids=label)
 def test_memory_in_any_order(operation, name, row, layout):
     """The same values give the same bits however they lie, on the host and on the device."""
-    inputs = inputs_for(operation, main_type(row), small_shape(operation))
-    free = registry()[operation].any_value
-    for place, given in ((np.asarray, inputs), (cudakern.asarray, inputs)):
-        laid, plain = [], []
-        for i, x in enumerate(given):
-            if x.ndim == 0 or (free is not None and i not in free):  # (a table that must increase stays as it is)
-                laid.append(x)
-            elif place is np.asarray:
-                laid.append(LAYOUTS[layout](x))
-            else:
-                laid.append(x)
-            plain.append(np.ascontiguousarray(laid[-1]).astype(x.dtype.newbyteorder("=")).reshape(laid[-1].shape))
-        try:
-            expected = call(operation, name, *plain, variant=row.name)
-        except ValueError:  # shapes that do not fit any more
-            return
-        if place is cudakern.asarray:
-            with cudakern.use_backend(name):
-                twice = [cudakern.asarray(np.repeat(x, 2, -1))[..., ::2] if x.ndim else x for x in plain]
-                result = registry()[operation].call(*twice, variant=row.name).get()
-        else:
-            result = call(operation, name, *laid, variant=row.name)
-        assert np.asarray(result).tobytes() == np.asarray(expected).tobytes()
+    laid = list(inputs_for(operation, main_type(row), small_shape(operation)))
+    lying = {i: LYING[layout](laid[i]) for i in movable(operation, layout)}
+    for i, (memory, view) in lying.items():
+        laid[i] = view(memory)
+    plain = [np.array(x, x.dtype.newbyteorder("="), order="C") for x in laid]
+    expected = np.asarray(call(operation, name, *plain, variant=row.name))
+    assert np.asarray(call(operation, name, *laid, variant=row.name)).tobytes() == expected.tobytes()
+    if layout in ON_HOST:
+        return
+    arrays = list(on_device(name, plain))
+    for i, (memory, view) in lying.items():
+        arrays[i] = view(on_device(name, [memory])[0])
+        assert arrays[i].strides == laid[i].strides
+    assert call(operation, name, *arrays, variant=row.name).get().tobytes() == expected.tobytes()
 
 
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
