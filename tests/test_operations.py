@@ -306,15 +306,29 @@ def test_what_numpy_answers_for_elements_that_are_no_numbers():
         assert cudakern.sort(np.array(["b", "a"], np.dtypes.StringDType())).tolist() == ["a", "b"]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+def arrays_of(operation):
+    """Which of its operands are arrays."""
+    inputs = inputs_for(operation, registry()[operation].default_dtype, small_shape(operation))
+    return [i for i, x in enumerate(inputs) if x.ndim]
+
+
+@pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if len(arrays_of(operation)) > 1])
 def test_two_places_at_once(operation, backend):
     inputs = inputs_for(operation, registry()[operation].default_dtype, small_shape(operation))
-    arrays = [i for i, x in enumerate(inputs) if x.ndim]
-    if len(arrays) < 2:
-        return
-    if "out" in inspect.signature(registry()[operation].call).parameters:
+    for there in arrays_of(operation):
+        mixed = [cudakern.asarray(x) if i == there else x for i, x in enumerate(inputs)]
         with pytest.raises(TypeError, match="in host memory"):
-            registry()[operation].call(*inputs, out=cudakern.zeros(3))
-    mixed = [cudakern.asarray(x) if i == arrays[0] else x for i, x in enumerate(inputs)]
-    with pytest.raises(TypeError, match="in host memory"):
-        registry()[operation].call(*mixed)
+            registry()[operation].call(*mixed)
+
+
+TAKES_OUT = [name for name in OPERATIONS if "out" in inspect.signature(registry()[name].call).parameters]
+
+
+@pytest.mark.parametrize("operation", TAKES_OUT)
+def test_an_out_in_the_other_place(operation, backend):
+    """Of the right shape and type: that it is elsewhere is what is wrong."""
+    inputs = inputs_for(operation, registry()[operation].default_dtype, small_shape(operation))
+    result = np.asarray(registry()[operation].call(*inputs))
+    for given, out in ((inputs, cudakern.asarray(result)), (on_device(backend, inputs), result)):
+        with pytest.raises(TypeError, match="in host memory"):
+            registry()[operation].call(*given, out=out)
