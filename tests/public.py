@@ -341,7 +341,12 @@ def profile_on_the_device():
 @line("ladder", "Ladder", "Step")
 def ladder():
     names = ["coalesced"]
-    return lambda: not ck.ladder("sum_of_squares", n=10, variants=names, repeat=1, warmup=0, progress=False).failed, ()
+
+    def call():
+        steps = ck.ladder("sum_of_squares", n=10, variants=names, repeat=1, warmup=0, progress=False)
+        return [step.to_dict()["note"] for step in steps if step.failed], steps.failed
+
+    return call, ()
 
 
 @line("backend", "Backend", "use_backend")

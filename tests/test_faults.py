@@ -52,9 +52,11 @@ def test_every_runtime_call_may_fail(backend, fault, make, code):
     failures = 0
     for n in range(1, 400):
         fault(backend, n, code)
+        raised = False
         try:
             result = call()
         except cudakern.CudaError as error:
+            raised = True
             failures += 1
             assert NAMES[code] in str(error), n
             assert (n, error.code) == (n, code) or "does not answer" in str(error)  # then there is no device: 100
@@ -63,6 +65,11 @@ def test_every_runtime_call_may_fail(backend, fault, make, code):
             result = None
         reached = native(backend).fault_count() >= n
         fault(backend, 0, code)
+        if not raised:  # then it is right; or it tells the error in its words, as a device's repr does
+            result = values(result)
+            told = reached and NAMES[code] in str(result)
+            failures += told
+            assert told or same(result, expected), n
         del result
         if native(backend).pool_used(0) != used:  # not yet, or never: an exception's frames are in cycles
             gc.collect()
