@@ -3,6 +3,7 @@
 The calls are those of public.py; a test below fails when a public name has none."""
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -38,6 +39,18 @@ def test_every_public_name_has_a_call():
     known = {*cudakern.__all__, *registry()}  # (experiments' operations are not at the top level)
     unknown = {name for name in public.CALLS if "." not in name} - known
     assert not unknown
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_a_line_runs_what_it_names(backend, make):
+    call, _ = make()
+    seen, before = set(), sys.getprofile()
+    sys.setprofile(lambda frame, event, _: seen.add(frame.f_code))
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    assert [name for name, makes in public.CALLS.items() if make in makes and not public.codes(name) & seen] == []
 
 
 @pytest.mark.parametrize("code", NAMES)
