@@ -2,10 +2,14 @@
 
 A line makes its input and gives (call, kept): `call()` is what is tested, and returns something or None; `kept` are
 arrays that the call only reads. `WITHOUT` names what needs no call of its own, and why. To add a public name, add a
-line; an operation has its lines by being in the table.
+line; an operation has its lines by being in the table. A name on a line is no call yet: test_faults.py sees to it that
+the call runs what the line names.
 """
 
+import copy
 import inspect
+import operator
+from pathlib import Path
 
 import numpy as np
 
@@ -203,16 +207,16 @@ def set_():
     return lambda: x.set(y), (y,)
 
 
-@line("DeviceArray.set", "DeviceArray.__setitem__")
+@line("DeviceArray.__setitem__")
 def set_of_a_view():
     x, y = on_device((4, 6)), host((4, 3), seed=3)
     return lambda: x.__setitem__((slice(None), slice(None, None, 2)), y), (y,)
 
 
 @line("DeviceArray.copy", "DeviceArray.__copy__", "DeviceArray.__deepcopy__")
-def copy():
+def copies():
     x = on_device((4, 6))
-    return lambda: x.T.copy(), (x,)
+    return lambda: (x.T.copy(), copy.copy(x[::2]), copy.deepcopy(x)), (x,)
 
 
 @line("DeviceArray.fill")
@@ -233,10 +237,30 @@ def views():
     return lambda: (x[1:, None, ..., -1].T, x.transpose(1, 0), x.reshape(3, -1), x.ravel())[2], (x,)
 
 
-@line("DeviceArray.__matmul__", "DeviceArray.__rmatmul__", "DeviceArray.__imatmul__")
+@line("DeviceArray.__matmul__", "DeviceArray.__imatmul__")
 def at():
     a = on_device((6, 6))
-    return lambda: a @ a, (a,)
+
+    def call():
+        b = a.copy()
+        b @= a
+        return a @ a, b
+
+    return call, (a,)
+
+
+@line("DeviceArray.__rmatmul__")
+def at_from_the_right():
+    """An array of the host is refused: which of the two should be moved, only the caller knows."""
+    a, b, on_host = on_device((6, 6)), on_device((6, 6), seed=1), host((6, 6))
+
+    def call():
+        try:
+            on_host @ a
+        except TypeError as error:
+            return a.__rmatmul__(b), str(error)
+
+    return call, (a, b, on_host)
 
 
 @line(
@@ -249,7 +273,7 @@ def at():
 )
 def one_element():
     x = on_device((1, 1), "int32")
-    return lambda: (float(x), int(x), complex(x), bool(x), x.item()), (x,)
+    return lambda: (float(x), int(x), complex(x), bool(x), x.item(), operator.index(x[0, 0])), (x,)
 
 
 @line("DeviceArray.tolist", "DeviceArray.__iter__", "DeviceArray.__len__")
@@ -258,10 +282,26 @@ def lists():
     return lambda: (x.tolist(), len(x), [row.get() for row in x]), (x,)
 
 
-@line("DeviceArray", "DeviceArray.__repr__", "DeviceArray._repr_html_")
+@line("DeviceArray", "DeviceArray.__repr__", "DeviceArray.__format__", "DeviceArray._repr_html_")
 def shows_itself():
     x = on_device((40, 60))
-    return lambda: (repr(x), x._repr_html_()), (x,)
+    return lambda: (repr(x), x._repr_html_(), f"{x[0, 0]:.2f}"), (x,)
+
+
+PROPERTIES = ("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "read_only", "device", "backend")
+
+
+@line(*(f"DeviceArray.{name}" for name in PROPERTIES))
+def what_an_array_is():
+    x = on_device((4, 6))
+    return lambda: operator.attrgetter(*PROPERTIES)(x[1:].T), (x,)
+
+
+@line("DeviceArray.__cuda_array_interface__")
+def cuda_array_interface():
+    """Which the emulator's arrays have not."""
+    x = on_device((4, 6))
+    return lambda: getattr(x, "__cuda_array_interface__", {}).get("shape"), (x,)
 
 
 # --- streams and devices ---------------------------------------------------------------------------------------------
@@ -269,6 +309,8 @@ def shows_itself():
     "Stream",
     "Stream.__repr__",
     "Stream.synchronize",
+    "Stream.device",
+    "Stream.handle",
     "Stream.done",
     "Stream.wait",
     "Stream.record",
@@ -284,19 +326,28 @@ def streams():
         y = ck.sum_of_squares(x, stream=one)
         z = x.copy(stream=other)
         one.synchronize()
-        return y, z, other.done, one.__cuda_stream__()[0], "Stream" in repr(one)
+        known = (one.handle == one.__cuda_stream__()[1], one.device == x.device, "stream" in repr(one))
+        return y, z, isinstance(other.done, bool), known
 
     return call, (x,)
 
 
-@line("Event", "Event.__repr__", "Event.record", "Event.synchronize", "Event.done", "Event.elapsed_time")
+@line(
+    "Event",
+    "Event.__repr__",
+    "Event.device",
+    "Event.record",
+    "Event.synchronize",
+    "Event.done",
+    "Event.elapsed_time",
+)
 def events():
     def call():
         first, last = ck.Event(), ck.Event()
         first.record()
         last.record()
         last.synchronize()
-        return first.elapsed_time(last) >= 0, last.done, "Event" in repr(last)
+        return first.elapsed_time(last) >= 0, last.done, "event" in repr(last), last.device == first.device
 
     return call, ()
 
@@ -308,7 +359,6 @@ def synchronize():
 
 @line(
     "Device",
-    "Device.__repr__",
     "Device.name",
     "Device.properties",
     "Device.memory",
@@ -320,9 +370,21 @@ def devices():
     def call():
         with ck.device(0) as here:
             here.synchronize()
-            return len(ck.devices()) > 0, here.name, here.memory[1] > 0, bool(here.properties), repr(here)
+            return len(ck.devices()) > 0, here.name, here.memory[1] > 0, bool(here.properties)
 
     return call, ()
+
+
+@line("Device.__repr__", "Device.__str__")
+def a_device_in_words():
+    here = ck.devices()[0]
+    return lambda: (repr(here), str(here)), ()
+
+
+@line("Device._repr_html_")
+def a_device_in_html():
+    here = ck.devices()[0]
+    return lambda: "multiprocessors" in here._repr_html_(), ()
 
 
 # --- what stands around the operations -------------------------------------------------------------------------------
@@ -341,7 +403,12 @@ def profile_on_the_device():
 @line("ladder", "Ladder", "Step")
 def ladder():
     names = ["coalesced"]
-    return lambda: not ck.ladder("sum_of_squares", n=10, variants=names, repeat=1, warmup=0, progress=False).failed, ()
+
+    def call():
+        steps = ck.ladder("sum_of_squares", n=10, variants=names, repeat=1, warmup=0, progress=False)
+        return [step.to_dict()["note"] for step in steps if step.failed], steps.failed
+
+    return call, ()
 
 
 @line("backend", "Backend", "use_backend")
@@ -355,7 +422,7 @@ def backend():
 
 @line("variants", "Variants", "Variant", "Parameter")
 def variants():
-    return lambda: [row.values({}) for row in ck.variants("matmul")], ()
+    return lambda: (repr(ck.variants("matmul")), ck.variants("matmul")["tiled"].values({"tile": 8})), ()
 
 
 @line("source", "Source")
@@ -397,12 +464,34 @@ WITHOUT = {
 }
 
 
+def methods(owner):
+    """{name: function} of what a user calls or reads of a class; not what a dataclass makes, nor what only refuses."""
+    found = {}
+    for name, what in ((name, what) for base in reversed(owner.__mro__) for name, what in vars(base).items()):
+        function = what.fget if isinstance(what, property) else what
+        if not inspect.isfunction(function) or not (name[0] != "_" or name[:2] == "__" or name == "_repr_html_"):
+            continue
+        ours = Path(function.__code__.co_filename).parent == Path(ck.__file__).parent
+        if ours and name != "__init__" and function.__annotations__.get("return") != "NoReturn":
+            found[f"{owner.__name__}.{name}"] = function
+    return found
+
+
+OWNERS = (ck.DeviceArray, ck.Stream, ck.Event, ck.Device)
+METHODS = {name: function for owner in OWNERS for name, function in methods(owner).items()}
+
+
 def public_names():
     """All names that a user can call: of the module, and the methods of what has memory or a handle."""
-    names = set(ck.__all__)
-    for owner in (ck.DeviceArray, ck.Stream, ck.Event, ck.Device):
-        for name, what in vars(owner).items():
-            plain = not name.startswith("_") and (inspect.isfunction(what) or name in ("T", "memory", "properties"))
-            if plain or name in ("__dlpack__", "__getitem__", "__setitem__", "__matmul__", "__float__", "__repr__"):
-                names.add(f"{owner.__name__}.{name}")
-    return names - set(WITHOUT)
+    return {*ck.__all__, *METHODS} - set(WITHOUT)
+
+
+def codes(name):
+    """What must run for that name to be called: any of it."""
+    if name in METHODS:
+        return {METHODS[name].__code__}
+    what = registry()[name].call if name in registry() else getattr(ck, name)
+    if inspect.isclass(what):
+        parts = (getattr(part, "fget", getattr(part, "__func__", part)) for part in vars(what).values())
+        return {part.__code__ for part in parts if inspect.isfunction(part)}
+    return {inspect.unwrap(what).__code__}

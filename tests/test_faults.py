@@ -3,6 +3,7 @@
 The calls are those of public.py; a test below fails when a public name has none."""
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -40,6 +41,18 @@ def test_every_public_name_has_a_call():
     assert not unknown
 
 
+@pytest.mark.parametrize("make", EVERY)
+def test_a_line_runs_what_it_names(backend, make):
+    call, _ = make()
+    seen, before = set(), sys.getprofile()
+    sys.setprofile(lambda frame, event, _: seen.add(frame.f_code))
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    assert [name for name, makes in public.CALLS.items() if make in makes and not public.codes(name) & seen] == []
+
+
 @pytest.mark.parametrize("code", NAMES)
 @pytest.mark.parametrize("make", EVERY)
 def test_every_runtime_call_may_fail(backend, fault, make, code):
@@ -52,9 +65,11 @@ def test_every_runtime_call_may_fail(backend, fault, make, code):
     failures = 0
     for n in range(1, 400):
         fault(backend, n, code)
+        raised = False
         try:
             result = call()
         except cudakern.CudaError as error:
+            raised = True
             failures += 1
             assert NAMES[code] in str(error), n
             assert (n, error.code) == (n, code) or "does not answer" in str(error)  # then there is no device: 100
@@ -63,6 +78,11 @@ def test_every_runtime_call_may_fail(backend, fault, make, code):
             result = None
         reached = native(backend).fault_count() >= n
         fault(backend, 0, code)
+        if not raised:  # then it is right; or it tells the error in its words, as a device's repr does
+            result = values(result)
+            told = reached and NAMES[code] in str(result)
+            failures += told
+            assert told or same(result, expected), n
         del result
         if native(backend).pool_used(0) != used:  # not yet, or never: an exception's frames are in cycles
             gc.collect()

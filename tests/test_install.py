@@ -138,7 +138,11 @@ def test_the_host_header_is_plain_c(tmp_path):
 def test_no_cuda_name_leaves_the_emulator():
     """A process may hold a real CUDA runtime beside it: no symbol of ours may shadow one of CUDA's."""
     nm = shutil.which("nm")
-    for path in [*(PACKAGE / "lib").glob("*.so"), *PACKAGE.glob("_emulator*.so")]:
+    assert nm, "nm is not there: it comes with the compiler's tools (binutils)"
+    core, module = [*(PACKAGE / "lib").glob("libcudakern_emulator.so*")], [*PACKAGE.glob("_emulator*.so")]
+    assert core
+    assert module
+    for path in core + module:
         names = subprocess.run([nm, "-D", "--defined-only", str(path)], capture_output=True, text=True, check=True)
         found = [
             line.split()[-1] for line in names.stdout.splitlines() if line.split()[-1].startswith(("cuda", "__cuda"))

@@ -64,19 +64,21 @@ def test_the_experiment(backend, tmp_path):
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
 
-def test_local_memory_is_where_the_index_is_not_known():
-    """As far as the build's report or a driver tells it."""
-    for window in (8, 16, 32):
-        for name in KERNELS:
-            made = cudakern.kernel_resources("moving_sum", name, "float32", window=window)[0]
-            if made.source == "unknown":
-                return
-            if name == "runtime_index":
-                assert made.local_bytes >= 4 * window
-            elif name != "spilled":
-                assert made.local_bytes == 0
-            elif window == 32:
-                assert made.registers <= 32 < window + made.local_bytes // 4
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("window", [8, 16, 32])
+def test_local_memory_is_where_the_index_is_not_known(window, name):
+    """As far as the build's report or a driver tells it; where neither does, no figure is made up."""
+    made = cudakern.kernel_resources("moving_sum", name, "float32", window=window)[0]
+    if made.source == "unknown":
+        assert (made.registers, made.local_bytes) == (None, None)
+        assert made.why
+        pytest.skip(f"nobody tells here what local memory a kernel has: {made.why}")
+    if name == "runtime_index":
+        assert made.local_bytes >= 4 * window
+    elif name != "spilled":
+        assert made.local_bytes == 0
+    elif window == 32:
+        assert made.registers <= 32 < window + made.local_bytes // 4
 
 
 def test_forms_that_differ_are_no_result(monkeypatch):

@@ -6,7 +6,6 @@ import sysconfig
 
 import pytest
 
-import public
 from growth import grows_by_less, malloced, settled
 from test_faults import EVERY
 
@@ -26,10 +25,6 @@ def test_nothing_outlives_a_call(backend, make):
     after = [sys.getrefcount(x) for x in kept]
     assert after == references
     assert settled(backend) == used
-
-
-def test_every_public_name_is_in_it():
-    assert public.public_names() <= set(public.CALLS)
 
 
 def test_what_is_forgotten_in_every_call_is_seen():

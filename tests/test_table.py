@@ -207,14 +207,47 @@ def test_cooperative_rows_fit_the_device(operation, name, row):
         assert native(name).device_properties(0)["cooperative"]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+SOURCES = (ROOT / "csrc" / "kernels").resolve()
+#: What asks CUDA for more, by its nature: the launch itself, which sets a kernel's shared memory and finds symbols;
+#: and what looks at a kernel without launching it.
+NOT_A_RUN = ("launch.cuh", "inspect.cu")
+OF_ALL = "what several operations include"
+
+
+def with_included(path, found):
+    """That file and what it includes of our kernels' folder, each once."""
+    if path in found or SOURCES not in path.parents or path.name in NOT_A_RUN:
+        return found
+    found.append(path)
+    for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M):
+        places = [(folder / name).resolve() for folder in (path.parent, SOURCES)]
+        with_included(next((place for place in places if place.is_file()), pathlib.Path(name)), found)
+    return found
+
+
+def calls_of_cuda(text):
+    """Functions of CUDA's runtime that are called, also with template arguments: its types are followed by no "("."""
+    return set(re.findall(r"\bcuda[A-Z]\w*(?=\s*(?:<[^;{}()]*>\s*)?\()", re.sub(r"//.*", "", text)))
+
+
+@pytest.mark.parametrize("operation", [*OPERATIONS, OF_ALL])
 def test_runs_only_launch(operation):
     """No copy, no clearing, no allocation, no waiting: the one question to CUDA is how many blocks fit."""
-    files = (ROOT / "csrc" / "kernels" / operation).glob("*.cu*")
-    calls = {
-        call for path in files for call in re.findall(r"\bcuda[A-Z]\w*(?=\()", re.sub(r"//.*", "", path.read_text()))
-    }
-    assert calls <= {"cudaOccupancyMaxActiveBlocksPerMultiprocessor"}
+    folder = SOURCES if operation == OF_ALL else SOURCES / operation
+    roots = [path for path in sorted(folder.iterdir()) if path.suffix in (".cu", ".cuh", ".h")]
+    assert any(path.suffix == ".cu" for path in roots)
+    files = []
+    for path in roots:
+        with_included(path, files)
+    if operation != OF_ALL:
+        assert {"table.h", "variant.h"} <= {path.name for path in files}  # else includes are not followed
+    calls = {(path.name, call) for path in files for call in calls_of_cuda(path.read_text())}
+    assert {call for _, call in calls} <= {"cudaOccupancyMaxActiveBlocksPerMultiprocessor"}, calls
+
+
+def test_calls_of_cuda_are_found():
+    text = "cudaMalloc<float>(&x, 4); cudaError_t code = cudaFree (x); // cudaMemcpy(x)\ncudaStream_t stream;"
+    assert calls_of_cuda(text) == {"cudaMalloc", "cudaFree"}
 
 
 def given(values, dtype):
