@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import records
+from cudakern import variants
 from cudakern._display import duration, figure
 from cudakern._operations import registry
 
@@ -128,18 +129,22 @@ def bench_table():
         if not ours or not theirs:
             continue
         best, other = (min(side, key=lambda row: row["kernel_ns"]) for side in (ours, theirs))
-        rows.append(
+        # Where the fastest is a library's that we call (the toolkit's sort), the fastest of our own kernels too.
+        own = [row for row in ours if "emulator" in variants(op)[row["variant"]].backends]
+        shown = [best, *([] if best in own else [min(own, key=lambda row: row["kernel_ns"])])]
+        rows += [
             [
                 f"`{op}` {dtype}",
                 f"{n:,}",
-                f"`{best['variant']}` {duration(best['kernel_ns'])}",
-                error(best["error"]),
+                f"`{mine['variant']}` {duration(mine['kernel_ns'])}",
+                error(mine["error"]),
                 f"{other['who']} {duration(other['kernel_ns'])}",
                 error(other["error"]),
-                f"{other['kernel_ns'] / best['kernel_ns']:.2f}",
+                f"{other['kernel_ns'] / mine['kernel_ns']:.2f}",
             ]
-        )
-    heads = ["operation", "n", "our fastest", "error", "the other", "error", "their time / ours"]
+            for mine in shown
+        ]
+    heads = ["operation", "n", "ours", "error", "the fastest other", "error", "their time / ours"]
     source = f"{record['timing']} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.")
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import cudakern
+from cudakern._operations import headlines, names
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
     [ROOT / "README.md", *ROOT.glob("[!.]*/README.md"), *ROOT.glob("csrc/*/README.md"), *ROOT.glob("docs/*.md")]
@@ -38,6 +41,18 @@ def test_links_lead_somewhere(path):
 def test_every_test_file_is_listed():
     listed = set(re.findall(r"`(test_\w+\.py)`", (ROOT / "tests/README.md").read_text()))
     assert listed == {path.name for path in (ROOT / "tests").glob("test_*.py")}
+
+
+def test_readmes_table_has_every_operation_and_row():
+    """Beside the two headlines, which have tables of their own."""
+    table = (ROOT / "README.md").read_text().split("## The other operations")[1].split("\n## ")[0]
+    listed = {
+        re.match(r"`(\w+)\(", cells[0])[1]: re.findall(r"`(\w+)`", cells[2])
+        for cells in (line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| `"))
+        if len(cells) == 3
+    }
+    public = [op for op in names() if op in cudakern.__all__ and op not in headlines()]
+    assert listed == {op: [row.name for row in cudakern.variants(op) if not row.on_host] for op in public}
 
 
 def test_exercises_accept_their_own_answers(monkeypatch, capsys):

@@ -19,7 +19,9 @@
 //     |           symbols.c   inputs that a row wants in constant memory
 //     |           textures.c  inputs that a row reads through textures
 //     |           timing.c    the events between the stages
+//     |           timeline.c  the time of each launch
 //     |           inspect.c   what a call would launch
+//     |           dtypes.c    sizes and names of element types (declared in kernels/variant.h)
 //     v           status.c    what went wrong, and faults on request
 #ifndef CK_RUNTIME_H
 #define CK_RUNTIME_H
@@ -354,7 +356,7 @@ int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *e
 void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
 int64_t ck_operand_bytes(const ck_operand *operand); // that a copy between host and device moves
 
-// --- execute.c ---------------------------------------------------------------------------------------------------
+// --- timeline.c --------------------------------------------------------------------------------------------------
 enum { CK_MAX_TIMELINE = 64 };
 typedef struct ck_launch_time {
     const char *name;
@@ -364,6 +366,7 @@ int ck_timeline_create(ck_timeline **timeline, cudaStream_t stream, ck_error *er
 int ck_timeline_read(const ck_timeline *timeline, ck_launch_time *times, int *count, ck_error *error); // all is done
 void ck_timeline_destroy(ck_timeline *timeline);                                                       // NULL is fine
 
+// --- execute.c ---------------------------------------------------------------------------------------------------
 typedef struct ck_measure {
     int64_t kernel_ns, to_device_ns, to_host_ns, whole_ns, finish_ns;
     int64_t bytes_to_device, bytes_to_host;

@@ -24,7 +24,8 @@ int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-template <typename Visit> int with_integer_type(int dtype, ck_error *error, Visit visit) {
+// The smaller of two numbers is a matter of their sign: not types.cuh's visitor, which takes all as unsigned.
+template <typename Visit> int with_compared_type(int dtype, ck_error *error, Visit visit) {
     switch (dtype) {
     case CK_BOOL: return visit(bool8{}, int64_t{});
     case CK_INT8: return visit(int8_t{}, int64_t{});
@@ -40,7 +41,7 @@ template <typename Visit> int with_integer_type(int dtype, ck_error *error, Visi
 }
 
 int run_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_integer_type(call->types.input, error, [&](auto in, auto wide) -> int {
+    return with_compared_type(call->types.input, error, [&](auto in, auto wide) -> int {
         using In = decltype(in);
         using T = decltype(wide);
         const range<T> none = {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};

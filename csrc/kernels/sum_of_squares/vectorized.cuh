@@ -10,8 +10,8 @@
 // Edges   elements before the first 16-byte boundary (`head`) and after the last whole pack go one by one; x
 //         need only be aligned to an element. For floats the bits can thus depend on the array's address modulo 16.
 // Map     pack p of the aligned middle: thread p % grid_threads()
-// Limit   the memory, nearly: 2^26 ints came at about 3800 of an H200's 4800 GB/s. What is left is who adds the last
-//         sums: "atomic", "cooperative"
+// Limit   the memory, nearly: 2^26 ints come at three quarters of an H200's 4800 GB/s (docs/results/gpu_bench.json).
+//         What is left is who adds the last sums: "atomic", "cooperative"
 #ifndef CK_SUM_VECTORIZED_CUH
 #define CK_SUM_VECTORIZED_CUH
 
