@@ -150,6 +150,13 @@ def test_rules_refuse_what_no_warp_asks(rule):
         rule(range(33))
     with pytest.raises(ValueError, match="width=3"):
         rule([0], 3)
+    for wrong, width in (([0, 2], 4), ([31], 4), ([32, 24], 16), ([-1], 2)):
+        with pytest.raises(ValueError, match=f"address {wrong[-1]} is no multiple of {width}"):
+            rule(wrong, width)
+    for wrong in ([1.5], ["4"], 1.5, None):
+        with pytest.raises(TypeError, match=f"{rule.__name__}: addresses=.* must be a whole number, or a sequence"):
+            rule(wrong)
+    assert rule(4) == rule([4]) == rule(np.array([4])) == 1
 
 
 # --- bank_conflicts --------------------------------------------------------------------------------------------------
@@ -194,7 +201,7 @@ def test_bank_conflicts_speaks_of_the_stride_that_was_asked_for(backend):
     assert "1 wavefronts" not in finding
 
 
-@pytest.mark.parametrize("arguments", [{"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
+@pytest.mark.parametrize("arguments", [{"strides": []}, {"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
 def test_bank_conflicts_refuses(arguments):
     with pytest.raises(ValueError, match=r"strides|n=0|repeat=0"):
         lab.bank_conflicts(**arguments)
