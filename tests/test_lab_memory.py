@@ -84,6 +84,22 @@ def test_the_slides_picture_has_its_four_kinds_of_block(backend):
 
 
 @pytest.mark.parametrize(
+    "arguments, title, finding",
+    [
+        ((1, 1), "1 element, 1 block of 1 thread (", "1 thread for 1 element: it has an element."),
+        ((2, 1), "2 elements, 2 blocks of 1 thread (", "2 threads for 2 elements: all of them have an element."),
+        ((1, 2, 1), "1 element, 1 block of 2 threads (", "2 threads for 1 element: 1 of them is idle (50.0%)."),
+        ((1, 1, 2), "2 elements, 1 block of 1 thread (", "and 1 element has no thread, since the grid ends before"),
+        (((1, 1), (1, 1)), "1 x 1 element, 1 x 1 block of 1 x 1 thread (", "1 thread for 1 element"),
+    ],
+)
+def test_thread_map_can_count_to_one(backend, arguments, title, finding):
+    result = lab.thread_map(*arguments)
+    assert result.title.startswith(title)
+    assert finding in result.finding
+
+
+@pytest.mark.parametrize(
     "arguments, words",
     [
         ((None, 4), "give a grid"),
@@ -93,6 +109,10 @@ def test_the_slides_picture_has_its_four_kinds_of_block(backend):
         (((1,) * 4, (1,) * 4), "4 axes|axes"),
         ((1, 1025), "1024 threads"),
         (((1, 70000), (1, 1)), "65535 blocks"),
+        (((100_000, 100_000), (1, 1)), "100,000 blocks of 1 thread along y: this device takes 65535 blocks"),
+        (((3_000_000_000,), (1,)), "along x: this device takes 2147483647 blocks"),
+        (((60_000, 60_000), (1, 1)), "at most 67,108,864 threads"),
+        ((1, 1, 1 << 27), "at most 67,108,864 threads and as many elements"),
         (((1, 1, 1), (1, 1, 65)), "64 threads"),
     ],
 )
@@ -331,6 +351,7 @@ def test_layouts_says_what_was_measured():
     said = _layouts._finding(rows)
     assert "on the GPU structs take 4 times as long as arrays (and moved at once about as long as arrays)" in said
     assert "on the CPU (NumPy) structs take 50% of the time of arrays" in said
+    assert "of M's claim about CPUs these times say nothing" in said
 
 
 @pytest.mark.parametrize("variant", [row.name for row in cudakern.variants("add_fields") if not row.on_host])
@@ -389,11 +410,21 @@ def test_divergence_counts_the_divided_warps(backend, tmp_path):
 
 def test_divergence_says_what_was_measured(backend):
     rows = [{**row, "kernel_ns": 100.0} for row in lab.divergence(n=1000, repeat=1).rows]
-    assert _divergence._finding(rows).count("about as long as") == 3
+    assert _divergence._finding(rows).count("about as long as") == 2
+    assert "takes no longer than the one of 1,024" in _divergence._finding(rows)
     next(row for row in rows if row["condition"] == "lane > 2")["kernel_ns"] = 200.0
     rows[-1]["kernel_ns"] = 150.0
     assert "`lane > 2` takes 2 times as long as `threadIdx.x / warpSize >= 2`" in _divergence._finding(rows)
     assert "with 1,023 the addition takes 1.5 times as long as the one of 1,024" in _divergence._finding(rows)
+    rows[-1]["kernel_ns"] = 50.0
+    assert "with 1,023 the addition takes no longer than the one of 1,024" in _divergence._finding(rows)
+
+
+def test_divergence_of_one_warp(backend):
+    finding = lab.divergence(n=1, repeat=1).finding
+    assert "the one warp of 31 additions" in finding
+    assert "e+" not in finding
+    assert "walks 1 path for" in finding or not cudakern.backend().emulated
 
 
 def test_the_branches_choose_as_they_say(backend):

@@ -15,7 +15,7 @@ from .._operations.thread_map import thread_map as number_elements
 from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._sizes import numbers
-from ._words import verdict
+from ._words import counted, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -30,6 +30,8 @@ PICTURE, STARTED = ((76, 62), (16, 16)), 80 * 64
 EDGES = ("right edge", "bottom edge", "back edge")
 #: More elements a layer than this, and a picture has no numbers of threads; more layers, and it shows the first ones.
 NUMBERED, LAYERS = 600, 6
+
+MOST = 1 << 26  #: threads and elements: an array of numbers of each is kept
 
 COLUMNS = (
     Column("kind of block", "kind"),
@@ -81,7 +83,7 @@ def thread_map(
         What must be a whole number is none.
     ValueError
         Neither a grid nor a shape for blocks of one or three axes; lengths below 1; more than three axes, or not as
-        many each; a grid or a block that the device does not take.
+        many each; a grid or a block that the device does not take; more than 2**26 threads or elements.
     CudaError
         The GPU or the emulator failed.
 
@@ -103,7 +105,7 @@ def thread_map(
     if grid is not None:
         blocks = _lengths("grid", grid)
     elif array is not None:
-        blocks = tuple(-(-n // length) for n, length in zip(array, threads, strict=False))
+        blocks = _covering(array, threads)
     else:
         raise ValueError("thread_map: give a grid, or a shape that it shall cover")
     if array is None:
@@ -115,6 +117,7 @@ def thread_map(
         )
 
     here = backend()
+    _check_limits(blocks, threads, array, here.properties)
     size, count = math.prod(threads), math.prod(blocks)
     numbers = np.arange(1, count * size + 1, dtype=np.int64).reshape(blocks[::-1] + threads[::-1])
     seen = number_elements(np.zeros(array[::-1], np.int64), numbers, variant="coordinates") - 1  # 0: nobody's
@@ -123,18 +126,40 @@ def thread_map(
     rows = _kinds(block_of, blocks, threads, array)
     return ThreadMap(
         name="thread_map",
-        title=f"{_by(array)} elements, {_by(blocks)} blocks of {_by(threads)} threads (x by y by z)",
+        title=_title(array, blocks, threads),
         backend=here,
         columns=COLUMNS,
         rows=rows,
-        finding=_finding(rows, size * count, int(np.count_nonzero(seen < 0)), block_of.size),
+        finding=_finding(rows, math.prod(array)),
         documents=DOCUMENTS,
-        verdict=_verdict(rows, size * count) if (array, threads, grid) == (*PICTURE, None) else "",
+        verdict=_verdict(rows) if _title(array, blocks, threads) == OF_THE_PICTURE else "",
         here="Blocks and threads have the same numbers on the emulator and on a GPU: only when they run differs.",
         draw=_draw,
         block=block_of,
         thread=thread_of,
     )
+
+
+def _covering(array: Sequence[int], threads: Sequence[int]) -> tuple[int, ...]:
+    """Blocks that are enough for that array."""
+    return tuple(-(-n // length) for n, length in zip(array, threads, strict=False))
+
+
+def _check_limits(
+    blocks: tuple[int, ...], threads: tuple[int, ...], array: tuple[int, ...], device: dict[str, Any]
+) -> None:
+    """The kernel asks for the same, when memory for a number a thread is there: too much of it for some grids."""
+    limits, most = device["max_grid"], device["max_threads_per_block"]
+    for axis, count, length, grid, block in zip("xyz", blocks, threads, limits, device["max_block_dims"], strict=False):
+        if count > grid or length > block or math.prod(threads) > most:
+            raise ValueError(
+                f"thread_map: {counted(count, 'block')} of {counted(length, 'thread')} along {axis}: this device takes "
+                f"{grid} blocks and {block} threads there, and {most} threads a block"
+            )
+    if max(math.prod(blocks) * math.prod(threads), math.prod(array)) > MOST:
+        raise ValueError(
+            f"thread_map: {_title(array, blocks, threads)}: it tells of at most {MOST:,} threads and as many elements"
+        )
 
 
 def _lengths(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
@@ -144,8 +169,17 @@ def _lengths(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
     return lengths
 
 
+def _title(array: Sequence[int], blocks: Sequence[int], threads: Sequence[int]) -> str:
+    said = (f"{_by(n)} {what}{'s' * (math.prod(n) != 1)}" for n, what in ((array, "element"), (blocks, "block")))
+    return f"{', '.join(said)} of {_by(threads)} thread{'s' * (math.prod(threads) != 1)} (x by y by z)"
+
+
 def _by(lengths: Sequence[int]) -> str:
     return " x ".join(f"{n:,}" for n in lengths)
+
+
+#: The title of the experiment that shows the documents' picture.
+OF_THE_PICTURE = _title(PICTURE[0], _covering(*PICTURE), PICTURE[1])
 
 
 def _kinds(
@@ -174,16 +208,26 @@ def _joined(edges: list[str]) -> str:
     return " and ".join([*(edge.removesuffix(" edge") for edge in edges[:-1]), edges[-1]])
 
 
-def _finding(rows: Sequence[dict[str, Any]], threads: int, missed: int, elements: int) -> str:
-    idle = sum(row["idle_in_all"] for row in rows)
-    said = f"{threads:,} threads for {elements:,} elements: "
-    said += f"{idle:,} of them are idle ({idle / threads:.1%})" if idle else "all of them have an element"
+def _threads(rows: Sequence[dict[str, Any]]) -> int:
+    return sum(row["blocks"] * row["threads"] for row in rows)
+
+
+def _finding(rows: Sequence[dict[str, Any]], elements: int) -> str:
+    idle, threads = sum(row["idle_in_all"] for row in rows), _threads(rows)
+    missed = elements - (threads - idle)
+    said = f"{counted(threads, 'thread')} for {counted(elements, 'element')}: "
+    if idle:
+        said += f"{idle:,} of them {'is' if idle == 1 else 'are'} idle ({idle / threads:.1%})"
+    else:
+        said += "it has an element" if threads == 1 else "all of them have an element"
     if missed:
-        said += f", and {missed:,} elements have no thread, since the grid ends before the array"
+        said += f", and {counted(missed, 'element')} {'has' if missed == 1 else 'have'} no thread, since the grid ends "
+        said += "before the array"
     return said + "."
 
 
-def _verdict(rows: Sequence[dict[str, Any]], threads: int) -> str:
+def _verdict(rows: Sequence[dict[str, Any]]) -> str:
+    threads = _threads(rows)
     claims = {f"the picture takes 80 x 64 threads ({threads:,})": threads == STARTED}
     claims[f"blocks come in four kinds ({', '.join(row['kind'] for row in rows)})"] = len(rows) == 4
     return verdict(claims)
