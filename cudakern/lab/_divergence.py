@@ -17,7 +17,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES
 from ._sizes import size
-from ._words import clearly, longer, verdict
+from ._words import clearly, grouped, longer, of_hundred, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -40,13 +40,13 @@ EDGES = (100, 1000)
 
 COLUMNS = (
     Column("condition", "condition"),
-    Column("elements", "n", lambda n: f"{n:,}"),
-    Column("warps", "warps", lambda n: f"{n:,}"),
-    Column("of them\ndivided", "divided", lambda n: f"{n:,}"),
-    Column("share", "share", lambda share: f"{share:.3g}%"),
+    Column("elements", "n", grouped),
+    Column("warps", "warps", grouped),
+    Column("of them\ndivided", "divided", grouped),
+    Column("share", "share", of_hundred),
     Column("paths a\nwarp, by rule", "paths"),
-    Column("kernel", "kernel_ns", _display.duration),
-    Column("against\nundivided", "relative"),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("against\nundivided", "relative", timed=True),
 )
 
 

@@ -16,7 +16,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, sectors
 from ._sizes import size
-from ._words import clearly, longer, verdict
+from ._words import clearly, grouped, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -43,7 +43,7 @@ FORMS = (
 
 COLUMNS = (
     Column("where", "where"),
-    Column("structs", "n", lambda n: f"{n:,}"),
+    Column("structs", "n", grouped),
     Column("layout", "layout"),
     Column("sectors a warp\nfor its structs", "sectors"),
     Column("time\na round", "round_ns", _display.duration),

@@ -17,7 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._sizes import number
-from ._words import clearly, counted, verdict
+from ._words import clearly, counted, told, verdict
 
 if TYPE_CHECKING:
     from .._array import DeviceArray
@@ -42,8 +42,8 @@ TABLE = (
     Column("piece", "piece"),
     Column("stream", "stream"),
     Column("step", "step"),
-    Column("begins", "begin_ns", _display.duration),
-    Column("takes", "ns", _display.duration),
+    Column("begins", "begin_ns", _display.duration, timed=True),
+    Column("takes", "ns", _display.duration, timed=True),
 )
 
 
@@ -125,7 +125,7 @@ def overlap(
         backend=here,
         columns=TABLE,
         rows=tuple(rows),
-        finding=_finding(rows),
+        finding=told(_finding(rows), here.emulated),
         documents=DOCUMENTS,
         verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",

@@ -16,10 +16,10 @@ from .._operations.sort import sort
 from .._profile import check_counts
 from .._streams import synchronize
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars
+from ._experiment import Bars, Column, Experiment
 from ._measuring import measure
 from ._sizes import size
-from ._words import clearly, longer, verdict
+from ._words import clearly, longer, percent, told, verdict
 
 #: The documents' number of keys on a GPU; on the emulator one that ends in seconds.
 ON_GPU, ON_EMULATOR = 1 << 20, 1 << 17
@@ -54,8 +54,8 @@ TABLE = (
     Column("stage", "stage"),
     Column("what it does", "does"),
     Column("launches", "launches"),
-    Column("time", "ns", _display.duration),
-    Column("share", "share", lambda share: f"{share:.0%}"),
+    Column("time", "ns", _display.duration, timed=True),
+    Column("share", "share", percent, timed=True),
 )
 
 
@@ -130,7 +130,7 @@ def sample_sort_stages(
             "launches": sum(row["launches"] for row in stages),
             "ns": together,
         },
-        {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu},
+        {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu, "cpu": True},
     ]
     if any(row["stage"] == SAMPLES for row in stages):  # (one bin needs no samples)
         row = {
@@ -146,11 +146,11 @@ def sample_sort_stages(
         backend=here,
         columns=TABLE,
         rows=tuple(rows),
-        finding=_finding(stages, together),
+        finding=told(_finding(stages, together), here.emulated),
         documents=DOCUMENTS,
         verdict="" if here.emulated else _verdict(stages, together, on_cpu, count, data),
         here=HERE if here.emulated else "",
-        draw=bars("stage", "us", "us" + (" (emulated; numpy.sort: of this CPU)" if here.emulated else "")),
+        draw=Bars("stage", "us", "us", timed=True),
     )
 
 
@@ -211,9 +211,9 @@ def _verdict(stages: list[dict[str, Any]], together: float, on_cpu: float, n: in
         claims[f"{n:,} {data} keys take {MS[data]} ms (today {_display.duration(together)})"] = not clearly(
             1e6 * MS[data], together
         )
-    told = f"all takes {longer(together, on_cpu)} numpy.sort"
+    whole = f"all takes {longer(together, on_cpu)} numpy.sort"
     if data == "random":
-        claims[f"random keys take a fifth of the CPU's time or less ({told})"] = not clearly(5 * together, on_cpu)
+        claims[f"random keys take a fifth of the CPU's time or less ({whole})"] = not clearly(5 * together, on_cpu)
     else:
-        claims[f"with nearly sorted keys the CPU is faster ({told})"] = clearly(together, on_cpu)
+        claims[f"with nearly sorted keys the CPU is faster ({whole})"] = clearly(together, on_cpu)
     return verdict(claims)

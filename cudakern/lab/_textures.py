@@ -46,9 +46,9 @@ TABLE = (
     Column("storage", "variant"),
     Column("values", "values"),
     Column("largest\nerror", "error"),
-    Column("kernel", "kernel_ns", _display.duration),
-    Column("ps a value", "ps"),
-    Column("times\nrow-wise", "times"),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("ps a value", "ps", timed=True),
+    Column("times\nrow-wise", "times", timed=True),
 )
 
 
