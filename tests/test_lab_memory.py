@@ -66,6 +66,80 @@ def test_thread_map_is_the_formula(backend, grid, block, shape, tmp_path):
     shows_itself(result, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "grid, block, shape",
+    [
+        ((4,), (8,), (29,)),
+        ((5,), (8,), (29,)),
+        ((3,), (8,), (29,)),
+        ((4,), (8,), (32,)),
+        ((3, 3), (8, 4), (9, 21)),
+        ((4, 3), (16, 16), (62, 76)),
+        ((6, 5), (16, 16), (62, 76)),
+        ((6, 3), (16, 16), (62, 76)),
+        ((2, 2, 2), (4, 3, 2), (3, 5, 7)),
+        ((3, 1, 1), (2, 3, 2), (4, 5, 3)),
+        ((1, 1, 3), (4, 3, 2), (2, 3, 4)),
+    ],
+)
+def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
+    """Each thread lies under the colour of its block's kind, the idle ones under hatches; so do all elements."""
+    result = lab.thread_map(grid, block, shape)
+    picture = result.plot()
+    threads = [count * length for count, length in zip(grid, block, strict=True)]
+    depth = max(threads[2], shape[0]) if len(grid) == 3 else 1
+    shown = [axes for axes in picture.axes if axes.axison]
+    assert len(shown) == depth
+    labels = [text.get_text() for text in picture.legends[0].get_texts()]
+    kinds = {
+        row["kind"]: handle.get_facecolor()
+        for row, handle in zip(result.rows, picture.legends[0].get_patches(), strict=False)
+    }
+    assert labels[: len(kinds)] == [f"{r['kind']}: {_words.counted(r['blocks'], 'block')}" for r in result.rows]
+    assert len({*kinds.values()}) == len(kinds)
+    assert ("idle threads,\nbeyond the array" in labels) == any(row["idle"] for row in result.rows)
+    assert ("elements without\na thread" in labels) == bool((result.block < 0).any())
+
+    def over(axes, x, y):
+        """What covers the place, the lowest first."""
+        for patch in axes.patches:
+            if (
+                patch.get_fill()
+                and 0 <= x - patch.get_x() < patch.get_width()
+                and 0 <= y - patch.get_y() < (patch.get_height())
+            ):
+                yield patch
+
+    counted = dict.fromkeys(kinds, 0)
+    for place in np.ndindex(*(max(n, m) for n, m in zip(threads, shape[::-1], strict=True))):
+        x, y, z = (*place, 0, 0)[:3]
+        patches = [*over(shown[z], x, y)]
+        element = all(at < n for at, n in zip(place, shape[::-1], strict=True))
+        thread = all(at < n for at, n in zip(place, threads, strict=True))
+        colors = [kind for patch in patches for kind, color in kinds.items() if patch.get_facecolor() == color]
+        assert len(colors) == thread, place
+        assert [patch.get_hatch() for patch in patches if patch.get_hatch()] == (
+            ["////"] if thread and not element else ["xx"] if element and not thread else []
+        ), place
+        for kind in colors:
+            counted[kind] += 1
+    assert counted == {row["kind"]: row["blocks"] * row["threads"] for row in result.rows}
+    if np.prod(threads) < 600:  # each with its number
+        numbers = [text.get_text() for axes in shown for text in axes.texts]
+        assert sorted(n for n in numbers if n != "?") == sorted([*map(str, range(np.prod(block)))] * int(np.prod(grid)))
+        assert numbers.count("?") == np.count_nonzero(result.block < 0)
+
+
+def test_the_picture_of_a_large_array_is_drawn_by_regions(backend):
+    """Not element by element, and of many layers the first ones."""
+    picture = lab.thread_map(None, (16, 16), (3000, 4001)).plot()
+    assert len(picture.axes[0].patches) < 12
+    assert "numbers" not in picture._supxlabel.get_text()
+    layers = lab.thread_map(None, (2, 2, 2), (9, 3, 3)).plot()
+    assert sum(axes.axison for axes in layers.axes) == 6
+    assert "10 layers, the first 6" in layers._supxlabel.get_text()
+
+
 def test_the_slides_picture_has_its_four_kinds_of_block(backend):
     result = lab.thread_map()
     assert result.title == lab.thread_map(None, (16, 16), (62, 76)).title

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
 from .._backend import backend
 from .._operations.thread_map import thread_map as number_elements
 from .._transfer import Array
@@ -18,6 +17,8 @@ from ._sizes import numbers
 from ._words import counted, verdict
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .._plots import Picture
 
 DOCUMENTS = (
@@ -30,6 +31,12 @@ PICTURE, STARTED = ((76, 62), (16, 16)), 80 * 64
 EDGES = ("right edge", "bottom edge", "back edge")
 #: More elements a layer than this, and a picture has no numbers of threads; more layers, and it shows the first ones.
 NUMBERED, LAYERS = 600, 6
+ACROSS = 100  #: threads beside each other, in all layers of a line, that have room for numbers
+OUTLINED = 40  #: more blocks along an axis, and a picture has neither their outlines nor their numbers
+#: A kind of block each: inside, at edges and corners, outside.
+COLORS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#d9d9d9", "#bdbdbd")
+IDLE: dict[str, Any] = {"fc": "#ffffffa0", "ec": "#aaaaaa", "hatch": "////", "lw": 0}
+MISSED: dict[str, Any] = {"fc": "white", "ec": "#eeb4b4", "hatch": "xx", "lw": 0}
 
 MOST = 1 << 26  #: threads and elements: an array of numbers of each is kept
 
@@ -50,6 +57,8 @@ class ThreadMap(Experiment):
     Both have the array's shape. Numbers count x first, then y, then z, as in CUDA; -1 is an element without a thread.
     """
 
+    grid: tuple[int, ...] = ()  #: blocks along x, y, z
+    threads: tuple[int, ...] = ()  #: of a block, along x, y, z
     block: Array = field(default_factory=lambda: np.empty(0, np.int64))
     thread: Array = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -75,7 +84,7 @@ def thread_map(
     -------
     ThreadMap
         A row a kind of block (inside, at an edge, at a corner, outside the array) with its idle threads; ``block`` and
-        ``thread`` hold the numbers of each element, and ``plot()`` draws them.
+        ``thread`` hold the numbers of each element, and ``plot()`` draws them: a colour a kind, idle threads hatched.
 
     Raises
     ------
@@ -135,6 +144,8 @@ def thread_map(
         verdict=_verdict(rows) if _title(array, blocks, threads) == OF_THE_PICTURE else "",
         here="Blocks and threads have the same numbers on the emulator and on a GPU: only when they run differs.",
         draw=_draw,
+        grid=blocks,
+        threads=threads,
         block=block_of,
         thread=thread_of,
     )
@@ -233,28 +244,124 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> str:
     return verdict(claims)
 
 
+def _segments(n: int, count: int, length: int) -> list[tuple[str, int, int]]:
+    """Along one axis: the threads of blocks inside the array, of the block that its edge cuts, of those outside."""
+    inside = min(n // length, count)
+    cut = inside + (inside < count and n % length > 0)
+    parts = (("inside", 0, inside), ("cut", inside, cut), ("outside", cut, count))
+    return [(part, length * first, length * end) for part, first, end in parts if first < end]
+
+
+def _kind(parts: Sequence[str]) -> str:
+    """Of a block, from where it is along x, y, z."""
+    cut = [edge for edge, part in zip(EDGES, parts, strict=False) if part == "cut"]
+    return "outside" if "outside" in parts else _joined(cut) if cut else "inside"
+
+
 def _draw(result: Experiment, picture: Picture) -> None:
+    """Layer by layer: blocks in the colour of their kind, the array's edge, and what is idle beyond it hatched."""
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
+
     assert isinstance(result, ThreadMap)
-    layers = result.block.reshape((-1, *result.block.shape[-2:])) if result.block.ndim > 1 else result.block[None, None]
-    threads = result.thread.reshape(layers.shape)
-    shown = layers[:LAYERS]
-    every = picture.subplots(1, len(shown), squeeze=False)[0]
-    for z, (axes, blocks) in enumerate(zip(every, shown, strict=True)):
-        # Neighbouring blocks differ in colour; elements without a thread are white.
-        axes.imshow(np.ma.masked_less(blocks, 0) * 7 % 20, cmap="tab20", vmin=0, vmax=19, aspect="equal")
-        if blocks.size <= NUMBERED:
-            for (y, x), thread in np.ndenumerate(threads[z]):
-                axes.text(x, y, str(thread) if thread >= 0 else "?", ha="center", va="center", fontsize=5)
-        else:
-            for number in np.unique(blocks[blocks >= 0]).tolist():
-                y, x = np.argwhere(blocks == number).mean(axis=0)
-                axes.text(x, y, str(number), ha="center", va="center", fontsize=7)
-        axes.set_title(f"z = {z}" if len(layers) > 1 else "", fontsize=8)
+    filled = [1] * (3 - len(result.grid))
+    grid, threads, array = ((*lengths, *filled) for lengths in (result.grid, result.threads, result.block.shape[::-1]))
+    layers = max(grid[2] * threads[2], array[2])
+    colors = dict(zip(dict.fromkeys(row["kind"] for row in result.rows), COLORS, strict=False))
+    shown = min(layers, LAYERS)
+    rows = 1 if shown <= 3 else 2
+    every = picture.subplots(rows, -(-shown // rows), squeeze=False)
+    small = _is_small(grid, threads, array, every.shape[1])
+    for axes in every.flat[shown:]:
+        axes.axis("off")
+    for z, axes in enumerate(every.flat[:shown]):
+        _draw_layer(axes, z, grid, threads, array, colors)
+        _write_numbers(axes, z, result, grid, threads, array, small)
+        axes.set_title(f"z = {z}" if layers > 1 else "", fontsize=8)
         axes.set_xlabel("x", fontsize=8)
-        axes.set_ylabel("y" if result.block.ndim > 1 else "", fontsize=8)
         axes.tick_params(labelsize=6)
-        if result.block.ndim == 1:
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator("auto", integer=True))
+        if len(result.grid) == 1:
             axes.set_yticks([])
-    words = "numbers: of the thread in its block" if shown[0].size <= NUMBERED else "numbers: of the block"
-    left_out = f"; {_display.figure(len(layers))} layers, the first {LAYERS}" if len(layers) > LAYERS else ""
-    picture.supxlabel(f"a colour a block; {words}{left_out}", fontsize=8)
+            axes.set_box_aspect(0.15)
+        else:
+            axes.set_ylabel("y", fontsize=8)
+            axes.set_aspect("equal")
+    counts = {row["kind"]: counted(row["blocks"], "block") for row in result.rows}
+    legend = [Patch(fc=color, ec="#555555", label=f"{kind}: {counts[kind]}") for kind, color in colors.items()]
+    if any(row["idle"] for row in result.rows):
+        legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
+    if np.any(result.block < 0):
+        legend.append(Patch(**MISSED, label="elements without\na thread"))
+    picture.legend(handles=legend, fontsize=8, loc="outside right center")
+    words = ["thick: the array's edge"]
+    if max(grid[:2]) <= OUTLINED:
+        words.append(f"outlines: blocks; numbers: of the {'thread in its block' if small else 'block'}")
+    if layers > LAYERS:
+        words.append(f"{layers:,} layers, the first {LAYERS}")
+    picture.supxlabel("; ".join(words), fontsize=8)
+
+
+def _is_small(grid: Sequence[int], threads: Sequence[int], array: Sequence[int], columns: int) -> bool:
+    """There is room for a number in each thread."""
+    wide, high = (max(count * length, n) for count, length, n in zip(grid[:2], threads[:2], array[:2], strict=True))
+    return wide * high <= NUMBERED and wide * columns <= ACROSS
+
+
+def _draw_layer(
+    axes: Axes, z: int, grid: Sequence[int], threads: Sequence[int], array: Sequence[int], colors: dict[str, str]
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    def fill(x: int, y: int, x_end: int, y_end: int, **look: Any) -> None:
+        if x < x_end and y < y_end:
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), x_end - x, y_end - y, **look))
+
+    (nx, ny, nz), (wide, high, deep) = array, (count * length for count, length in zip(grid, threads, strict=True))
+    along_x, along_y, along_z = (_segments(*lengths) for lengths in zip(array, grid, threads, strict=True))
+    if z < deep:
+        (layer,) = (part for part, first, end in along_z if first <= z < end)
+        for part_x, x, x_end in along_x:
+            for part_y, y, y_end in along_y:
+                fill(x, y, x_end, y_end, fc=colors[_kind((part_x, part_y, layer))], lw=0)
+        fill(nx if z < nz else 0, 0, wide, high, **IDLE)
+        fill(0, ny, min(nx, wide), high if z < nz else 0, **IDLE)
+        if max(grid[:2]) <= OUTLINED:
+            axes.vlines([i * threads[0] - 0.5 for i in range(grid[0] + 1)], -0.5, high - 0.5, color="#555555", lw=0.8)
+            axes.hlines([i * threads[1] - 0.5 for i in range(grid[1] + 1)], -0.5, wide - 0.5, color="#555555", lw=0.8)
+    if z < nz:
+        fill(wide if z < deep else 0, 0, nx, ny, **MISSED)
+        fill(0, high, min(nx, wide), ny if z < deep else 0, **MISSED)
+        fill(0, 0, nx, ny, fill=False, ec="black", lw=2, zorder=3)
+    axes.set_xlim(-1, max(wide, nx))
+    axes.set_ylim(max(high, ny), -1)  # y grows downwards, as rows do
+
+
+def _write_numbers(
+    axes: Axes,
+    z: int,
+    result: ThreadMap,
+    grid: Sequence[int],
+    threads: Sequence[int],
+    array: Sequence[int],
+    small: bool,
+) -> None:
+    """Of threads, as they wrote them (the idle ones' by the formula), or of blocks; "?" is an element without one."""
+    nx, ny, nz = array
+    wide, high, deep = (count * length for count, length in zip(grid, threads, strict=True))
+    if small:
+        of_thread = result.thread.reshape(array[::-1])
+        for y, x in np.ndindex(max(high, ny), max(wide, nx)):
+            idle = not (x < nx and y < ny and z < nz)
+            number = x % threads[0] + threads[0] * (y % threads[1] + threads[1] * (z % threads[2]))
+            if idle and not (x < wide and y < high and z < deep):
+                continue
+            number = number if idle else int(of_thread[z, y, x])
+            color = "#666666" if idle else "black"
+            axes.text(x, y, str(number) if number >= 0 else "?", ha="center", va="center", fontsize=5, color=color)
+    elif z < deep and max(grid[:2]) <= OUTLINED:
+        for y, x in np.ndindex(grid[1], grid[0]):
+            number = x + grid[0] * (y + grid[1] * (z // threads[2]))
+            middle = (x + 0.5) * threads[0] - 0.5, (y + 0.5) * threads[1] - 0.5
+            axes.text(*middle, str(number), ha="center", va="center", fontsize=7)
