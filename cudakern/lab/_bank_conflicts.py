@@ -78,7 +78,7 @@ def bank_conflicts(
     n = size("bank_conflicts", n, operation.TILE, operation.TILE)
     chosen = numbers("bank_conflicts", "strides", strides)
     if not chosen or any(not 1 <= stride <= 32 for stride in chosen):
-        raise ValueError(f"bank_conflicts: strides={list(chosen)}: it takes one or more, each from 1 to 32")
+        raise ValueError(f"bank_conflicts: strides={list(chosen)}: they are 1 to 32, and at least one")
     here = backend()
     x = np.arange(n, dtype=np.int32)
     rows = [_row("broadcast", 0, x, repeat)]
