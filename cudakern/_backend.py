@@ -80,6 +80,13 @@ class Backend:
             "properties": self.properties,
         }
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles and copies: a module cannot be in one, and its name is there already."""
+        return {key: value for key, value in vars(self).items() if key != "native"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, native=native_of(state["name"]))
+
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
 

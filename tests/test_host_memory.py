@@ -225,24 +225,28 @@ def test_host_memory_looks_at_what_arrives(backend, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "n, pieces, streams, work", [(1, 1, 1, 1), (1003, 4, None, 2), (50, 50, 3, 1), (4000, 3, 2, 1)]
+    "n, pieces, streams, work", [(1, 1, 1, 1), (9, 1, 3, 1), (1003, 4, None, 2), (50, 50, 3, 1), (4000, 3, 2, 1)]
 )
 def test_overlap(backend, n, pieces, streams, work):
     result = lab.overlap(n, pieces=pieces, streams=streams, work=work, repeat=2)
-    count = streams or pieces
+    count = min(streams or pieces, pieces)
+    second = "several streams" if count > 1 else "one stream again"
     assert [(row["way"], row["piece"], row["stream"], row["step"]) for row in result.rows] == [
         (way, piece, piece % k, step)
-        for way, k in (("one stream", 1), ("several streams", count))
+        for way, k in (("one stream", 1), (second, count))
         for piece in range(pieces)
         for step in ("copy in", "kernel", "copy out")
     ]
     # In a stream steps come one after the other; an event's clock has a resolution.
-    for way, k in (("one stream", 1), ("several streams", count)):
+    for way, k in (("one stream", 1), (second, count)):
         for stream in range(k):
             times = [(r["begin_ns"], r["ns"]) for r in result.rows if (r["way"], r["stream"]) == (way, stream)]
             assert all(a + long <= b + 2000 for (a, long), (b, _) in itertools.pairwise(times))
             assert all(long >= 0 for _, long in times)
     assert all(row["whole_ns"] > 0 for row in result.rows)
+    assert ("several" in repr(result)) == (count > 1)
+    assert (f"in {count} streams" in result.finding) == (count > 1)
+    assert result.title.startswith(f"{n:,} sine{'s' * (n > 1)} in {pieces} piece{'s' * (pieces > 1)}, ")
     assert result.finding in " ".join(repr(result).split())
     assert ("streams are real" in result.here) == result.backend.emulated
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "overlap"
@@ -250,7 +254,7 @@ def test_overlap(backend, n, pieces, streams, work):
 
 def test_overlap_has_a_picture(backend, tmp_path):
     result = lab.overlap(2000, pieces=3, streams=1, repeat=1)
-    assert ", in 1 stream " in result.finding
+    assert "the second time: nothing can overlap there" in result.finding
     picture = result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
     (legend,) = picture.legends

@@ -66,6 +66,80 @@ def test_thread_map_is_the_formula(backend, grid, block, shape, tmp_path):
     shows_itself(result, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "grid, block, shape",
+    [
+        ((4,), (8,), (29,)),
+        ((5,), (8,), (29,)),
+        ((3,), (8,), (29,)),
+        ((4,), (8,), (32,)),
+        ((3, 3), (8, 4), (9, 21)),
+        ((4, 3), (16, 16), (62, 76)),
+        ((6, 5), (16, 16), (62, 76)),
+        ((6, 3), (16, 16), (62, 76)),
+        ((2, 2, 2), (4, 3, 2), (3, 5, 7)),
+        ((3, 1, 1), (2, 3, 2), (4, 5, 3)),
+        ((1, 1, 3), (4, 3, 2), (2, 3, 4)),
+    ],
+)
+def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
+    """Each thread lies under the colour of its block's kind, the idle ones under hatches; so do all elements."""
+    result = lab.thread_map(grid, block, shape)
+    picture = result.plot()
+    threads = [count * length for count, length in zip(grid, block, strict=True)]
+    depth = max(threads[2], shape[0]) if len(grid) == 3 else 1
+    shown = [axes for axes in picture.axes if axes.axison]
+    assert len(shown) == depth
+    labels = [text.get_text() for text in picture.legends[0].get_texts()]
+    kinds = {
+        row["kind"]: handle.get_facecolor()
+        for row, handle in zip(result.rows, picture.legends[0].get_patches(), strict=False)
+    }
+    assert labels[: len(kinds)] == [f"{r['kind']}: {_words.counted(r['blocks'], 'block')}" for r in result.rows]
+    assert len({*kinds.values()}) == len(kinds)
+    assert ("idle threads,\nbeyond the array" in labels) == any(row["idle"] for row in result.rows)
+    assert ("elements without\na thread" in labels) == bool((result.block < 0).any())
+
+    def over(axes, x, y):
+        """What covers the place, the lowest first."""
+        for patch in axes.patches:
+            if (
+                patch.get_fill()
+                and 0 <= x - patch.get_x() < patch.get_width()
+                and 0 <= y - patch.get_y() < (patch.get_height())
+            ):
+                yield patch
+
+    counted = dict.fromkeys(kinds, 0)
+    for place in np.ndindex(*(max(n, m) for n, m in zip(threads, shape[::-1], strict=True))):
+        x, y, z = (*place, 0, 0)[:3]
+        patches = [*over(shown[z], x, y)]
+        element = all(at < n for at, n in zip(place, shape[::-1], strict=True))
+        thread = all(at < n for at, n in zip(place, threads, strict=True))
+        colors = [kind for patch in patches for kind, color in kinds.items() if patch.get_facecolor() == color]
+        assert len(colors) == thread, place
+        assert [patch.get_hatch() for patch in patches if patch.get_hatch()] == (
+            ["////"] if thread and not element else ["xx"] if element and not thread else []
+        ), place
+        for kind in colors:
+            counted[kind] += 1
+    assert counted == {row["kind"]: row["blocks"] * row["threads"] for row in result.rows}
+    if np.prod(threads) < 600:  # each with its number
+        numbers = [text.get_text() for axes in shown for text in axes.texts]
+        assert sorted(n for n in numbers if n != "?") == sorted([*map(str, range(np.prod(block)))] * int(np.prod(grid)))
+        assert numbers.count("?") == np.count_nonzero(result.block < 0)
+
+
+def test_the_picture_of_a_large_array_is_drawn_by_regions(backend):
+    """Not element by element, and of many layers the first ones."""
+    picture = lab.thread_map(None, (16, 16), (3000, 4001)).plot()
+    assert len(picture.axes[0].patches) < 12
+    assert "numbers" not in picture._supxlabel.get_text()
+    layers = lab.thread_map(None, (2, 2, 2), (9, 3, 3)).plot()
+    assert sum(axes.axison for axes in layers.axes) == 6
+    assert "10 layers, the first 6" in layers._supxlabel.get_text()
+
+
 def test_the_slides_picture_has_its_four_kinds_of_block(backend):
     result = lab.thread_map()
     assert result.title == lab.thread_map(None, (16, 16), (62, 76)).title
@@ -84,6 +158,22 @@ def test_the_slides_picture_has_its_four_kinds_of_block(backend):
 
 
 @pytest.mark.parametrize(
+    "arguments, title, finding",
+    [
+        ((1, 1), "1 element, 1 block of 1 thread (", "1 thread for 1 element: it has an element."),
+        ((2, 1), "2 elements, 2 blocks of 1 thread (", "2 threads for 2 elements: all of them have an element."),
+        ((1, 2, 1), "1 element, 1 block of 2 threads (", "2 threads for 1 element: 1 of them is idle (50.0%)."),
+        ((1, 1, 2), "2 elements, 1 block of 1 thread (", "and 1 element has no thread, since the grid ends before"),
+        (((1, 1), (1, 1)), "1 x 1 element, 1 x 1 block of 1 x 1 thread (", "1 thread for 1 element"),
+    ],
+)
+def test_thread_map_can_count_to_one(backend, arguments, title, finding):
+    result = lab.thread_map(*arguments)
+    assert result.title.startswith(title)
+    assert finding in result.finding
+
+
+@pytest.mark.parametrize(
     "arguments, words",
     [
         ((None, 4), "give a grid"),
@@ -93,6 +183,10 @@ def test_the_slides_picture_has_its_four_kinds_of_block(backend):
         (((1,) * 4, (1,) * 4), "4 axes|axes"),
         ((1, 1025), "1024 threads"),
         (((1, 70000), (1, 1)), "65535 blocks"),
+        (((100_000, 100_000), (1, 1)), "100,000 blocks of 1 thread along y: this device takes 65535 blocks"),
+        (((3_000_000_000,), (1,)), "along x: this device takes 2147483647 blocks"),
+        (((60_000, 60_000), (1, 1)), "at most 67,108,864 threads"),
+        ((1, 1, 1 << 27), "at most 67,108,864 threads and as many elements"),
         (((1, 1, 1), (1, 1, 65)), "64 threads"),
     ],
 )
@@ -150,6 +244,13 @@ def test_rules_refuse_what_no_warp_asks(rule):
         rule(range(33))
     with pytest.raises(ValueError, match="width=3"):
         rule([0], 3)
+    for wrong, width in (([0, 2], 4), ([31], 4), ([32, 24], 16), ([-1], 2)):
+        with pytest.raises(ValueError, match=f"address {wrong[-1]} is no multiple of {width}"):
+            rule(wrong, width)
+    for wrong in ([1.5], ["4"], 1.5, None):
+        with pytest.raises(TypeError, match=f"{rule.__name__}: addresses=.* must be a whole number, or a sequence"):
+            rule(wrong)
+    assert rule(4) == rule([4]) == rule(np.array([4])) == 1
 
 
 # --- bank_conflicts --------------------------------------------------------------------------------------------------
@@ -194,7 +295,7 @@ def test_bank_conflicts_speaks_of_the_stride_that_was_asked_for(backend):
     assert "1 wavefronts" not in finding
 
 
-@pytest.mark.parametrize("arguments", [{"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
+@pytest.mark.parametrize("arguments", [{"strides": []}, {"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
 def test_bank_conflicts_refuses(arguments):
     with pytest.raises(ValueError, match=r"strides|n=0|repeat=0"):
         lab.bank_conflicts(**arguments)
@@ -324,6 +425,7 @@ def test_layouts_says_what_was_measured():
     said = _layouts._finding(rows)
     assert "on the GPU structs take 4 times as long as arrays (and moved at once about as long as arrays)" in said
     assert "on the CPU (NumPy) structs take 50% of the time of arrays" in said
+    assert "of M's claim about CPUs these times say nothing" in said
 
 
 @pytest.mark.parametrize("variant", [row.name for row in cudakern.variants("add_fields") if not row.on_host])
@@ -382,11 +484,21 @@ def test_divergence_counts_the_divided_warps(backend, tmp_path):
 
 def test_divergence_says_what_was_measured(backend):
     rows = [{**row, "kernel_ns": 100.0} for row in lab.divergence(n=1000, repeat=1).rows]
-    assert _divergence._finding(rows).count("about as long as") == 3
+    assert _divergence._finding(rows).count("about as long as") == 2
+    assert "takes no longer than the one of 1,024" in _divergence._finding(rows)
     next(row for row in rows if row["condition"] == "lane > 2")["kernel_ns"] = 200.0
     rows[-1]["kernel_ns"] = 150.0
     assert "`lane > 2` takes 2 times as long as `threadIdx.x / warpSize >= 2`" in _divergence._finding(rows)
     assert "with 1,023 the addition takes 1.5 times as long as the one of 1,024" in _divergence._finding(rows)
+    rows[-1]["kernel_ns"] = 50.0
+    assert "with 1,023 the addition takes no longer than the one of 1,024" in _divergence._finding(rows)
+
+
+def test_divergence_of_one_warp(backend):
+    finding = lab.divergence(n=1, repeat=1).finding
+    assert "the one warp of 31 additions" in finding
+    assert "e+" not in finding
+    assert "walks 1 path for" in finding or not cudakern.backend().emulated
 
 
 def test_the_branches_choose_as_they_say(backend):

@@ -43,7 +43,7 @@ def test_one_number_is_a_sequence_of_one():
 def test_one_size_and_one_stride(backend):
     assert {row["bytes"] for row in lab.host_memory(4096, repeat=1).rows} == {4096}
     assert [row["stride"] for row in lab.bank_conflicts(strides=3, repeat=1).rows] == [0, 1, 3, 3]
-    with pytest.raises(ValueError, match=r"strides=\[0\]: they are 1 to 32"):
+    with pytest.raises(ValueError, match=r"strides=\[0\]: they are 1 to 32, and at least one"):
         lab.bank_conflicts(strides=0)
 
 

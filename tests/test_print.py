@@ -271,6 +271,7 @@ def test_hello(backend, blocks, threads):
     assert all(row["line"] == f"Hello from block {row['block']}, thread {row['thread']}" for row in result.rows)
     assert result.finding in " ".join(repr(result).split())
     assert result.finding.startswith("1 thread ran" if blocks * threads == 1 else f"{blocks * threads:,} threads ran")
+    assert ("a line each, " in result.finding) == (blocks * threads > 1)
     assert result.title == {
         (1, 1): "1 block of 1 thread",
         (1, 4): "1 block of 4 threads",

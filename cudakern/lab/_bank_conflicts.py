@@ -31,8 +31,8 @@ COLUMNS = (
     Column("stride", "stride"),
     Column("words from\nlane to lane", "distance"),
     Column("wavefronts\na request, by rule", "wavefronts"),
-    Column("cycles\na request", "cycles"),
-    Column("against\nstride 1", "relative"),
+    Column("cycles\na request", "cycles", timed=True),
+    Column("against\nstride 1", "relative", timed=True),
 )
 
 
@@ -61,7 +61,7 @@ def bank_conflicts(
     TypeError
         What must be a whole number is none.
     ValueError
-        Other strides; ``n`` below 1; ``repeat`` below 1.
+        No strides, or others; ``n`` below 1; ``repeat`` below 1.
     CudaError
         The GPU or the emulator failed.
 
@@ -77,8 +77,8 @@ def bank_conflicts(
     """
     n = size("bank_conflicts", n, operation.TILE, operation.TILE)
     chosen = numbers("bank_conflicts", "strides", strides)
-    if any(not 1 <= stride <= 32 for stride in chosen):
-        raise ValueError(f"bank_conflicts: strides={list(chosen)}: they are 1 to 32")
+    if not chosen or any(not 1 <= stride <= 32 for stride in chosen):
+        raise ValueError(f"bank_conflicts: strides={list(chosen)}: they are 1 to 32, and at least one")
     here = backend()
     x = np.arange(n, dtype=np.int32)
     rows = [_row("broadcast", 0, x, repeat)]

@@ -17,7 +17,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
 from ._sizes import size
-from ._words import clearly, counted, faster, verdict
+from ._words import clearly, counted, faster, percent, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -39,8 +39,8 @@ COLUMNS = (
     Column("case", "case"),
     Column("load requests\na warp", "requests"),
     Column("sectors\na warp, by rule", "sectors"),
-    Column("of which\nis wanted", "wanted", lambda share: f"{share:.0%}"),
-    Column("GB/s that\nare wanted", "gb_per_s"),
+    Column("of which\nis wanted", "wanted", percent),
+    Column("GB/s that\nare wanted", "gb_per_s", timed=True),
 )
 
 Request = tuple[Sequence[int], int]  #: byte addresses of the lanes, bytes each

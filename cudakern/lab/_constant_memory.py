@@ -14,7 +14,7 @@ from .._operations.constant_memory import LITERALS, ROUNDS
 from .._operations.constant_memory import constant_memory as mixed_with
 from .._table import variants
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars
+from ._experiment import Bars, Column, Experiment
 from ._measuring import measure
 from ._sizes import size
 from ._words import NEARLY, clearly, faster, longer, verdict
@@ -38,9 +38,9 @@ TABLE = (
     Column("storage", "variant"),
     Column("numbers", "length"),
     Column("index", "index"),
-    Column("kernel", "kernel_ns", _display.duration),
-    Column("ps a number", "ps"),
-    Column("times\nliteral", "times"),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("ps a number", "ps", timed=True),
+    Column("times\nliteral", "times", timed=True),
     Column("can change", "changes"),
 )
 
@@ -117,7 +117,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
         documents=DOCUMENTS,
         verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
-        draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+        draw=Bars("label", "kernel_us", "kernel, us", timed=True),
     )
 
 

@@ -17,7 +17,7 @@ from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES
 from ._sizes import size
-from ._words import clearly, longer, verdict
+from ._words import clearly, grouped, longer, of_hundred, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -40,13 +40,13 @@ EDGES = (100, 1000)
 
 COLUMNS = (
     Column("condition", "condition"),
-    Column("elements", "n", lambda n: f"{n:,}"),
-    Column("warps", "warps", lambda n: f"{n:,}"),
-    Column("of them\ndivided", "divided", lambda n: f"{n:,}"),
-    Column("share", "share", lambda share: f"{share:.3g}%"),
+    Column("elements", "n", grouped),
+    Column("warps", "warps", grouped),
+    Column("of them\ndivided", "divided", grouped),
+    Column("share", "share", of_hundred),
     Column("paths a\nwarp, by rule", "paths"),
-    Column("kernel", "kernel_ns", _display.duration),
-    Column("against\nundivided", "relative"),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("against\nundivided", "relative", timed=True),
 )
 
 
@@ -151,12 +151,12 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
     by_condition = {row["condition"]: row for row in rows if row["kind"] == "branch"}
     lane, warp, thread = (by_condition[CONDITIONS[name]] for name in ("lane", "warp", "thread"))
     edges = [row for row in rows if row["kind"] == "edge" and row["divided"]]
-    shares = ", ".join(f"{row['share']:.2g}% of the warps of {row['n']:,} additions" for row in edges)
+    shares = ", ".join(map(_shared, edges))
     if lane["kernel_ns"] is None:
         return (
-            f"By the rule a warp walks {lane['paths']:.3g} paths for `{lane['condition']}`, {thread['paths']:.4g} on "
-            f"average for `{thread['condition']}`, and {warp['paths']:.3g} for `{warp['condition']}`; an edge check "
-            f"divides {shares}."
+            f"By the rule a warp walks {lane['paths']:.3g} path{'s' * (lane['paths'] != 1)} for "
+            f"`{lane['condition']}`, {thread['paths']:.4g} on average for `{thread['condition']}`, and "
+            f"{warp['paths']:.3g} for `{warp['condition']}`; an edge check divides {shares}."
         )
     said = " and ".join(
         f"`{row['condition']}` takes {longer(row['kernel_ns'], warp['kernel_ns'])} `{warp['condition']}`"
@@ -164,9 +164,23 @@ def _finding(rows: Sequence[dict[str, Any]]) -> str:
     )
     last, whole = rows[-1], rows[-2]
     return (
-        f"{said}; an edge check divides {shares}, and with {last['n']:,} the addition takes "
-        f"{longer(last['kernel_ns'], whole['kernel_ns'])} the one of {whole['n']:,}."
+        f"{said}; an edge check divides {shares}, and with {last['n']:,} the addition takes {_edge_costs(last, whole)} "
+        f"the one of {whole['n']:,}."
     )
+
+
+def _shared(edge: dict[str, Any]) -> str:
+    """How much of all warps an edge check divides."""
+    if edge["warps"] == 1:
+        return f"the one warp of {edge['n']:,} additions"
+    return f"{edge['share']:.2g}% of the warps of {edge['n']:,} additions"
+
+
+def _edge_costs(last: dict[str, Any], whole: dict[str, Any]) -> str:
+    """What dividing a warp adds. A check cannot make an addition faster: a shorter time is its repetitions' spread."""
+    if not clearly(last["kernel_ns"], whole["kernel_ns"]):
+        return "no longer than"
+    return longer(last["kernel_ns"], whole["kernel_ns"])
 
 
 def _verdict(rows: Sequence[dict[str, Any]]) -> str:
@@ -191,9 +205,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> str:
             "the paths alone by their shares)": not clearly(warp, undivided("warp")),
             f"an edge check divides one warp ({shares})": all(row["divided"] <= 1 for row in edges.values()),
             f"an edge check costs nothing where there are many warps ({last['n']:,} additions take "
-            f"{longer(last['kernel_ns'], whole['kernel_ns'])} {whole['n']:,})": (
-                not clearly(last["kernel_ns"], whole["kernel_ns"])
-            ),
+            f"{_edge_costs(last, whole)} {whole['n']:,})": (not clearly(last["kernel_ns"], whole["kernel_ns"])),
         }
     )
 

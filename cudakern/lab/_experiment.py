@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 
+#: What stands in headings and at axes over an emulator's times, and after the CPU's own times there.
+EMULATED, OF_THE_CPU = "(emulated)", "(CPU's own)"
+#: Lines that lie on each other: each later one leaves gaps, through which the earlier ones show.
+STYLES = ("-", "--", ":")
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of figures or words: its heading, its key in the rows, and how a value is written."""
@@ -23,6 +29,7 @@ class Column:
     name: str  #: what a table and a plot's axis show, with the unit
     key: str
     show: Callable[[Any], str] | None = None  #: None: figures with three digits, all else by str()
+    timed: bool = False  #: times, or what follows from them: an emulator's are called so in the heading
 
     def text(self, value: Any) -> str:
         """A value as the table has it."""
@@ -37,7 +44,8 @@ class Column:
 class Experiment:
     """The result of an experiment: shown as a table, with ``plot()``, ``to_dict()`` and its rows.
 
-    ``rows`` are dictionaries; a key that no column names is kept for ``to_dict()`` and for plots.
+    ``rows`` are dictionaries; a key that no column names is kept for ``to_dict()`` and for plots. A row with a true
+    ``"cpu"`` has the CPU's own times, on the emulator too.
     """
 
     name: str  #: the function's, e.g. "bank_conflicts"
@@ -64,11 +72,22 @@ class Experiment:
 
     def table(self) -> _display.Table:
         """The table, as words."""
-        words = [[column.text(row.get(column.key)) for column in self.columns] for row in self.rows]
-        figures = [c.name for c in self.columns if all(_is_figure(row.get(c.key)) for row in self.rows)]
+        words = [[self._cell(column, row) for column in self.columns] for row in self.rows]
+        figures = [self._heading(c) for c in self.columns if all(_is_figure(row.get(c.key)) for row in self.rows)]
         note = " ".join(filter(None, [self.finding, f"Documents: {self.documents}.", self.verdict, self.here]))
         title = f"{self.title}; {self.backend.device_name}"
-        return _display.Table(title, [c.name for c in self.columns], words, note, right=figures)
+        return _display.Table(title, [self._heading(c) for c in self.columns], words, note, right=figures)
+
+    def _marks(self, column: Column) -> bool:
+        """Emulated times are there, and must not be taken for a GPU's."""
+        return self.backend.emulated and column.timed and any(row.get(column.key) is not None for row in self.rows)
+
+    def _heading(self, column: Column) -> str:
+        return f"{column.name}\n{EMULATED}" if self._marks(column) else column.name
+
+    def _cell(self, column: Column, row: dict[str, Any]) -> str:
+        text, value = column.text(row.get(column.key)), row.get(column.key)
+        return f"{text} {OF_THE_CPU}" if value is not None and row.get("cpu") and self._marks(column) else text
 
     def __repr__(self) -> str:
         return self.table().text()
@@ -107,39 +126,54 @@ def _is_figure(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
-def bars(label: str, value: str, unit: str) -> Callable[[Experiment, Picture], None]:
-    """Draws a labelled bar a row: ``label`` and ``value`` are keys of the rows."""
+@dataclass(frozen=True)
+class Bars:
+    """Draws a labelled bar a row. A class and not a closure, so that results can be pickled."""
 
-    def draw(result: Experiment, picture: Picture) -> None:
-        bars_in(picture.subplots(), result.rows, label, value, unit)
+    label: str  #: a key of the rows
+    value: str  #: another one
+    unit: str
+    timed: bool = False  #: as a column's
 
-    return draw
+    def __call__(self, result: Experiment, picture: Picture) -> None:
+        """Into that picture."""
+        mark = f" {EMULATED}" if self.timed and result.backend.emulated else ""
+        others = "; grey: the CPU's own" if any(row.get("cpu") for row in result.rows) else ""
+        bars_in(picture.subplots(), result.rows, self.label, self.value, f"{self.unit}{mark}{others}")
 
 
 def bars_in(axes: Axes, rows: Sequence[dict[str, Any]], label: str, value: str, unit: str) -> None:
     """Those bars as one of several parts of a picture; a row without the value has none."""
-    from .._plots import BAR, bars
+    from .._plots import BAR, HOST_BAR, bars
 
     shown = [row for row in rows if row.get(value) is not None][::-1]
     values = [float(row[value]) for row in shown]
-    bars(axes, [str(row[label]) for row in shown], values, [_display.figure(v) for v in values], BAR)
+    colors = [HOST_BAR if row.get("cpu") else BAR for row in shown]
+    bars(axes, [str(row[label]) for row in shown], values, [_display.figure(v) for v in values], colors)
     axes.set_xlabel(unit, fontsize=9)
 
 
-def lines(x: str, y: str, x_name: str, y_name: str, by: str | None = None) -> Callable[[Experiment, Picture], None]:
-    """Draws y over x: a line for each value of the key ``by``."""
+@dataclass(frozen=True)
+class Lines:
+    """Draws y over x, both keys of the rows: a line for each value of the key ``by``."""
 
-    def draw(result: Experiment, picture: Picture) -> None:
+    x: str
+    y: str
+    x_name: str
+    y_name: str
+    by: str
+
+    def __call__(self, result: Experiment, picture: Picture) -> None:
+        """Into that picture."""
         axes = picture.subplots()
-        groups: Sequence[Any] = list(dict.fromkeys(row[by] for row in result.rows)) if by else [None]
-        for group in groups:
-            shown = [row for row in result.rows if by is None or row[by] == group]
-            label = None if group is None else str(group)
-            axes.plot([row[x] for row in shown], [row[y] for row in shown], marker="o", markersize=3, label=label)
-        if by:
-            axes.legend(fontsize=8)
-        axes.set_xlabel(x_name, fontsize=9)
-        axes.set_ylabel(y_name, fontsize=9)
+        drawn: list[list[Any]] = []
+        for group in dict.fromkeys(row[self.by] for row in result.rows):
+            shown = [row for row in result.rows if row[self.by] == group]
+            points = [(row[self.x], row[self.y]) for row in shown]
+            style = STYLES[min(drawn.count(points), len(STYLES) - 1)]
+            drawn.append(points)
+            axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
+        axes.legend(fontsize=8)
+        axes.set_xlabel(self.x_name, fontsize=9)
+        axes.set_ylabel(self.y_name, fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
-
-    return draw

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,27 +86,37 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
         raise RuntimeError(f"hello: {blocks * threads} threads ran, and {len(set(pairs))} of them were heard")
     if not np.array_equal(numbers, np.arange(blocks * threads)):
         raise RuntimeError("hello: the numbers that the threads wrote are not theirs")
-    in_order = [(row["block"], row["thread"]) for row in rows] == pairs
     return Experiment(
         name="hello",
         title=f"{counted(blocks, 'block')} of {counted(threads, 'thread')}",
         backend=here,
         columns=(Column("line", "line"), Column("block", "block"), Column("thread", "thread")),
         rows=rows,
-        finding=f"{counted(blocks * threads, 'thread')} ran one kernel and printed a line each"
-        + (", in the order of their numbers this time." if in_order else ", and not in the order of their numbers."),
+        finding=_finding(rows),
         documents=DOCUMENTS,
-        verdict="" if here.emulated or threads == 1 else _verdict(rows),
+        verdict="" if here.emulated else _verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
         draw=_draw,
     )
 
 
-def _verdict(rows: tuple[dict[str, Any], ...]) -> str:
+def _finding(rows: Sequence[dict[str, Any]]) -> str:
+    if len(rows) == 1:
+        return "1 thread ran one kernel and printed a line."
+    came = [(row["block"], row["thread"]) for row in rows]
+    order = (
+        "in the order of their numbers this time" if came == sorted(came) else "and not in the order of their numbers"
+    )
+    return f"{counted(len(rows), 'thread')} ran one kernel and printed a line each, {order}."
+
+
+def _verdict(rows: Sequence[dict[str, Any]]) -> str:
     """Of a block: between blocks the documents promise no order."""
     blocks: dict[int, list[int]] = {}
     for row in rows:
         blocks.setdefault(row["block"], []).append(row["thread"])
+    if len(blocks[0]) == 1:
+        return ""
     in_order = all(threads == sorted(threads) for threads in blocks.values())
     return verdict({f"threads 0 to {max(blocks[0])} of a block print in that order": in_order})
 

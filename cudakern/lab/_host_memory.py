@@ -15,7 +15,7 @@ from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._measuring import measure
 from ._sizes import numbers
-from ._words import clearly, faster, verdict
+from ._words import clearly, faster, told, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -26,6 +26,7 @@ MOST = 1 << 32  #: bytes of one array
 LARGE = 1 << 20  #: bytes from which on a copy's time is the link's and not that of its start
 LINK = 8  #: GB/s, the documents' faster one
 MEMORIES = ("pageable", "pinned", "mapped")
+COLORS = dict(zip(MEMORIES, ("#4c78a8", "#f28e2b", "#59a14f"), strict=True))
 DIRECTIONS = ("to device", "to host")
 
 DOCUMENTS = (
@@ -40,8 +41,8 @@ TABLE = (
     Column("memory", "memory"),
     Column("direction", "direction"),
     Column("size", "bytes", _display.size),
-    Column("time", "ns", _display.duration),
-    Column("GB/s", "gb_per_s"),
+    Column("time", "ns", _display.duration, timed=True),
+    Column("GB/s", "gb_per_s", timed=True),
 )
 
 
@@ -97,7 +98,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
         backend=here,
         columns=TABLE,
         rows=rows,
-        finding=_finding(rows),
+        finding=told(_finding(rows), here.emulated),
         documents=DOCUMENTS,
         verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
@@ -173,14 +174,19 @@ def _verdict(rows: tuple[dict[str, Any], ...]) -> str:
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
+    """A colour a memory; there on a broad pale line, back on a thin dashed one, which may lie on it.
+
+    Rates are orders of magnitude apart, so their axis is logarithmic.
+    """
     axes = picture.subplots()
-    for label in dict.fromkeys(row["label"] for row in result.rows):
-        shown = [row for row in result.rows if row["label"] == label]
-        style = "--" if label.endswith("host") else "-"
-        axes.plot(
-            [row["bytes"] for row in shown], [row["gb_per_s"] for row in shown], style, marker="o", ms=3, label=label
-        )
+    looks: tuple[dict[str, Any], ...] = ({"lw": 5, "alpha": 0.4}, {"lw": 1.2, "ls": "--", "marker": "v", "ms": 4})
+    for memory, color in COLORS.items():
+        for direction, look in zip(DIRECTIONS, looks, strict=True):
+            shown = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
+            sizes, rates = [row["bytes"] for row in shown], [row["gb_per_s"] for row in shown]
+            axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
     axes.set_xlabel("bytes", fontsize=9)
     axes.set_ylabel("GB/s" + (" (emulated)" if result.backend.emulated else ""), fontsize=9)
     axes.legend(fontsize=8)

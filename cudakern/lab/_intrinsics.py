@@ -14,10 +14,10 @@ from .._creation import asarray
 from .._operations.intrinsics import EXACT
 from .._operations.intrinsics import intrinsics as evaluated
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars
+from ._experiment import Bars, Column, Experiment
 from ._measuring import measure
 from ._sizes import size
-from ._words import clearly, faster, verdict
+from ._words import clearly, faster, scientific, verdict
 
 NAME = "intrinsics"
 N_EMULATED, N_GPU = 1 << 11, 1 << 20
@@ -83,11 +83,11 @@ TABLE = (
     Column("arguments", "range"),
     Column("full\nulp", "full_ulp"),
     Column("fast\nulp", "fast_ulp"),
-    Column("fast\nabsolute", "fast_absolute", lambda value: f"{value:.1e}"),
+    Column("fast\nabsolute", "fast_absolute", scientific),
     Column("CUDA's documents", "documented"),
-    Column("full\nps", "full_ps"),
-    Column("fast\nps", "fast_ps"),
-    Column("times\nas fast", "gain"),
+    Column("full\nps", "full_ps", timed=True),
+    Column("fast\nps", "fast_ps", timed=True),
+    Column("times\nas fast", "gain", timed=True),
 )
 
 
@@ -143,7 +143,7 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         documents=DOCUMENTS,
         verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
-        draw=bars("label", "fast_ulp", "largest error of the fast function, ulp"),
+        draw=Bars("label", "fast_ulp", "largest error of the fast function, ulp"),
     )
 
 

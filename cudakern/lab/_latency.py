@@ -10,10 +10,10 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations.latency import ROUNDS
 from .._operations.latency import latency as operation
-from ._experiment import Column, Experiment, lines
+from ._experiment import Column, Experiment, Lines
 from ._measuring import measure
 from ._sizes import size
-from ._words import clearly, longer, verdict
+from ._words import clearly, grouped, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -32,12 +32,12 @@ FORMS: tuple[tuple[str, dict[str, Any], int], ...] = (
 )
 
 COLUMNS = (
-    Column("threads a\nmultiprocessor", "threads", lambda n: f"{n:,}"),
+    Column("threads a\nmultiprocessor", "threads", grouped),
     Column("load", "form"),
-    Column("bytes under way\na multiprocessor, at most", "under_way", lambda n: f"{n:,}"),
-    Column("kernel", "kernel_ns", _display.duration),
-    Column("GB/s", "gb_per_s"),
-    Column("against\nlate", "relative"),
+    Column("bytes under way\na multiprocessor, at most", "under_way", grouped),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("GB/s", "gb_per_s", timed=True),
+    Column("against\nlate", "relative", timed=True),
 )
 
 
@@ -159,6 +159,6 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> str:
 def _draw(result: Experiment, picture: Picture) -> None:
     timed = result.rows[0]["kernel_ns"] is not None
     key, name = ("kernel_ns", "kernel, ns") if timed else ("under_way", "bytes under way a multiprocessor, at most")
-    lines("threads", key, "threads a multiprocessor", name, by="form")(result, picture)
+    Lines("threads", key, "threads a multiprocessor", name, by="form")(result, picture)
     picture.axes[0].set_xscale("log", base=2)
     picture.axes[0].set_yscale("log", base=10 if timed else 2)

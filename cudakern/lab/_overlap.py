@@ -17,7 +17,7 @@ from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._sizes import number
-from ._words import clearly, counted, verdict
+from ._words import clearly, counted, told, verdict
 
 if TYPE_CHECKING:
     from .._array import DeviceArray
@@ -29,6 +29,7 @@ WORK_EMULATED, WORK_GPU = 1, 100
 MOST = 64
 STEPS = ("copy in", "kernel", "copy out")
 ONE, SEVERAL = "one stream", "several streams"
+AGAIN = "one stream again"  #: the second way, where it has one stream too
 COLORS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
 
 DOCUMENTS = "M, figure 6.16: while one block of data is computed, the next one is on its way, so the chip is never idle"
@@ -41,8 +42,8 @@ TABLE = (
     Column("piece", "piece"),
     Column("stream", "stream"),
     Column("step", "step"),
-    Column("begins", "begin_ns", _display.duration),
-    Column("takes", "ns", _display.duration),
+    Column("begins", "begin_ns", _display.duration, timed=True),
+    Column("takes", "ns", _display.duration, timed=True),
 )
 
 
@@ -63,7 +64,7 @@ def overlap(
     pieces : int
         Into how many pieces they are cut, 1 to 64.
     streams : int, optional
-        How many streams the second way has, 1 to 64. Without it: one a piece.
+        How many streams the second way has, 1 to 64; no more are made than there are pieces. Without it: one a piece.
     work : int, optional
         How often the kernel computes each sine, so that it takes as long as a copy. Without it: a number for this side.
     repeat : int, optional
@@ -112,23 +113,19 @@ def overlap(
         )
     data = _Data(n, pieces, work)
     rows = []
-    for way, count in ((ONE, 1), (SEVERAL, streams)):
+    streams = min(streams, pieces)
+    for way, count in ((ONE, 1), (SEVERAL if streams > 1 else AGAIN, streams)):
         data.run(count)  # the first run makes what later ones use
         runs = [data.run(count) for _ in range(repeat or 5)]
         best = min(runs, key=lambda run: run[-1]["whole_ns"])
         rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
-    whole = {row["way"]: row["whole_ns"] for row in rows}
     return Experiment(
         name=NAME,
-        title=f"{n:,} sines in {pieces} pieces, to the device, computed and back",
+        title=f"{counted(n, 'sine')} in {counted(pieces, 'piece')}, to the device, computed and back",
         backend=here,
         columns=TABLE,
         rows=tuple(rows),
-        finding=(
-            f"In one stream all takes {_display.duration(whole[ONE])}, in {counted(streams, 'stream')} "
-            f"{_display.duration(whole[SEVERAL])}, with {_together(rows, SEVERAL)} of {3 * pieces} steps at work "
-            "beside one of another piece."
-        ),
+        finding=told(_finding(rows), here.emulated),
         documents=DOCUMENTS,
         verdict=_verdict(rows),
         here=ON_EMULATOR if here.emulated else "",
@@ -199,9 +196,21 @@ def _together(rows: list[dict[str, Any]], way: str) -> int:
     return sum(any(q != p and a < d and c < b for q, c, d in steps) for p, a, b in steps)
 
 
+def _finding(rows: list[dict[str, Any]]) -> str:
+    whole = {row["way"]: _display.duration(row["whole_ns"]) for row in rows}
+    if SEVERAL not in whole:
+        return f"In one stream all takes {whole[ONE]}, and {whole[AGAIN]} the second time: nothing can overlap there."
+    several = [row for row in rows if row["way"] == SEVERAL]
+    streams = 1 + max(row["stream"] for row in several)
+    return (
+        f"In one stream all takes {whole[ONE]}, in {counted(streams, 'stream')} {whole[SEVERAL]}, with "
+        f"{_together(rows, SEVERAL)} of {len(several)} steps at work beside one of another piece."
+    )
+
+
 def _verdict(rows: list[dict[str, Any]]) -> str:
     several = [row for row in rows if row["way"] == SEVERAL]
-    if rows[0]["clock"] != "gpu" or not any(row["stream"] for row in several):  # (one stream, and again one)
+    if rows[0]["clock"] != "gpu" or not any(row["stream"] for row in several):  # (several: in more than one)
         return ""
     before, after = rows[0]["whole_ns"], several[0]["whole_ns"]
     kernels = [(row["begin_ns"], row["begin_ns"] + row["ns"]) for row in several if row["step"] == "kernel"]
@@ -224,7 +233,7 @@ def _verdict(rows: list[dict[str, Any]]) -> str:
 def _draw(result: Experiment, picture: Picture) -> None:
     """Two time lines, on one scale: a line a stream, a bar a step with its piece's number."""
     panels = picture.subplots(2, 1, sharex=True)
-    for axes, way in zip(panels, (ONE, SEVERAL), strict=True):
+    for axes, way in zip(panels, dict.fromkeys(result["way"]), strict=True):
         shown = [row for row in result.rows if row["way"] == way]
         for step in STEPS:
             bars = [row for row in shown if row["step"] == step]

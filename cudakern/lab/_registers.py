@@ -11,7 +11,7 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations.packbits import packbits
 from .._resources import kernel_resources
-from ._experiment import Column, Experiment, bars
+from ._experiment import Bars, Column, Experiment
 from ._measuring import measure
 from ._sizes import size
 from ._words import clearly, faster, verdict
@@ -33,10 +33,10 @@ UNKNOWN = "What the GPU's compiler made of the kernels is not known here: {}."
 TABLE = (
     Column("packed", "variant"),
     Column("registers\na thread", "registers"),
-    Column("kernel", "kernel_ns", _display.duration),
-    Column("GB/s", "gb_per_s"),
-    Column("times as fast as\nglobal_memory", "speedup"),
-    Column("as the form\nbefore", "step"),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("GB/s", "gb_per_s", timed=True),
+    Column("times as fast as\nglobal_memory", "speedup", timed=True),
+    Column("as the form\nbefore", "step", timed=True),
 )
 
 
@@ -118,7 +118,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         documents=DOCUMENTS,
         verdict=_verdict(rows),
         here=" ".join(filter(None, [ON_EMULATOR if here.emulated else "", unknown and UNKNOWN.format(unknown)])),
-        draw=bars("variant", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+        draw=Bars("variant", "kernel_us", "kernel, us", timed=True),
     )
 
 

@@ -6,16 +6,18 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ._sizes import numbers
+
 #: Lanes of a warp; banks of shared memory and bytes of a bank's word; bytes of a sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
 
-def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
+def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many passes shared memory takes to answer one request of a warp.
 
     Parameters
     ----------
-    addresses : iterable of int
+    addresses : int or iterable of int
         The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.
     width : int
         Bytes that each lane asks for: 1, 2, 4, 8 or 16. Of 8 bytes half a warp is served at a time, of 16 a quarter.
@@ -28,15 +30,17 @@ def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
 
     Raises
     ------
+    TypeError
+        An address that is no whole number.
     ValueError
-        More than 32 lanes, or another width.
+        More than 32 lanes, another width, or an address that is no multiple of the width, as CUDA's loads need it.
 
     Examples
     --------
     >>> wavefronts(4 * 16 * lane for lane in range(32)), wavefronts(4 * 17 * lane for lane in range(32))
     (16, 1)
     """
-    asked = _checked(addresses, width)
+    asked = _checked("wavefronts", addresses, width)
     together = LANES * WORD // max(width, WORD)
     passes = 0
     for first in range(0, len(asked), together):
@@ -46,12 +50,12 @@ def wavefronts(addresses: Iterable[int], width: int = WORD) -> int:
     return passes
 
 
-def sectors(addresses: Iterable[int], width: int = WORD) -> int:
+def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many 32-byte sectors of global memory one request of a warp touches.
 
     Parameters
     ----------
-    addresses : iterable of int
+    addresses : int or iterable of int
         The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.
     width : int
         Bytes that each lane asks for: 1, 2, 4, 8 or 16.
@@ -63,22 +67,29 @@ def sectors(addresses: Iterable[int], width: int = WORD) -> int:
 
     Raises
     ------
+    TypeError
+        An address that is no whole number.
     ValueError
-        More than 32 lanes, or another width.
+        More than 32 lanes, another width, or an address that is no multiple of the width, as CUDA's loads need it.
 
     Examples
     --------
     >>> sectors(4 * lane for lane in range(32)), sectors(12 * lane for lane in range(32))
     (4, 12)
     """
-    asked = _checked(addresses, width)
-    return len({byte // SECTOR for at in asked for byte in (at, at + width - 1)})
+    asked = _checked("sectors", addresses, width)
+    return len({at // SECTOR for at in asked})  # (aligned, none lies in two)
 
 
-def _checked(addresses: Iterable[int], width: int) -> list[int]:
-    asked = [int(at) for at in addresses]
+def _checked(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int, ...]:
+    asked = numbers(rule, "addresses", addresses)
     if len(asked) > LANES:
         raise ValueError(f"a warp has {LANES} lanes, and these are {len(asked)} addresses")
     if width not in (1, 2, 4, 8, 16):
         raise ValueError(f"width={width}: a lane asks for 1, 2, 4, 8 or 16 bytes at once")
+    if any(at % width for at in asked):
+        wrong = next(at for at in asked if at % width)
+        raise ValueError(
+            f"{rule}: address {wrong} is no multiple of {width}: CUDA's loads of {width} bytes are aligned"
+        )
     return asked

@@ -16,10 +16,10 @@ from .._operations.sort import sort
 from .._profile import check_counts
 from .._streams import synchronize
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars
+from ._experiment import Bars, Column, Experiment
 from ._measuring import measure
 from ._sizes import size
-from ._words import clearly, longer, verdict
+from ._words import clearly, longer, percent, told, verdict
 
 #: The documents' number of keys on a GPU; on the emulator one that ends in seconds.
 ON_GPU, ON_EMULATOR = 1 << 20, 1 << 17
@@ -30,10 +30,11 @@ KEYS_A_SAMPLE = 64
 #: The documents' times of that many keys.
 MS = {"random": 67, "nearly sorted": 225}
 
+SAMPLES = "sort_samples"
 #: The kernels, in the order of the stages, and what each does.
 STAGES = {
     "select_samples": "draw the samples",
-    "sort_samples": "sort the samples, take the splitters",
+    SAMPLES: "sort the samples, take the splitters",
     "count_bins": "count the keys of each bin",
     "scan_bins": "where each bin begins",
     "scatter": "every key to its bin",
@@ -53,8 +54,8 @@ TABLE = (
     Column("stage", "stage"),
     Column("what it does", "does"),
     Column("launches", "launches"),
-    Column("time", "ns", _display.duration),
-    Column("share", "share", lambda share: f"{share:.0%}"),
+    Column("time", "ns", _display.duration, timed=True),
+    Column("share", "share", percent, timed=True),
 )
 
 
@@ -78,8 +79,9 @@ def sample_sort_stages(
     -------
     Experiment
         A row a stage, then all of them without the events that keep them apart, what M's way round the GPU would take
-        for the samples (to the host, ``numpy.sort``, back), and ``numpy.sort`` of all keys: launches, nanoseconds, and
-        the share of the stages' sum. Samples that are sorted by sample sort itself count as "sort the samples".
+        for the samples (to the host, ``numpy.sort``, back; not where all keys are one bin, which needs no samples), and
+        ``numpy.sort`` of all keys: launches, nanoseconds, and the share of the stages' sum. Samples that are sorted by
+        sample sort itself count as "sort the samples".
 
     Raises
     ------
@@ -120,35 +122,35 @@ def sample_sort_stages(
         row["share"] = row["ns"] / max(total, 1)
     together = measure(sort, (x,), taken, times, 0)[0].kernel_ns
     on_cpu = measure(sort, (keys,), {"variant": "numpy"}, times, 1)[0].kernel_ns
-    longest = max(stages, key=lambda row: row["ns"])
     here = backend()
-    beside = [
+    beside: list[dict[str, Any]] = [
         {
             "stage": "all",
             "does": "one call, no events between",
             "launches": sum(row["launches"] for row in stages),
             "ns": together,
         },
-        {
-            "stage": "samples on the CPU",
-            "does": f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of sort_samples",
-            "ns": _display.median([_samples_on_cpu(x) for _ in range(times)]),
-        },
-        {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu},
+        {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu, "cpu": True},
     ]
+    if any(row["stage"] == SAMPLES for row in stages):  # (one bin needs no samples)
+        row = {
+            "stage": "samples on the CPU",
+            "does": f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of {SAMPLES}",
+            "ns": _display.median([_samples_on_cpu(x) for _ in range(times)]),
+        }
+        beside.insert(1, row)
     rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in (*stages, *beside)]
     return Experiment(
         name="sample_sort_stages",
-        title=f"Sample sort of {count:,} {data} keys, stage by stage",
+        title=f"Sample sort of {count:,} {data} {'key' if count == 1 else 'keys'}, stage by stage",
         backend=here,
         columns=TABLE,
         rows=tuple(rows),
-        finding=f"One call takes {_display.duration(together)}; the longest stage is {longest['stage']}, with "
-        f"{longest['share']:.0%} of the stages' time.",
+        finding=told(_finding(stages, together), here.emulated),
         documents=DOCUMENTS,
         verdict="" if here.emulated else _verdict(stages, together, on_cpu, count, data),
         here=HERE if here.emulated else "",
-        draw=bars("stage", "us", "us" + (" (emulated; numpy.sort: of this CPU)" if here.emulated else "")),
+        draw=Bars("stage", "us", "us", timed=True),
     )
 
 
@@ -184,26 +186,34 @@ def _stages(x: Any, taken: dict[str, Any]) -> dict[str, tuple[int, int]]:
     found = dict.fromkeys(STAGES, (0, 0))
     drawn = 0  # samples whose splitters are not taken yet
     for name, ns in launches:
-        stage = "sort_samples" if drawn else name
-        drawn += (name == "select_samples") - (name == "sort_samples")
+        stage = SAMPLES if drawn else name
+        drawn += (name == "select_samples") - (name == SAMPLES)
         found[stage] = (found[stage][0] + 1, found[stage][1] + ns)
     return found
 
 
+def _finding(stages: list[dict[str, Any]], together: float) -> str:
+    longest = max(stages, key=lambda row: float(row["ns"]))
+    return (
+        f"One call takes {_display.duration(together)}; the longest stage is {longest['stage']}, with "
+        f"{longest['share']:.0%} of the stages' time."
+    )
+
+
 def _verdict(stages: list[dict[str, Any]], together: float, on_cpu: float, n: int, data: str) -> str:
     longest = max(stages, key=lambda row: row["ns"])
-    claims = {
-        f"sorting the samples is the longest stage ({longest['stage']} has {longest['share']:.0%} of the time)": (
-            longest["stage"] == "sort_samples"
-        )
-    }
+    claims = {}
+    if any(row["stage"] == SAMPLES for row in stages):
+        claims[
+            f"sorting the samples is the longest stage ({longest['stage']} has {longest['share']:.0%} of the time)"
+        ] = longest["stage"] == SAMPLES
     if n == ON_GPU:
         claims[f"{n:,} {data} keys take {MS[data]} ms (today {_display.duration(together)})"] = not clearly(
             1e6 * MS[data], together
         )
-    told = f"all takes {longer(together, on_cpu)} numpy.sort"
+    whole = f"all takes {longer(together, on_cpu)} numpy.sort"
     if data == "random":
-        claims[f"random keys take a fifth of the CPU's time or less ({told})"] = not clearly(5 * together, on_cpu)
+        claims[f"random keys take a fifth of the CPU's time or less ({whole})"] = not clearly(5 * together, on_cpu)
     else:
-        claims[f"with nearly sorted keys the CPU is faster ({told})"] = clearly(together, on_cpu)
+        claims[f"with nearly sorted keys the CPU is faster ({whole})"] = clearly(together, on_cpu)
     return verdict(claims)

@@ -14,7 +14,7 @@ from .._operations.moving_sum import moving_sum
 from .._resources import kernel_resources
 from .._table import variants
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars
+from ._experiment import Bars, Column, Experiment
 from ._measuring import measure
 from ._sizes import size
 from ._words import clearly, longer, verdict
@@ -36,9 +36,9 @@ TABLE = (
     Column("window", "window"),
     Column("registers\na thread", "registers"),
     Column("local memory\na thread, B", "local_bytes"),
-    Column("kernel", "kernel_ns", _display.duration),
-    Column("GB/s", "gb_per_s"),
-    Column("times\ncompile_time_index", "times"),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("GB/s", "gb_per_s", timed=True),
+    Column("times\ncompile_time_index", "times", timed=True),
 )
 
 
@@ -133,7 +133,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         documents=DOCUMENTS,
         verdict=_verdict(rows, windows[-1]),
         here=" ".join(filter(None, [ON_EMULATOR if here.emulated else "", unknown and UNKNOWN.format(unknown)])),
-        draw=bars("label", "kernel_us", "kernel, us" + (" (emulated)" if here.emulated else "")),
+        draw=Bars("label", "kernel_us", "kernel, us", timed=True),
     )
 
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
 from .._backend import backend
 from .._operations.thread_map import thread_map as number_elements
 from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._sizes import numbers
-from ._words import verdict
+from ._words import counted, verdict
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .._plots import Picture
 
 DOCUMENTS = (
@@ -30,6 +31,14 @@ PICTURE, STARTED = ((76, 62), (16, 16)), 80 * 64
 EDGES = ("right edge", "bottom edge", "back edge")
 #: More elements a layer than this, and a picture has no numbers of threads; more layers, and it shows the first ones.
 NUMBERED, LAYERS = 600, 6
+ACROSS = 100  #: threads beside each other, in all layers of a line, that have room for numbers
+OUTLINED = 40  #: more blocks along an axis, and a picture has neither their outlines nor their numbers
+#: A kind of block each: inside, at edges and corners, outside.
+COLORS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#d9d9d9", "#bdbdbd")
+IDLE: dict[str, Any] = {"fc": "#ffffffa0", "ec": "#aaaaaa", "hatch": "////", "lw": 0}
+MISSED: dict[str, Any] = {"fc": "white", "ec": "#eeb4b4", "hatch": "xx", "lw": 0}
+
+MOST = 1 << 26  #: threads and elements: an array of numbers of each is kept
 
 COLUMNS = (
     Column("kind of block", "kind"),
@@ -48,6 +57,8 @@ class ThreadMap(Experiment):
     Both have the array's shape. Numbers count x first, then y, then z, as in CUDA; -1 is an element without a thread.
     """
 
+    grid: tuple[int, ...] = ()  #: blocks along x, y, z
+    threads: tuple[int, ...] = ()  #: of a block, along x, y, z
     block: Array = field(default_factory=lambda: np.empty(0, np.int64))
     thread: Array = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -73,7 +84,7 @@ def thread_map(
     -------
     ThreadMap
         A row a kind of block (inside, at an edge, at a corner, outside the array) with its idle threads; ``block`` and
-        ``thread`` hold the numbers of each element, and ``plot()`` draws them.
+        ``thread`` hold the numbers of each element, and ``plot()`` draws them: a colour a kind, idle threads hatched.
 
     Raises
     ------
@@ -81,7 +92,7 @@ def thread_map(
         What must be a whole number is none.
     ValueError
         Neither a grid nor a shape for blocks of one or three axes; lengths below 1; more than three axes, or not as
-        many each; a grid or a block that the device does not take.
+        many each; a grid or a block that the device does not take; more than 2**26 threads or elements.
     CudaError
         The GPU or the emulator failed.
 
@@ -103,7 +114,7 @@ def thread_map(
     if grid is not None:
         blocks = _lengths("grid", grid)
     elif array is not None:
-        blocks = tuple(-(-n // length) for n, length in zip(array, threads, strict=False))
+        blocks = _covering(array, threads)
     else:
         raise ValueError("thread_map: give a grid, or a shape that it shall cover")
     if array is None:
@@ -115,6 +126,7 @@ def thread_map(
         )
 
     here = backend()
+    _check_limits(blocks, threads, array, here.properties)
     size, count = math.prod(threads), math.prod(blocks)
     numbers = np.arange(1, count * size + 1, dtype=np.int64).reshape(blocks[::-1] + threads[::-1])
     seen = number_elements(np.zeros(array[::-1], np.int64), numbers, variant="coordinates") - 1  # 0: nobody's
@@ -123,18 +135,42 @@ def thread_map(
     rows = _kinds(block_of, blocks, threads, array)
     return ThreadMap(
         name="thread_map",
-        title=f"{_by(array)} elements, {_by(blocks)} blocks of {_by(threads)} threads (x by y by z)",
+        title=_title(array, blocks, threads),
         backend=here,
         columns=COLUMNS,
         rows=rows,
-        finding=_finding(rows, size * count, int(np.count_nonzero(seen < 0)), block_of.size),
+        finding=_finding(rows, math.prod(array)),
         documents=DOCUMENTS,
-        verdict=_verdict(rows, size * count) if (array, threads, grid) == (*PICTURE, None) else "",
+        verdict=_verdict(rows) if _title(array, blocks, threads) == OF_THE_PICTURE else "",
         here="Blocks and threads have the same numbers on the emulator and on a GPU: only when they run differs.",
         draw=_draw,
+        grid=blocks,
+        threads=threads,
         block=block_of,
         thread=thread_of,
     )
+
+
+def _covering(array: Sequence[int], threads: Sequence[int]) -> tuple[int, ...]:
+    """Blocks that are enough for that array."""
+    return tuple(-(-n // length) for n, length in zip(array, threads, strict=False))
+
+
+def _check_limits(
+    blocks: tuple[int, ...], threads: tuple[int, ...], array: tuple[int, ...], device: dict[str, Any]
+) -> None:
+    """The kernel asks for the same, when memory for a number a thread is there: too much of it for some grids."""
+    limits, most = device["max_grid"], device["max_threads_per_block"]
+    for axis, count, length, grid, block in zip("xyz", blocks, threads, limits, device["max_block_dims"], strict=False):
+        if count > grid or length > block or math.prod(threads) > most:
+            raise ValueError(
+                f"thread_map: {counted(count, 'block')} of {counted(length, 'thread')} along {axis}: this device takes "
+                f"{grid} blocks and {block} threads there, and {most} threads a block"
+            )
+    if max(math.prod(blocks) * math.prod(threads), math.prod(array)) > MOST:
+        raise ValueError(
+            f"thread_map: {_title(array, blocks, threads)}: it tells of at most {MOST:,} threads and as many elements"
+        )
 
 
 def _lengths(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
@@ -144,8 +180,17 @@ def _lengths(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
     return lengths
 
 
+def _title(array: Sequence[int], blocks: Sequence[int], threads: Sequence[int]) -> str:
+    said = (f"{_by(n)} {what}{'s' * (math.prod(n) != 1)}" for n, what in ((array, "element"), (blocks, "block")))
+    return f"{', '.join(said)} of {_by(threads)} thread{'s' * (math.prod(threads) != 1)} (x by y by z)"
+
+
 def _by(lengths: Sequence[int]) -> str:
     return " x ".join(f"{n:,}" for n in lengths)
+
+
+#: The title of the experiment that shows the documents' picture.
+OF_THE_PICTURE = _title(PICTURE[0], _covering(*PICTURE), PICTURE[1])
 
 
 def _kinds(
@@ -174,43 +219,149 @@ def _joined(edges: list[str]) -> str:
     return " and ".join([*(edge.removesuffix(" edge") for edge in edges[:-1]), edges[-1]])
 
 
-def _finding(rows: Sequence[dict[str, Any]], threads: int, missed: int, elements: int) -> str:
-    idle = sum(row["idle_in_all"] for row in rows)
-    said = f"{threads:,} threads for {elements:,} elements: "
-    said += f"{idle:,} of them are idle ({idle / threads:.1%})" if idle else "all of them have an element"
+def _threads(rows: Sequence[dict[str, Any]]) -> int:
+    return sum(row["blocks"] * row["threads"] for row in rows)
+
+
+def _finding(rows: Sequence[dict[str, Any]], elements: int) -> str:
+    idle, threads = sum(row["idle_in_all"] for row in rows), _threads(rows)
+    missed = elements - (threads - idle)
+    said = f"{counted(threads, 'thread')} for {counted(elements, 'element')}: "
+    if idle:
+        said += f"{idle:,} of them {'is' if idle == 1 else 'are'} idle ({idle / threads:.1%})"
+    else:
+        said += "it has an element" if threads == 1 else "all of them have an element"
     if missed:
-        said += f", and {missed:,} elements have no thread, since the grid ends before the array"
+        said += f", and {counted(missed, 'element')} {'has' if missed == 1 else 'have'} no thread, since the grid ends "
+        said += "before the array"
     return said + "."
 
 
-def _verdict(rows: Sequence[dict[str, Any]], threads: int) -> str:
+def _verdict(rows: Sequence[dict[str, Any]]) -> str:
+    threads = _threads(rows)
     claims = {f"the picture takes 80 x 64 threads ({threads:,})": threads == STARTED}
     claims[f"blocks come in four kinds ({', '.join(row['kind'] for row in rows)})"] = len(rows) == 4
     return verdict(claims)
 
 
+def _segments(n: int, count: int, length: int) -> list[tuple[str, int, int]]:
+    """Along one axis: the threads of blocks inside the array, of the block that its edge cuts, of those outside."""
+    inside = min(n // length, count)
+    cut = inside + (inside < count and n % length > 0)
+    parts = (("inside", 0, inside), ("cut", inside, cut), ("outside", cut, count))
+    return [(part, length * first, length * end) for part, first, end in parts if first < end]
+
+
+def _kind(parts: Sequence[str]) -> str:
+    """Of a block, from where it is along x, y, z."""
+    cut = [edge for edge, part in zip(EDGES, parts, strict=False) if part == "cut"]
+    return "outside" if "outside" in parts else _joined(cut) if cut else "inside"
+
+
 def _draw(result: Experiment, picture: Picture) -> None:
+    """Layer by layer: blocks in the colour of their kind, the array's edge, and what is idle beyond it hatched."""
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
+
     assert isinstance(result, ThreadMap)
-    layers = result.block.reshape((-1, *result.block.shape[-2:])) if result.block.ndim > 1 else result.block[None, None]
-    threads = result.thread.reshape(layers.shape)
-    shown = layers[:LAYERS]
-    every = picture.subplots(1, len(shown), squeeze=False)[0]
-    for z, (axes, blocks) in enumerate(zip(every, shown, strict=True)):
-        # Neighbouring blocks differ in colour; elements without a thread are white.
-        axes.imshow(np.ma.masked_less(blocks, 0) * 7 % 20, cmap="tab20", vmin=0, vmax=19, aspect="equal")
-        if blocks.size <= NUMBERED:
-            for (y, x), thread in np.ndenumerate(threads[z]):
-                axes.text(x, y, str(thread) if thread >= 0 else "?", ha="center", va="center", fontsize=5)
-        else:
-            for number in np.unique(blocks[blocks >= 0]).tolist():
-                y, x = np.argwhere(blocks == number).mean(axis=0)
-                axes.text(x, y, str(number), ha="center", va="center", fontsize=7)
-        axes.set_title(f"z = {z}" if len(layers) > 1 else "", fontsize=8)
+    filled = [1] * (3 - len(result.grid))
+    grid, threads, array = ((*lengths, *filled) for lengths in (result.grid, result.threads, result.block.shape[::-1]))
+    layers = max(grid[2] * threads[2], array[2])
+    colors = dict(zip(dict.fromkeys(row["kind"] for row in result.rows), COLORS, strict=False))
+    shown = min(layers, LAYERS)
+    rows = 1 if shown <= 3 else 2
+    every = picture.subplots(rows, -(-shown // rows), squeeze=False)
+    small = _is_small(grid, threads, array, every.shape[1])
+    for axes in every.flat[shown:]:
+        axes.axis("off")
+    for z, axes in enumerate(every.flat[:shown]):
+        _draw_layer(axes, z, grid, threads, array, colors)
+        _write_numbers(axes, z, result, grid, threads, array, small)
+        axes.set_title(f"z = {z}" if layers > 1 else "", fontsize=8)
         axes.set_xlabel("x", fontsize=8)
-        axes.set_ylabel("y" if result.block.ndim > 1 else "", fontsize=8)
         axes.tick_params(labelsize=6)
-        if result.block.ndim == 1:
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator("auto", integer=True))
+        if len(result.grid) == 1:
             axes.set_yticks([])
-    words = "numbers: of the thread in its block" if shown[0].size <= NUMBERED else "numbers: of the block"
-    left_out = f"; {_display.figure(len(layers))} layers, the first {LAYERS}" if len(layers) > LAYERS else ""
-    picture.supxlabel(f"a colour a block; {words}{left_out}", fontsize=8)
+            axes.set_box_aspect(0.15)
+        else:
+            axes.set_ylabel("y", fontsize=8)
+            axes.set_aspect("equal")
+    counts = {row["kind"]: counted(row["blocks"], "block") for row in result.rows}
+    legend = [Patch(fc=color, ec="#555555", label=f"{kind}: {counts[kind]}") for kind, color in colors.items()]
+    if any(row["idle"] for row in result.rows):
+        legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
+    if np.any(result.block < 0):
+        legend.append(Patch(**MISSED, label="elements without\na thread"))
+    picture.legend(handles=legend, fontsize=8, loc="outside right center")
+    words = ["thick: the array's edge"]
+    if max(grid[:2]) <= OUTLINED:
+        words.append(f"outlines: blocks; numbers: of the {'thread in its block' if small else 'block'}")
+    if layers > LAYERS:
+        words.append(f"{layers:,} layers, the first {LAYERS}")
+    picture.supxlabel("; ".join(words), fontsize=8)
+
+
+def _is_small(grid: Sequence[int], threads: Sequence[int], array: Sequence[int], columns: int) -> bool:
+    """There is room for a number in each thread."""
+    wide, high = (max(count * length, n) for count, length, n in zip(grid[:2], threads[:2], array[:2], strict=True))
+    return wide * high <= NUMBERED and wide * columns <= ACROSS
+
+
+def _draw_layer(
+    axes: Axes, z: int, grid: Sequence[int], threads: Sequence[int], array: Sequence[int], colors: dict[str, str]
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    def fill(x: int, y: int, x_end: int, y_end: int, **look: Any) -> None:
+        if x < x_end and y < y_end:
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), x_end - x, y_end - y, **look))
+
+    (nx, ny, nz), (wide, high, deep) = array, (count * length for count, length in zip(grid, threads, strict=True))
+    along_x, along_y, along_z = (_segments(*lengths) for lengths in zip(array, grid, threads, strict=True))
+    if z < deep:
+        (layer,) = (part for part, first, end in along_z if first <= z < end)
+        for part_x, x, x_end in along_x:
+            for part_y, y, y_end in along_y:
+                fill(x, y, x_end, y_end, fc=colors[_kind((part_x, part_y, layer))], lw=0)
+        fill(nx if z < nz else 0, 0, wide, high, **IDLE)
+        fill(0, ny, min(nx, wide), high if z < nz else 0, **IDLE)
+        if max(grid[:2]) <= OUTLINED:
+            axes.vlines([i * threads[0] - 0.5 for i in range(grid[0] + 1)], -0.5, high - 0.5, color="#555555", lw=0.8)
+            axes.hlines([i * threads[1] - 0.5 for i in range(grid[1] + 1)], -0.5, wide - 0.5, color="#555555", lw=0.8)
+    if z < nz:
+        fill(wide if z < deep else 0, 0, nx, ny, **MISSED)
+        fill(0, high, min(nx, wide), ny if z < deep else 0, **MISSED)
+        fill(0, 0, nx, ny, fill=False, ec="black", lw=2, zorder=3)
+    axes.set_xlim(-1, max(wide, nx))
+    axes.set_ylim(max(high, ny), -1)  # y grows downwards, as rows do
+
+
+def _write_numbers(
+    axes: Axes,
+    z: int,
+    result: ThreadMap,
+    grid: Sequence[int],
+    threads: Sequence[int],
+    array: Sequence[int],
+    small: bool,
+) -> None:
+    """Of threads, as they wrote them (the idle ones' by the formula), or of blocks; "?" is an element without one."""
+    nx, ny, nz = array
+    wide, high, deep = (count * length for count, length in zip(grid, threads, strict=True))
+    if small:
+        of_thread = result.thread.reshape(array[::-1])
+        for y, x in np.ndindex(max(high, ny), max(wide, nx)):
+            idle = not (x < nx and y < ny and z < nz)
+            number = x % threads[0] + threads[0] * (y % threads[1] + threads[1] * (z % threads[2]))
+            if idle and not (x < wide and y < high and z < deep):
+                continue
+            number = number if idle else int(of_thread[z, y, x])
+            color = "#666666" if idle else "black"
+            axes.text(x, y, str(number) if number >= 0 else "?", ha="center", va="center", fontsize=5, color=color)
+    elif z < deep and max(grid[:2]) <= OUTLINED:
+        for y, x in np.ndindex(grid[1], grid[0]):
+            number = x + grid[0] * (y + grid[1] * (z // threads[2]))
+            middle = (x + 0.5) * threads[0] - 0.5, (y + 0.5) * threads[1] - 0.5
+            axes.text(*middle, str(number), ha="center", va="center", fontsize=7)

@@ -15,10 +15,10 @@ from .._operations.sum_of_squares import sum_of_squares
 from .._profile import check_counts
 from .._streams import Event, synchronize
 from .._table import find, variants
-from ._experiment import Column, Experiment, bars
+from ._experiment import Bars, Column, Experiment
 from ._measuring import measure
 from ._sizes import size
-from ._words import NEARLY, clearly, verdict
+from ._words import NEARLY, clearly, grouped, told, verdict
 
 #: The documents' input on a GPU; on the emulator a size that ends at once.
 ON_GPU, ON_EMULATOR = 1 << 20, 1 << 16
@@ -28,7 +28,7 @@ CYCLES = {"single_thread": 640_000_000, "multi_block": 150_000}
 
 DOCUMENTS = (
     "P5: a kernel of 0.09 ms inside 0.37 s on the host's clock; T3 and L: cycles of the chip, read by the kernel "
-    "itself (640 million for one thread, 150 thousand for 32 blocks)"
+    "itself (640 million for one thread; 150 thousand for 32 blocks, from the first one's start to the last one's end)"
 )
 HERE = (
     "The emulator's chip is this CPU: its cycles are its nanoseconds times the emulated clock rate. What each clock "
@@ -37,9 +37,9 @@ HERE = (
 TABLE = (
     Column("clock", "clock"),
     Column("what it is around", "around"),
-    Column("time", "ns", _display.duration),
-    Column("cycles", "cycles", lambda cycles: f"{cycles:,.0f}"),
-    Column("times the\nblocks' own", "times"),
+    Column("time", "ns", _display.duration, timed=True),
+    Column("cycles", "cycles", grouped, timed=True),
+    Column("times the\nblocks' own", "times", timed=True),
 )
 
 
@@ -98,11 +98,11 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
         backend=here,
         columns=TABLE,
         rows=rows,
-        finding=_finding({str(each["key"]): float(each["ns"]) for each in rows}),
+        finding=told(_finding({str(each["key"]): float(each["ns"]) for each in rows}), here.emulated),
         documents=DOCUMENTS,
         verdict="" if here.emulated else _verdict({row["key"]: row for row in rows}, variant, n),
         here=HERE if here.emulated else "",
-        draw=bars("label", "us", "us (emulated)" if here.emulated else "us"),
+        draw=Bars("label", "us", "us", timed=True),
     )
 
 
@@ -135,6 +135,7 @@ def _rows(x: Any, variant: str, count: int, whole: Any) -> tuple[dict[str, Any],
             "us": ns / 1e3,
             "cycles": counted,
             "times": None if key == "numpy" else ns / base,
+            "cpu": key == "numpy",
         }
         for key, clock, around, ns, counted in ways
     )
@@ -163,22 +164,26 @@ def _by_host(x: Any, variant: str, count: int) -> tuple[float, float, float]:
 
 
 def _finding(ns: dict[str, float]) -> str:
-    told = _display.duration
+    blocks, kernel, whole, launch = (_display.duration(ns[key]) for key in ("blocks", "kernel", "whole", "launch"))
     return (
-        f"The blocks run for {told(ns['blocks'])}, events say {told(ns['kernel'])} for the kernel, and the caller of "
-        f"the whole waits {told(ns['whole'])}, {ns['whole'] / max(ns['blocks'], 1):,.1f} times as long; a call that "
-        f"does not wait returns after {told(ns['launch'])}, which times nothing but the launch."
+        f"The blocks run for {blocks}, events say {kernel} for the kernel, and the caller of the whole waits {whole}, "
+        f"{ns['whole'] / max(ns['blocks'], 1):,.1f} times as long; a call that does not wait returns after {launch}, "
+        "which times nothing but the launch."
     )
 
 
 def _verdict(rows: dict[str, dict[str, Any]], variant: str, n: int) -> str:
-    kernel, whole, cycles = rows["kernel"]["ns"], rows["whole"]["ns"], rows["block"]["cycles"]
+    kernel, whole, block = rows["kernel"]["ns"], rows["whole"]["ns"], rows["block"]
     claims = {
         "the kernel is a small part of what the host's clock sees "
         f"({_display.duration(kernel)} of {_display.duration(whole)}, {kernel / whole:.1%})": kernel <= NEARLY * whole
     }
     if variant in CYCLES and n == ON_GPU:
-        claims[f"{variant} takes {CYCLES[variant]:,} cycles (the median block takes {cycles:,.0f})"] = not clearly(
-            CYCLES[variant], cycles
-        )
+        # The documents' cycles are those of all blocks together. (A timer that stood still tells less than events.)
+        ns = rows["blocks"]["ns"] or kernel
+        cycles = ns * block["cycles"] / max(block["ns"], 1)
+        claims[
+            f"{variant} takes {CYCLES[variant]:,} cycles (from the first block's start to the last one's end it is "
+            f"{_display.duration(ns)}, {_display.figure(cycles)} cycles at the chip's clock rate)"
+        ] = not clearly(CYCLES[variant], cycles)
     return verdict(claims)

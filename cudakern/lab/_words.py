@@ -31,6 +31,31 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
+def told(finding: str, emulated: bool) -> str:
+    """A finding of times, which says so where they are emulated."""
+    return f"By emulated times: {finding[0].lower()}{finding[1:]}" if emulated else finding
+
+
+def grouped(n: float) -> str:
+    """A whole number with its thousands apart: "4,096"."""
+    return f"{n:,.0f}"
+
+
+def percent(share: float) -> str:
+    """A share of 1: "25%"."""
+    return f"{share:.0%}"
+
+
+def of_hundred(share: float) -> str:
+    """A share of 100, however small: "0.0031%"."""
+    return f"{share:.3g}%"
+
+
+def scientific(value: float) -> str:
+    """Of whatever magnitude: "1.2e-07"."""
+    return f"{value:.1e}"
+
+
 def clearly(more: float, less: float) -> bool:
     """More than "about as long as"."""
     return more > (1 + NEARLY) * less

@@ -1,0 +1,143 @@
+"""What all experiments give back: copies and pickles of it, and emulated times under headings that say so."""
+
+import copy
+import dataclasses
+import json
+import pickle
+
+import pytest
+
+import cudakern
+from cudakern import _display, lab
+from cudakern.lab._by_name import experiments
+from cudakern.lab._experiment import Column, Experiment, Lines
+
+#: Small ones.
+ARGUMENTS = {
+    "bank_conflicts": {"strides": [16]},
+    "hello": {},
+    "host_memory": {"sizes": [4096]},
+    "thread_map": {"grid": None, "block": (4, 4), "shape": (6, 7)},
+}
+
+
+def small(name):
+    given = ARGUMENTS.get(name, {"n": 500})
+    return getattr(lab, name)(**given, **({} if name in ("hello", "thread_map") else {"repeat": 1}))
+
+
+def copies(what):
+    for version in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        yield pickle.loads(pickle.dumps(what, version))
+    yield copy.copy(what)
+    yield copy.deepcopy(what)
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_results_can_be_copied_and_kept(name, backend):
+    result = small(name)
+    for again in copies(result):
+        assert type(again) is type(result)
+        assert json.dumps(again.to_dict()) == json.dumps(result.to_dict())
+        assert repr(again) == repr(result)
+        assert again._repr_html_() == result._repr_html_()
+        again.plot()
+
+
+def test_maps_backends_and_ladders_can_be_copied_and_kept(backend):
+    seen, ladder, here = lab.thread_map(2, 3, 5), cudakern.ladder("vector_add", n=100, repeat=1), cudakern.backend()
+    for again in copies(seen):
+        assert again.block.tolist() == seen.block.tolist()
+        assert again.thread.tolist() == seen.thread.tolist()
+    for again in copies(ladder):
+        assert again.to_dict() == ladder.to_dict()
+        assert again.backend == ladder.backend
+    for again in copies(here):
+        assert again == here
+        assert again.native is here.native
+        assert repr(again) == repr(here)
+
+
+def test_a_backend_that_is_not_here_is_no_copy_of_another(monkeypatch):
+    with cudakern.use_backend("emulator"):
+        kept = pickle.dumps(dataclasses.replace(cudakern.backend(), name="cuda"))
+    monkeypatch.setattr(cudakern._backend, "_cuda", lambda: (None, "there is no device"))
+    with pytest.raises(cudakern.CudaError, match="backend 'cuda' cannot be used: there is no device"):
+        pickle.loads(kept)
+
+
+# --- emulated times --------------------------------------------------------------------------------------------------
+def is_time(column):
+    kind = column.show is _display.duration or column.key in ("gb_per_s", "cycles", "relative", "times", "gain")
+    return kind or column.key.split("_")[-1] == "ps"
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_emulated_times_are_called_so(name):
+    with cudakern.use_backend("emulator"):
+        result = small(name)
+    headings = result.table().columns
+    for column, heading in zip(result.columns, headings, strict=True):
+        there = any(value is not None for value in result[column.key])
+        emulated = (is_time(column) or column.timed) and there and name != "layouts"  # (the CPU's own are left there)
+        assert heading == column.name + "\n(emulated)" * emulated
+    of_times = ("host_memory", "overlap", "sample_sort_stages", "timing")
+    assert result.finding.startswith("By emulated times: ") == (name in of_times)
+    axes = " ".join(each.get_xlabel() + each.get_ylabel() for each in result.plot().axes)
+    drawn = {"constant_memory", "host_memory", "overlap", "registers", "sample_sort_stages", "spilling", "timing"}
+    assert ("(emulated)" in axes) == (name in drawn)
+
+
+@pytest.mark.parametrize("name", ["timing", "sample_sort_stages"])
+def test_the_cpus_own_time_is_not_emulated(name):
+    with cudakern.use_backend("emulator"):
+        result = small(name)
+    (row,) = (row for row in result.table().rows if "(CPU's own)" in " ".join(row))
+    assert {"NumPy's sum, without a device", "numpy.sort"} & {*row}
+    assert sum("(CPU's own)" in cell for cell in row) == 1
+    (axes,) = result.plot().axes
+    assert axes.get_xlabel() == "us (emulated); grey: the CPU's own"
+    assert len({bar.get_facecolor() for bar in axes.patches}) == 2
+
+
+def test_a_chips_times_have_no_mark():
+    with cudakern.use_backend("emulator"):
+        here = cudakern.backend()
+
+    class Chip(type(here)):
+        emulated = False
+
+    columns = (Column("time", "ns", _display.duration, timed=True), Column("what", "what"))
+    rows = ({"ns": 5.0, "what": "a", "cpu": True}, {"ns": None, "what": "b"})
+    result = Experiment("x", "x", Chip(here.name, here.device, here.why, here.native), columns, rows, "x.", "x")
+    assert result.table().columns == ["time", "what"]
+    assert result.table().rows == [["5 ns", "a"], ["-", "b"]]
+    emulated = dataclasses.replace(result, backend=here, here="x")
+    assert emulated.table().columns == ["time\n(emulated)", "what"]
+    assert emulated.table().rows == [["5 ns (CPU's own)", "a"], ["-", "b"]]
+    nothing = dataclasses.replace(emulated, rows=rows[1:])
+    assert nothing.table().columns == ["time", "what"]
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+def test_lines_on_each_other_are_all_seen(backend):
+    rows = [{"x": x, "y": x * (2 if who == "c" else 1), "who": who} for who in "abcd" for x in (1, 2)]
+    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x.", "x", here="x", draw=Lines(*"xyxy", "who"))
+    (axes,) = result.plot().axes
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "-", ":"]
+    with cudakern.use_backend("emulator"):
+        late, early, *_ = lab.latency(n=100, repeat=1).plot().axes[0].lines
+    assert (late.get_label(), early.get_label()) == ("late", "early")
+    assert late.get_linestyle() != early.get_linestyle()
+
+
+def test_every_memorys_rate_is_seen(backend):
+    (axes,) = lab.host_memory([4096, 1 << 16], repeat=1).plot().axes
+    assert axes.get_yscale() == "log"
+    there, back = axes.lines[::2], axes.lines[1::2]
+    for one, other in zip(there, back, strict=True):
+        assert one.get_color() == other.get_color()
+        assert one.get_linewidth() > 2 * other.get_linewidth()  # what lies on it does not hide it
+        assert one.get_zorder() <= other.get_zorder()
+    assert len({line.get_color() for line in there}) == 3
+    assert {line.get_linestyle() for line in back} == {"--"}
