@@ -4,7 +4,7 @@
 // Why     In float32 a sum of 1000 products has lost digits by its end; compensated, it keeps nearly all of them.
 // Claim   error of an element: about two roundings, whatever k is (before: it grows with k). Words read: the same
 // Price   four operations a product instead of one. A kernel that only waited for memory would do them meanwhile; this
-//         one is not quite that: a fifth more time on an H200, at n = 1000 (docs/ladders.md)
+//         one is not quite that: a fifth more time on an H200, at n = 1000 (README's ladder)
 // Edges   as "naive"; an infinity in A or B comes out as in a plain sum
 // Map     as "naive"
 // Limit   memory traffic, as before: "shared_row"

@@ -9,7 +9,7 @@
 //         four); 32-byte sectors: 4 (before: 4 too; 5 in most rows where n is no multiple of 8)
 // Price   the padding, and copies row by row (one 2-D copy)
 // Edges   as "shared_row"; nothing reads or writes the padding
-// Limit   the documents' chip gained threefold; an H200 gains nothing (docs/ladders.md), as its caches move sectors,
+// Limit   the documents' chip gained threefold; an H200 gains nothing (README's ladder), as its caches move sectors,
 //         and those are as many. Every word of B is still read m times: "tiled"
 #ifndef CK_MATMUL_PITCHED_CUH
 #define CK_MATMUL_PITCHED_CUH
