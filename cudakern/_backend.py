@@ -71,21 +71,22 @@ class Backend:
         return str(self.properties["name"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, device, why and the device's properties, for JSON."""
+        """Name, device, why and the device's properties, for JSON; not the free memory, which is no lasting fact."""
         return {
             "name": self.name,
             "emulated": self.emulated,
             "device": self.device,
             "why": self.why,
-            "properties": self.properties,
+            "properties": {key: value for key, value in self.properties.items() if key != "memory_free"},
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickles and copies: a module cannot be in one, and its name is there already."""
-        return {key: value for key, value in vars(self).items() if key != "native"}
+        """For pickles and copies, which may be opened where there is no such device, or another: what it said."""
+        facts = _Facts(self.emulated, self.capability, self.properties)
+        return {**vars(self), "native": cast(Native, facts)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, native=native_of(state["name"]))
+        vars(self).update(state)
 
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
@@ -93,6 +94,24 @@ class Backend:
     def _repr_html_(self) -> str:
         rows = [["backend", self.name], ["device", f"{self.device}: {self.device_name}"], ["why", self.why]]
         return _display.Table("", ["", ""], rows).html()
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """In the place of the module in a pickled or copied Backend: what the device said, and nothing that runs."""
+
+    is_emulated: bool
+    of_capability: int
+    of_device: dict[str, Any]
+
+    def emulated(self) -> bool:
+        return self.is_emulated
+
+    def capability(self, device: int) -> int:
+        return self.of_capability
+
+    def device_properties(self, device: int) -> dict[str, Any]:
+        return dict(self.of_device)
 
 
 def _load(name: str) -> Native:

@@ -4,6 +4,8 @@ import copy
 import dataclasses
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -54,16 +56,50 @@ def test_maps_backends_and_ladders_can_be_copied_and_kept(backend):
         assert again.backend == ladder.backend
     for again in copies(here):
         assert again == here
-        assert again.native is here.native
+        assert (again.emulated, again.capability) == (here.emulated, here.capability)
+        assert again.to_dict() == here.to_dict()
         assert repr(again) == repr(here)
 
 
-def test_a_backend_that_is_not_here_is_no_copy_of_another(monkeypatch):
-    with cudakern.use_backend("emulator"):
-        kept = pickle.dumps(dataclasses.replace(cudakern.backend(), name="cuda"))
-    monkeypatch.setattr(cudakern._backend, "_cuda", lambda: (None, "there is no device"))
-    with pytest.raises(cudakern.CudaError, match="backend 'cuda' cannot be used: there is no device"):
-        pickle.loads(kept)
+def test_a_result_is_opened_where_its_device_is_not(backend):
+    """Here no module is asked, so none need be here; where another chip is, it still names the one that ran."""
+    code = """
+import json, pickle, sys
+ladder = pickle.loads(bytes.fromhex(sys.stdin.read()))
+from cudakern import _backend
+_backend._load = None  # any module asked for would fail
+print(json.dumps([ladder.to_dict(), repr(ladder), ladder._repr_html_()]))
+"""
+    ladder = cudakern.ladder("vector_add", n=100, repeat=1)
+    renamed = dataclasses.replace(ladder.backend, native=Chip(ladder.backend.native))
+    ladder = dataclasses.replace(ladder, backend=renamed)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(ladder).hex(), capture_output=True, text=True, check=True
+    )
+    content, words, html = json.loads(ran.stdout)
+    assert content == json.loads(json.dumps(ladder.to_dict(), default=str))
+    assert (words, html) == (repr(ladder), ladder._repr_html_())
+    assert content["backend"]["properties"]["name"] == "some other chip"
+    assert "some other chip" in words
+
+
+class Chip:
+    """A module of another chip's."""
+
+    def __init__(self, native):
+        self.native = native
+
+    def __getattr__(self, name):
+        return getattr(self.native, name)
+
+    def device_properties(self, device):
+        return {**self.native.device_properties(device), "name": "some other chip"}
+
+
+def test_free_memory_is_no_part_of_a_record(backend):
+    here = cudakern.backend()
+    assert "memory_free" in here.properties
+    assert set(here.properties) - set(here.to_dict()["properties"]) == {"memory_free"}
 
 
 # --- emulated times --------------------------------------------------------------------------------------------------

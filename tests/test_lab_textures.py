@@ -54,7 +54,8 @@ def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
 @pytest.mark.parametrize("emulated", [True, False])
 def test_the_picture_has_times_where_they_say_something(backend, emulated):
     side = SimpleNamespace(emulated=emulated, device_name="one or the other")
-    steps, edges, *times = dataclasses.replace(lab.textures(9, repeat=1), backend=side).plot().axes
+    result = dataclasses.replace(lab.textures(9, repeat=1), backend=side, here="as told")
+    steps, edges, *times = result.plot().axes
     assert [len(axes.patches) for axes in times] == [] if emulated else [3 + 8]
     assert [line.get_label() for line in edges.lines] == ["clamp", "wrap", "mirror", "border"]
     full, filtered = (line.get_ydata() for line in steps.lines)

@@ -9,9 +9,10 @@ ENTRY run_add_one(const Shape *shape, const int *in, int *out, int n) {
     return launch(shape, add_one, in, out, n);
 }
 
-// Counts in one word of the host's, as seen by the whole system.
+// Counts in one word of the host's. Of the device's scope: one of the system's is promised in the host's memory only where
+// cudaDevAttrHostNativeAtomicSupported is 1, and memcheck calls it an invalid access elsewhere.
 __global__ void count_up(unsigned *word) {
-    atomicAdd_system(word, 1u);
+    atomicAdd(word, 1u);
 }
 ENTRY run_count_up(const Shape *shape, unsigned *word) {
     return launch(shape, count_up, word);
