@@ -25,7 +25,7 @@ def commit():
 def measured_sources(op):
     """The files that a ladder's figures depend on: the operation's and all that they include, and the timing."""
     kernels = ROOT / "csrc/kernels"
-    found, new = set(), [ROOT / "csrc/runtime/timing.c"]
+    found, new = set(), [ROOT / "csrc/runtime/timing.c", kernels / "head_start.cu"]
     new += [path for path in (kernels / op).rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
     while new:
         path = new.pop()

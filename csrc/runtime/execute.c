@@ -70,7 +70,7 @@ static int report(job *job) {
     measure->plan = job->plan;
     measure->bytes_to_device = measure->bytes_to_host = 0;
     measure->to_device_ns = measure->to_host_ns = 0;
-    CK_TRY(ck_timing_between(job->own, COPIED_IN, RAN, &measure->kernel_ns, job->error));
+    CK_TRY(ck_timing_between(job->own, START, RAN, &measure->kernel_ns, job->error));
     if (!job_on_device(job)) {
         CK_TRY(ck_timing_between(job->own, BEGIN, COPIED_IN, &measure->to_device_ns, job->error));
         CK_TRY(ck_timing_between(job->own, BEGIN_OUT, COPIED_OUT, &measure->to_host_ns, job->error));

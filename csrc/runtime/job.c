@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include "../kernels/head_start.h"
+#include "backend.h"
+
 // A row's function may return a failure without words.
 static int worded(job *job, int status, const char *stage) {
     if (status != CK_OK && job->error->code == CK_OK)
@@ -122,12 +125,20 @@ int job_mark(job *job, int event) {
     return ck_timing_mark(job->own, event, job->context.stream, job->error);
 }
 
+// Where the copies' time ends and the kernels' begins.
+static int mark_start(job *job) {
+    CK_TRY(job_mark(job, COPIED_IN));
+    if (job->request->measure != NULL && !backend_is_emulated()) // emulated times have no such gap
+        CK_TRY(ck_head_start(&job->context, job->error));
+    return job_mark(job, START);
+}
+
 // The launches, with what they find in constant memory.
 static int run(job *job) {
     const ck_request *request = job->request;
     ck_symbol_use *uses[CK_MAX_SYMBOLS];
     int status = ck_symbols_fill(job->runtime, &job->plan, job->views, &job->context, uses, job->error);
-    if (status == CK_OK) status = job_mark(job, COPIED_IN);
+    if (status == CK_OK) status = mark_start(job);
     if (status == CK_OK && request->measure != NULL && request->measure->by_launch)
         status = ck_timeline_create(&job->context.timeline, job->context.stream, job->error);
     if (status == CK_OK)

@@ -4,8 +4,8 @@
 
 #include "runtime.h"
 
-// Events of a measured call.
-enum { BEGIN, COPIED_IN, RAN, BEGIN_OUT, COPIED_OUT };
+// Events of a measured call: BEGIN to COPIED_IN and BEGIN_OUT to COPIED_OUT are its copies, START to RAN its kernels.
+enum { BEGIN, COPIED_IN, START, RAN, BEGIN_OUT, COPIED_OUT };
 
 typedef struct job {
     ck_runtime *runtime;

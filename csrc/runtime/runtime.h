@@ -51,7 +51,7 @@ void ck_fault_set(int64_t n, int code); // the n-th guarded call from now fails 
 int64_t ck_fault_count(void);           // guarded calls since then
 
 // --- state -------------------------------------------------------------------------------------------------------
-enum { CK_EVENTS = 5 };
+enum { CK_EVENTS = 6 };
 
 // A non-blocking stream with the events that time a call on it. One call at a time owns it.
 typedef struct ck_stream {
