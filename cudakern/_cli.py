@@ -149,6 +149,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     known = ", ".join(names())
     made = command("ladder", _ladder, "Run every variant on one input; without a name the two headlines'.")
     made.add_argument("op", nargs="?", help=known)
+    add_arguments(made, "parameters, for the variants that have them, e.g. threads=512 or radius=10")
     made.add_argument("--op", dest="op_option", metavar="OP", help="the same")
     made.add_argument("--all", action="store_true", help="every operation's")
     made.add_argument("--n", type=int, help="length, or rows and columns")
@@ -303,11 +304,19 @@ def _resources(options: argparse.Namespace) -> int:
 
 
 def _ladder(options: argparse.Namespace) -> int:
-    if options.op and options.op_option:
+    words = [word for word in (options.op, *options.arguments) if word]
+    named = next((word for word in words if not _is_argument(word)), None)
+    if named and options.op_option:
         raise ValueError("ladder: the operation is given twice")
-    op = options.op or options.op_option
+    op = named or options.op_option
     if op and options.all:
         raise ValueError(f"ladder: either {op} or --all")
+    parameters = keywords("ladder", [word for word in words if word != named])
+    for name, value in parameters.items():
+        if hasattr(options, name):
+            raise ValueError(f"ladder does not take '{name}={value}': write --{name} {value}")
+        if not op:
+            raise ValueError(f"ladder: {name}= is a parameter of an operation's variants: name the operation")
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
@@ -331,6 +340,7 @@ def _ladder(options: argparse.Namespace) -> int:
                 warmup=options.warmup,
                 seed=options.seed,
                 progress=True,
+                **parameters,
             )
         )
         if not options.json:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _display, _table
+from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
 from ._dtypes import numpy_dtype
@@ -60,6 +62,7 @@ class Ladder(Sequence[Step]):
     dtype: str
     backend: Backend
     steps: tuple[Step, ...]
+    parameters: dict[str, Any] = field(default_factory=dict)  #: as given; a variant without such a one ran as ever
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -86,7 +89,8 @@ class Ladder(Sequence[Step]):
     def title(self) -> str:
         """Operation, input and device in a line."""
         shapes = " by ".join(" x ".join(f"{n:,}" for n in s) or "a number" for s in self.shapes)
-        return f"{self.operation}: {shapes} {self.dtype}; {self.backend.device_name}"
+        given = "".join(f", {name}={value}" for name, value in self.parameters.items())
+        return f"{self.operation}: {shapes} {self.dtype}{given}; {self.backend.device_name}"
 
     def table(self) -> _display.Table:
         """The table, as words."""
@@ -144,6 +148,7 @@ class Ladder(Sequence[Step]):
             "operation": self.operation,
             "shapes": self.shapes,
             "dtype": self.dtype,
+            "parameters": dict(self.parameters),
             "backend": self.backend.to_dict(),
             "steps": [s.to_dict() for s in self.steps],
         }
@@ -161,13 +166,15 @@ def ladder(
     n: int | None = None,
     shape: Sequence[int] | None = None,
     dtype: npt.DTypeLike | None = None,
+    inputs: Sequence[Any] | None = None,
     variants: Sequence[str] | None = None,
     repeat: int | None = None,
     warmup: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     progress: bool | None = None,
+    **parameters: Any,
 ) -> Ladder:
-    """Run every variant of an operation on one random input and compare time, rate and error.
+    """Run every variant of an operation on one input and compare time, rate and error.
 
     Parameters
     ----------
@@ -179,14 +186,19 @@ def ladder(
         Instead of ``n``: the array's shape; (m, k, n) for an (m, k) by (k, n) product.
     dtype : dtype, optional
         Of the input. Default: the documents' int32 (0 to 9) and float32 (0 to 1).
+    inputs : sequence, optional
+        Instead of a random input: the arrays and numbers that a call of the operation takes, e.g. ``[picture]``.
     variants : sequence of str, optional
         Which ones, in that order. Default: all.
     repeat, warmup : int, optional
         As in :func:`profile`.
-    seed : int
-        Of the input.
+    seed : int, optional
+        Of the random input. Default: 0.
     progress : bool, optional
         Show on stderr which row runs. Default: only on a terminal.
+    **parameters
+        For the variants that have them: ``threads=512``, ``lists=32``; and what changes the result, for all:
+        ``radius=10``, ``mode="wrap"``.
 
     Returns
     -------
@@ -197,9 +209,9 @@ def ladder(
     Raises
     ------
     ValueError
-        An unknown operation or variant, or a bad size.
+        An unknown operation or variant, a bad size, a parameter's value that no variant takes.
     TypeError
-        A type that no variant takes.
+        A type that no variant takes, inputs that the operation does not take, a parameter that none of them has.
     ImportError
         bfloat16, without the package ml_dtypes.
 
@@ -212,28 +224,100 @@ def ladder(
     """
     what = operation(op)
     check_counts(repeat, warmup)
-    check_seed(seed)
     if variants is None:
         rows = list(_table.variants(op))
     else:
         rows = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
-    sizes, kind = _input(what, n, shape, dtype)
-    inputs = what.make(sizes, kind, seed)
+    own, of_rows = _parameters(what, rows, parameters)
+    if inputs is None:
+        check_seed(seed or 0)
+        sizes, kind = _input(what, n, shape, dtype)
+        arrays = what.make(sizes, kind, seed or 0)
+    else:
+        arrays = _given(what, inputs, own, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
+        kind = next((x for x in map(np.asarray, arrays) if x.ndim), np.asarray(arrays[0])).dtype
     here = backend()
     steps: list[Step] = []
     with _progress(progress, op, len(rows)) as announce:
         announce("NumPy in double, to compare with")
-        wide = widened(inputs, np.float64)
-        reference = what.reference(*wide)
-        magnitude = what.magnitude(*wide) if what.cancels else None
+        wide = widened(tuple(map(np.asarray, arrays)), np.float64)
+        # Inputs that are left out (interp's ends) are known to the call alone.
+        every = len(wide) == _count(what)
+        reference = what.reference(*wide, **own) if every else what.call(*wide, variant="numpy", **own)
+        magnitude = what.magnitudes(*wide, **own) if what.cancels else None
         del wide  # as large as the inputs, or twice
-        for row in rows:
+        for row, its in zip(rows, of_rows, strict=True):
             announce(row.name)
-            steps.append(_step(what, row, here, inputs, reference, magnitude, repeat, warmup))
+            call = {"variant": row.name, **own, **its}
+            steps.append(_step(what, row, here, arrays, call, reference, magnitude, repeat, warmup))
     first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
-    return Ladder(
-        op, what.rate, tuple(x.shape for x in inputs), kind.name, here, tuple(_with_speedup(s, first) for s in steps)
-    )
+    shapes = tuple(np.shape(x) for x in arrays)
+    return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), parameters)
+
+
+def _parameters(
+    what: Operation, rows: Sequence[_table.Variant], given: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Those that change the result, which every call takes; and for each row, the others that it has."""
+
+    def having(name: str, among: Sequence[_table.Variant]) -> list[_table.Variant]:
+        return [row for row in among if any(p.name == name for p in row.parameters)]
+
+    everywhere = _table.variants(what.name)
+    for name, value in given.items():
+        there = having(name, everywhere)
+        if not there:
+            known = dict.fromkeys(p.name for row in everywhere for p in row.parameters)
+            takes = ", ".join(f"{other}=" for other in known) or "no parameters"
+            raise TypeError(f"ladder: the variants of {what.name} have no {name!r}: they take {takes}")
+        asked = there if name in what.own else having(name, rows)
+        if not asked:
+            raise TypeError(
+                f"ladder: of {', '.join(row.name for row in rows)} none has {name}=; "
+                f"{', '.join(row.name for row in there)} {'has' if len(there) == 1 else 'have'}"
+            )
+        _check_value(asked, name, value)
+    own = {name: value for name, value in given.items() if name in what.own}
+    others = {name: value for name, value in given.items() if name not in own}
+    return own, [{name: value for name, value in others.items() if having(name, [row])} for row in rows]
+
+
+def _check_value(rows: Sequence[_table.Variant], name: str, value: Any) -> None:
+    """Refuses a value that no row takes. One that some take is those rows' own matter: the others' steps say so."""
+    error: TypeError | ValueError | None = None
+    for row in rows:
+        try:
+            row.values({name: value})
+            return
+        except (TypeError, ValueError) as refused:
+            error = error or refused
+    if error is not None:
+        raise error
+
+
+def _count(what: Operation) -> int:
+    """How many inputs it takes."""
+    return len(what.make(what.ragged[0], numpy_dtype(what.default_dtype), 0))
+
+
+def _given(
+    what: Operation, inputs: Sequence[Any], own: Mapping[str, Any], others: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """The caller's own input, as the calls take it."""
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(f"ladder: give inputs or {name}, not both: the inputs have one already")
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"ladder: inputs are a list of what {what.name} takes, as [x], not {type(inputs).__name__}")
+    if any(isinstance(x, DeviceArray) for x in inputs):
+        raise TypeError("ladder: inputs are the host's, since NumPy's row takes them too: .get() brings one there")
+    most = _count(what)
+    takes = list(inspect.signature(what.call).parameters.values())[:most]
+    if not sum(p.default is p.empty for p in takes) <= len(inputs) <= most:
+        raise TypeError(f"ladder: {what.name} takes {', '.join(p.name for p in takes)}; {len(inputs)} inputs are given")
+    arrays = tuple(x if isinstance(x, (int, float, complex)) else np.asarray(x) for x in inputs)
+    what.call(*arrays, variant="numpy", **own)  # refuses what is no input
+    return arrays
 
 
 def _input(
@@ -264,6 +348,7 @@ def _step(
     row: _table.Variant,
     here: Backend,
     inputs: tuple[Any, ...],
+    call: dict[str, Any],
     reference: Any,
     magnitude: Any,
     repeat: int | None,
@@ -273,7 +358,7 @@ def _step(
         reason = row.why_not(here)
         if reason:
             return Step(row, None, None, None, f"not here: {reason}")
-        profile, result = measure(what.call, inputs, {"variant": row.name}, repeat, warmup)
+        profile, result = measure(what.call, inputs, call, repeat, warmup)
     except (TypeError, ValueError, NotImplementedError) as error:
         return Step(row, None, None, None, f"not for this input: {error}")
     except CudaError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -113,7 +112,7 @@ def _error_ratio(
     if expected.dtype.kind in "biu":
         return float("inf")
     bound = row.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
-        what.magnitude(*wide, **{k: v for k, v in own.items() if k in inspect.signature(what.magnitude).parameters})
+        what.magnitudes(*wide, **own)
     )
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -227,6 +227,8 @@ def test_the_c_module_counts_nothing_beyond_the_bins(name, row):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "shared_atomics"])
 def test_what_bincount_does_not_take(backend, variant):
+    with pytest.raises(TypeError, match="x is None, and numbers are wanted"):
+        bincount(None, variant=variant)
     places = (np.asarray,) if variant == "numpy" else (np.asarray, cudakern.asarray)
     for place in places:
         with pytest.raises(TypeError, match=r"weights are not taken here: numpy\.bincount\(x, weights\)"):

@@ -119,6 +119,22 @@ def test_ladder(backend):
     assert all(step["profile"]["emulated"] == (backend == "emulator") for step in steps[0]["steps"])
 
 
+def test_ladder_with_parameters():
+    (steps,) = cli_json("ladder", "stencil_1d", "radius=7", "--n", 100, "--repeat", 1, "--backend", "emulator")
+    assert steps["parameters"] == {"radius": 7}
+    assert {step["profile"]["parameters"].get("radius", 7) for step in steps["steps"]} == {7}
+    (steps,) = cli_json("ladder", "--op", "sort", "lists=4", "--n", 100, "--repeat", 1, "--backend", "emulator")
+    assert steps["parameters"] == {"lists": 4}
+    for words, told in (
+        (["radius=7"], "name the operation"),
+        (["--all", "tile=8"], "name the operation"),
+        (["sort", "lists=4", "n=100"], "write --n 100"),
+        (["sort", "--lists", "4"], "write lists=4"),
+        (["sort", "lists"], "write NAME=VALUE"),
+    ):
+        assert told in cli("ladder", *words, status=2)
+
+
 def test_both_ladders_and_their_pictures(tmp_path):
     path = tmp_path / "both.png"
     words = cli("ladder", "--n", 40, "--repeat", 1, "--plot", path, "--backend", "emulator")

@@ -531,3 +531,20 @@ def test_why_a_row_does_not_run_on_an_older_chip():
                     cudakern.inclusive_scan(x, variant="lookback")
         finally:
             cudakern.emulator.configure(chip="H200")
+
+
+# --- words for what is no array, and for NumPy's other keywords ------------------------------------------------------
+@pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
+def test_the_name_of_a_file_is_no_picture(backend, variant, tmp_path):
+    for name in ("photo.png", tmp_path / "photo.png"):
+        with pytest.raises(TypeError, match="pixels, and not the name of a file: .*Image.open"):
+            cudakern.grayscale(name, variant=variant)
+
+
+@pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
+def test_keywords_of_numpys_add(backend, variant):
+    for keyword in ("where", "casting", "dtype"):
+        with pytest.raises(TypeError, match=f"vector_add: numpy.add's keyword '{keyword}' is not taken here"):
+            cudakern.vector_add([1], [2], variant=variant, **{keyword: None})
+    with pytest.raises(TypeError, match="foo"):
+        cudakern.vector_add([1], [2], variant=variant, foo=None)

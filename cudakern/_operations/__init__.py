@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ class Operation:
     own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
     cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
     any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
+
+    def magnitudes(self, *inputs: Any, **own: Any) -> Any:
+        """``magnitude`` with those of ``own`` that it takes."""
+        taken = inspect.signature(self.magnitude).parameters
+        return self.magnitude(*inputs, **{name: value for name, value in own.items() if name in taken})
 
 
 def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

@@ -122,6 +122,8 @@ def bincount(
     """
     if weights is not None:
         raise TypeError(f"{NAME}: weights are not taken here: numpy.bincount(x, weights) adds them, on the host")
+    if x is None:
+        raise TypeError(f"{NAME}: x is None, and numbers are wanted: an array of integers")
     least = _least(minlength)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too

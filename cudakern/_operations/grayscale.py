@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, overload
 
 import numpy as np
@@ -119,6 +120,11 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
     >>> cudakern.grayscale(image, variant="blocks_2d").tolist()
     [[54, 184, 18, 255]]
     """
+    if isinstance(image, (str, os.PathLike)):
+        raise TypeError(
+            f"{NAME} takes a picture's pixels, and not the name of a file: "
+            "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
+        )
     return compute(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 

@@ -246,7 +246,7 @@ def reference(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Arra
     return np.asarray(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
 
 
-def magnitude(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
+def magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
     """The values near a point: of its cell and one on each side."""
     i, size = _cells(x, xp), np.abs(fp)
     near = [size[np.clip(i + k, 0, size.size - 1)] for k in (-1, 0, 1, 2)]

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from .. import _dispatch
 from .._array import DeviceArray
 from .._layout import Shape
 from .._table import AUTO
@@ -26,6 +27,8 @@ def _shape(x: Shape, y: Shape) -> Shape:
             "equal or one of them 1"
         ) from None
 
+
+NOT_TAKEN = ("casting", "order", "dtype", "subok", "signature", "sig", "where")
 
 RULE = Rule(NAME, ("x", "y"), np.add, preferred=("vectorized",), shape=_shape, broadcasts=True, others="OmMSUT")
 
@@ -100,6 +103,7 @@ def vector_add(
     >>> cudakern.vector_add([1, 2, 3], [10, 20, 30], variant="naive").tolist()
     [11, 22, 33]
     """
+    _dispatch.refuse_keywords(NAME, "numpy.add's", NOT_TAKEN, parameters)
     return compute(RULE, (x, y), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
