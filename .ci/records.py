@@ -46,3 +46,10 @@ def digest(op):
         code = re.sub(r"\binline\b", " ", code)  # of linkage, and of no kernel's code
         whole.update(f"{path.relative_to(ROOT)}\0{''.join(code.split())}\0".encode())
     return whole.hexdigest()
+
+
+def of_experiments():
+    """The operations whose kernels the experiments of cudakern.lab run: those that its modules import."""
+    imported = re.compile(r"^from \.\._operations(?:\.| import )(\w+)", re.M)
+    found = {name for path in (ROOT / "cudakern/lab").glob("*.py") for name in imported.findall(path.read_text())}
+    return sorted(name for name in found if (ROOT / "csrc/kernels" / name).is_dir())

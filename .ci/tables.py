@@ -268,15 +268,18 @@ def ladders():
 def outdated():
     """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
     faults = []
-    for path in sorted([*RESULTS.glob("ladder_*.json"), *RESULTS.glob("gpu_bench.json")]):
+    several = {"gpu_bench.json": "gpu bench", "gpu_lab.json": "gpu lab"}  # of several operations, and their steps
+    for path in sorted(
+        [*RESULTS.glob("ladder_*.json"), *(path for name in several if (path := RESULTS / name).exists())]
+    ):
         record = json.loads(path.read_text())
-        bench = "ladder" not in record
         if record["commit"] == records.UNKNOWN:
             faults.append(f"{path.name} does not say which commit it measured")
-        digests = record.get("digests", {}) if bench else {record["ladder"]["operation"]: record.get("digest")}
+        one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
+        digests = one or record.get("digests", {})
         changed = [op for op, digest in digests.items() if digest != records.digest(op)]
         if changed or not digests:
-            step = "deep ladders" if record["chip"] == "emulator" else "gpu bench" if bench else "gpu ladders"
+            step = several.get(path.name) or ("deep ladders" if record["chip"] == "emulator" else "gpu ladders")
             none = not digests or None in digests.values()
             what = "it has no digest of its kernels" if none else f"{' and '.join(changed)}: its kernels have changed"
             faults.append(f"{path.name}: {what}; re-measure: .ci/{step}")
