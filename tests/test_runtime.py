@@ -388,8 +388,8 @@ def test_ctrl_c_ends_a_long_kernel():
         a = np.ones((3000, 3000), "float32")
         with cudakern.use_backend("emulator"):
             cudakern.matmul(a[:8, :8], a[:8, :8], variant="tiled")
-            print("started", flush=True)
             try:
+                print("started", flush=True)
                 cudakern.matmul(a, a, variant="tiled")
             except KeyboardInterrupt:
                 print("interrupted", flush=True)
