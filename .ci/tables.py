@@ -237,7 +237,7 @@ def experiments():
         "by the experiments as they are now, which may say it in other words than on the day of the measurement. Do "
         "not edit it.",
     ]
-    for name, found in record["experiments"].items():
+    for name, found in sorted(record["experiments"].items()):
         lines += ["", f"## {name}", "", found["title"] + ".", ""] if "title" in found else ["", f"## {name}", ""]
         if "error" in found:
             lines += [f"It failed: {found['error']}"]

@@ -72,7 +72,8 @@ def _sorted(rows: Rows, title: str) -> Told:
     n, data = _parts(SORTED, title)
     ns = {row["stage"]: row["ns"] for row in rows}
     stages = [row for row in rows if row["share"] is not None]
-    verdict = _sample_sort._verdict(stages, ns["all"], ns["numpy.sort"], int(n.replace(",", "")), data)
+    samples = ns.get(_sample_sort.ON_CPU)
+    verdict = _sample_sort._verdict(stages, ns["all"], ns["numpy.sort"], int(n.replace(",", "")), data, samples)
     return _sample_sort._finding(stages, ns["all"]), verdict
 
 

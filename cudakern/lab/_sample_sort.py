@@ -30,7 +30,7 @@ KEYS_A_SAMPLE = 64
 #: The documents' times of that many keys.
 MS = {"random": 67, "nearly sorted": 225}
 
-SAMPLES = "sort_samples"
+SAMPLES, ON_CPU = "sort_samples", "samples on the CPU"
 #: The kernels, in the order of the stages, and what each does.
 STAGES = {
     "select_samples": "draw the samples",
@@ -132,11 +132,13 @@ def sample_sort_stages(
         },
         {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu, "cpu": True},
     ]
+    samples_on_cpu = None
     if any(row["stage"] == SAMPLES for row in stages):  # (one bin needs no samples)
+        samples_on_cpu = _display.median([_samples_on_cpu(x) for _ in range(times)])
         row = {
-            "stage": "samples on the CPU",
+            "stage": ON_CPU,
             "does": f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of {SAMPLES}",
-            "ns": _display.median([_samples_on_cpu(x) for _ in range(times)]),
+            "ns": samples_on_cpu,
         }
         beside.insert(1, row)
     rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in (*stages, *beside)]
@@ -148,7 +150,7 @@ def sample_sort_stages(
         rows=tuple(rows),
         finding=told(_finding(stages, together), here.emulated),
         documents=DOCUMENTS,
-        verdict="" if here.emulated else _verdict(stages, together, on_cpu, count, data),
+        verdict="" if here.emulated else _verdict(stages, together, on_cpu, count, data, samples_on_cpu),
         here=HERE if here.emulated else "",
         draw=Bars("stage", "us", "us", timed=True),
     )
@@ -200,7 +202,9 @@ def _finding(stages: list[dict[str, Any]], together: float) -> str:
     )
 
 
-def _verdict(stages: list[dict[str, Any]], together: float, on_cpu: float, n: int, data: str) -> str:
+def _verdict(
+    stages: list[dict[str, Any]], together: float, on_cpu: float, n: int, data: str, samples_on_cpu: float | None
+) -> str:
     longest = max(stages, key=lambda row: row["ns"])
     claims = {}
     if any(row["stage"] == SAMPLES for row in stages):
@@ -216,4 +220,10 @@ def _verdict(stages: list[dict[str, Any]], together: float, on_cpu: float, n: in
         claims[f"random keys take a fifth of the CPU's time or less ({whole})"] = not clearly(5 * together, on_cpu)
     else:
         claims[f"with nearly sorted keys the CPU is faster ({whole})"] = clearly(together, on_cpu)
+        for row in stages:
+            if row["stage"] == SAMPLES and samples_on_cpu is not None:
+                way = f"to the host, sorted and back they take {longer(samples_on_cpu, row['ns'])} {SAMPLES}"
+                claims[f"the samples of nearly sorted keys are sorted faster on the CPU ({way})"] = clearly(
+                    row["ns"], samples_on_cpu
+                )
     return verdict(claims)
