@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+KERNELS = ROOT / "csrc/kernels"
 UNKNOWN = "unknown"
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.S)
 
@@ -22,26 +23,30 @@ def commit():
     return asked.stdout.strip() or UNKNOWN
 
 
-def measured_sources(op):
-    """The files that a ladder's figures depend on: the operation's and all that they include, and the timing."""
-    kernels = ROOT / "csrc/kernels"
-    found, new = set(), [ROOT / "csrc/runtime/timing.c", kernels / "head_start.cu"]
-    new += [path for path in (kernels / op).rglob("*") if path.suffix in (".cu", ".cuh", ".h")]
+def sources(op):
+    """The files that the speed of an operation's kernels depends on: its own, and all that they include."""
+    return included([path for path in (KERNELS / op).rglob("*") if path.suffix in (".cu", ".cuh", ".h")])
+
+
+def included(new):
+    found = set()
     while new:
         path = new.pop()
         if path in found:
             continue
         found.add(path)
-        if kernels in path.parents:
+        if KERNELS in path.parents:
             wanted = re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)
             new += [there for there in ((path.parent / name).resolve() for name in wanted) if there.is_file()]
     return sorted(found)
 
 
-def digest(op):
-    """SHA-256 of those files without comments, white space and the word inline: no edit of words asks for a new run."""
+def digest(op, ours=True):
+    """SHA-256 of those files, and with ``ours`` of our own timing's, without comments, white space and the word
+    inline: no edit of words asks for a new run. (The benchmark times from outside.)"""
+    timing = [ROOT / "csrc/runtime/timing.c", *included([KERNELS / "head_start.cu"])] if ours else []
     whole = hashlib.sha256()
-    for path in measured_sources(op):
+    for path in sorted({*sources(op), *timing}):
         code = COMMENTS.sub(lambda found: found[1] or " ", path.read_text())
         code = re.sub(r"\binline\b", " ", code)  # of linkage, and of no kernel's code
         whole.update(f"{path.relative_to(ROOT)}\0{''.join(code.split())}\0".encode())
@@ -52,4 +57,4 @@ def of_experiments():
     """The operations whose kernels the experiments of cudakern.lab run: those that its modules import."""
     imported = re.compile(r"^from \.\._operations(?:\.| import )(\w+)", re.M)
     found = {name for path in (ROOT / "cudakern/lab").glob("*.py") for name in imported.findall(path.read_text())}
-    return sorted(name for name in found if (ROOT / "csrc/kernels" / name).is_dir())
+    return sorted(name for name in found if (KERNELS / name).is_dir())

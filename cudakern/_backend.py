@@ -80,13 +80,15 @@ class Backend:
             "properties": {key: value for key, value in self.properties.items() if key != "memory_free"},
         }
 
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickles and copies, which may be opened where there is no such device, or another: what it said."""
+    def as_it_is(self) -> Backend:
+        """For results: it keeps what the device says now, whatever becomes of the device, the emulator's chip or the
+        process; and runs nothing. Pickles and copies are that too, since they may be opened where no such device is."""
         facts = _Facts(self.emulated, self.capability, self.properties)
-        return {**vars(self), "native": cast(Native, facts)}
+        return Backend(self.name, self.device, self.why, cast(Native, facts))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = self.as_it_is()
+        return Backend, (kept.name, kept.device, kept.why, kept.native)
 
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
@@ -98,7 +100,7 @@ class Backend:
 
 @dataclass(frozen=True)
 class _Facts:
-    """In the place of the module in a pickled or copied Backend: what the device said, and nothing that runs."""
+    """In the place of a Backend's module: what the device said, and nothing that runs."""
 
     is_emulated: bool
     of_capability: int

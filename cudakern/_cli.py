@@ -23,9 +23,9 @@ from ._arguments import keywords
 from ._backend import backend, use_backend
 from ._device_query import device_query
 from ._errors import CudaError, nearest, unknown
-from ._ladder import Ladder, ladder
+from ._ladder import Ladder, ladder, no_parameter
 from ._occupancy import occupancy
-from ._operations import headlines, kernels_only, names, note_on_skipped
+from ._operations import headlines, kernels_only, names, note_on_skipped, operation
 from ._resources import kernel_resources
 from ._source import source
 from ._verify import verify
@@ -56,13 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command is None and not {"-h", "--help", "--version"} & set(given):
         parser.error(f"which command? There are {', '.join(commands)}; --help says what they do")
     options, rest = parser.parse_known_args(given)
+    options.known = commands[options.command].options()
     if hasattr(options, "arguments"):  # argparse takes none that stands behind an option
         options.arguments = [*options.arguments, *(word for word in rest if _is_argument(word))]
         rest = [word for word in rest if not _is_argument(word)]
     elif isinstance(op := getattr(options, "op", None), str) and _is_argument(op):
         rest = [op, *rest]
     if rest:
-        known = commands[options.command].options()
+        known = options.known
         mend = hasattr(options, "arguments") and _as_argument(rest[0], given, known) or _mend(rest[0], known)
         parser.error(f"{options.command} does not take {rest[0]!r}{mend}")
     try:
@@ -306,17 +307,27 @@ def _resources(options: argparse.Namespace) -> int:
 def _ladder(options: argparse.Namespace) -> int:
     words = [word for word in (options.op, *options.arguments) if word]
     named = next((word for word in words if not _is_argument(word)), None)
+    if named:
+        words.remove(named)
     if named and options.op_option:
         raise ValueError("ladder: the operation is given twice")
     op = named or options.op_option
     if op and options.all:
         raise ValueError(f"ladder: either {op} or --all")
-    parameters = keywords("ladder", [word for word in words if word != named])
+    for word in words:
+        if not _is_argument(word):
+            if word in names():
+                raise ValueError(f"ladder takes one operation, and there is {op} and {word}: --all is for every one")
+            raise ValueError(f"ladder: {word!r} is no argument: write NAME=VALUE, as in threads=512")
+    parameters = keywords("ladder", words)
     for name, value in parameters.items():
-        if hasattr(options, name):
-            raise ValueError(f"ladder does not take '{name}={value}': write --{name} {value}")
+        if f"--{name}" in options.known:
+            instead = name if isinstance(getattr(options, name, None), bool) else f"{name} {value}"
+            raise ValueError(f"ladder does not take '{name}={value}': write --{instead}")
         if not op:
             raise ValueError(f"ladder: {name}= is a parameter of an operation's variants: name the operation")
+        if all(p.name != name for row in _table.variants(op) for p in row.parameters):
+            raise TypeError(no_parameter(operation(op), name))
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)

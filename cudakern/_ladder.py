@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,13 +18,18 @@ from . import _display, _table
 from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
-from ._dtypes import numpy_dtype
+from ._dispatch import refuse_elsewhere
+from ._dtypes import kind_of, numpy_dtype
 from ._errors import CudaError, unknown
 from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, check_seed, measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: What a row's refusal ends with, and is no advice for a ladder, which has no "auto".
+AUTO_TAKES = re.compile(r"; variant='auto' takes (it|them)$")
 
 
 @dataclass(frozen=True)
@@ -186,8 +192,9 @@ def ladder(
         Instead of ``n``: the array's shape; (m, k, n) for an (m, k) by (k, n) product.
     dtype : dtype, optional
         Of the input. Default: the documents' int32 (0 to 9) and float32 (0 to 1).
-    inputs : sequence, optional
-        Instead of a random input: the arrays and numbers that a call of the operation takes, e.g. ``[picture]``.
+    inputs : list or tuple, optional
+        Instead of a random input: the host's arrays and numbers that a call takes as its operands, in that order:
+        ``[keys]`` for "sort", ``[a, x, y]`` for "saxpy", ``[x, xp, fp]`` for "interp".
     variants : sequence of str, optional
         Which ones, in that order. Default: all.
     repeat, warmup : int, optional
@@ -204,7 +211,8 @@ def ladder(
     -------
     Ladder
         A sequence of steps that shows itself as a table, with ``to_dict()`` and ``plot()``. Errors are relative to the
-        result; those of look-ups, whose results may be near 0, to the values of the table that go into it.
+        result; those of look-ups, whose results may be near 0, to the values of the table that go into it. NaN is
+        right where the reference has NaN. A step that did not run has a ``note``, and neither profile nor error.
 
     Raises
     ------
@@ -228,31 +236,31 @@ def ladder(
         rows = list(_table.variants(op))
     else:
         rows = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
-    own, of_rows = _parameters(what, rows, parameters)
+    plain = {name: _plain(value) for name, value in parameters.items()}
+    own, of_rows = _parameters(what, rows, plain)
     if inputs is None:
-        check_seed(seed or 0)
+        seed = 0 if seed is None else seed
+        check_seed(seed)
         sizes, kind = _input(what, n, shape, dtype)
-        arrays = what.make(sizes, kind, seed or 0)
+        operands = what.make(sizes, kind, seed)
     else:
-        arrays = _given(what, inputs, own, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
-        kind = next((x for x in map(np.asarray, arrays) if x.ndim), np.asarray(arrays[0])).dtype
-    here = backend()
+        operands = _given(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
+        kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
+    here = backend().as_it_is()
     steps: list[Step] = []
+    refused: list[TypeError | ValueError] = []
     with _progress(progress, op, len(rows)) as announce:
         announce("NumPy in double, to compare with")
-        wide = widened(tuple(map(np.asarray, arrays)), np.float64)
-        # Inputs that are left out (interp's ends) are known to the call alone.
-        every = len(wide) == _count(what)
-        reference = what.reference(*wide, **own) if every else what.call(*wide, variant="numpy", **own)
-        magnitude = what.magnitudes(*wide, **own) if what.cancels else None
-        del wide  # as large as the inputs, or twice
+        reference, magnitude = _expected(what, operands, own, inputs is None)
         for row, its in zip(rows, of_rows, strict=True):
             announce(row.name)
             call = {"variant": row.name, **own, **its}
-            steps.append(_step(what, row, here, arrays, call, reference, magnitude, repeat, warmup))
+            steps.append(_step(what, row, here, operands, call, (reference, magnitude), repeat, warmup, refused))
+    if inputs is not None and refused and not any(step.profile or step.failed for step in steps):
+        raise refused[0]  # then it is the input that is wrong
     first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
-    shapes = tuple(np.shape(x) for x in arrays)
-    return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), parameters)
+    shapes = tuple(np.shape(x) for x in operands)
+    return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), plain)
 
 
 def _parameters(
@@ -267,19 +275,34 @@ def _parameters(
     for name, value in given.items():
         there = having(name, everywhere)
         if not there:
-            known = dict.fromkeys(p.name for row in everywhere for p in row.parameters)
-            takes = ", ".join(f"{other}=" for other in known) or "no parameters"
-            raise TypeError(f"ladder: the variants of {what.name} have no {name!r}: they take {takes}")
+            raise TypeError(no_parameter(what, name))
         asked = there if name in what.own else having(name, rows)
         if not asked:
             raise TypeError(
-                f"ladder: of {', '.join(row.name for row in rows)} none has {name}=; "
+                f"ladder: of {', '.join(row.name for row in rows) or 'no variants'} none has {name}=; "
                 f"{', '.join(row.name for row in there)} {'has' if len(there) == 1 else 'have'}"
             )
         _check_value(asked, name, value)
     own = {name: value for name, value in given.items() if name in what.own}
     others = {name: value for name, value in given.items() if name not in own}
     return own, [{name: value for name, value in others.items() if having(name, [row])} for row in rows]
+
+
+def no_parameter(what: Operation, name: str) -> str:
+    """What to say of a parameter that no variant has."""
+    known = dict.fromkeys(p.name for row in _table.variants(what.name) for p in row.parameters)
+    takes = ", ".join(f"{other}=" for other in known) or "no parameters"
+    operands = [p.name for p in _operands(what)]
+    hint = f"; {name} is an input: inputs=[{', '.join(operands)}]" if name in operands else ""
+    return f"ladder: the variants of {what.name} have no {name!r}: they take {takes}{hint}"
+
+
+def _plain(value: Any) -> Any:
+    """A whole number as Python's own, so that it can be shown and written as JSON."""
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        return value
 
 
 def _check_value(rows: Sequence[_table.Variant], name: str, value: Any) -> None:
@@ -295,29 +318,56 @@ def _check_value(rows: Sequence[_table.Variant], name: str, value: Any) -> None:
         raise error
 
 
-def _count(what: Operation) -> int:
-    """How many inputs it takes."""
-    return len(what.make(what.ragged[0], numpy_dtype(what.default_dtype), 0))
+def _operands(what: Operation) -> list[inspect.Parameter]:
+    """The operation's inputs, as its function has them."""
+    count = len(what.make(what.ragged[0], numpy_dtype(what.default_dtype), 0))
+    return list(inspect.signature(what.call).parameters.values())[:count]
 
 
-def _given(
-    what: Operation, inputs: Sequence[Any], own: Mapping[str, Any], others: Mapping[str, Any]
-) -> tuple[Any, ...]:
-    """The caller's own input, as the calls take it."""
+def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The caller's own input, as it came: the rows take it as any call does."""
     for name, value in others.items():
         if value is not None:
-            raise ValueError(f"ladder: give inputs or {name}, not both: the inputs have one already")
+            raise ValueError(f"ladder: give inputs or {name}, not both: {name} is for random input")
+    takes = _operands(what)
+    names = ", ".join(p.name for p in takes)
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError(f"ladder: inputs are a list of what {what.name} takes, as [x], not {type(inputs).__name__}")
+        raise TypeError(f"ladder: inputs is a list, as [{names}], and not of type {type(inputs).__name__}")
+    least = sum(p.default is p.empty for p in takes)
+    if not least <= len(inputs) <= len(takes):
+        some = "" if least == len(takes) else f" (the last {len(takes) - least} may be left out)"
+        beside = f"; beside them {', '.join(f'{name}=' for name in what.own)}" if what.own else ""
+        raise TypeError(f"ladder: {what.name} takes [{names}]{some}{beside}; inputs has {len(inputs)}")
     if any(isinstance(x, DeviceArray) for x in inputs):
         raise TypeError("ladder: inputs are the host's, since NumPy's row takes them too: .get() brings one there")
-    most = _count(what)
-    takes = list(inspect.signature(what.call).parameters.values())[:most]
-    if not sum(p.default is p.empty for p in takes) <= len(inputs) <= most:
-        raise TypeError(f"ladder: {what.name} takes {', '.join(p.name for p in takes)}; {len(inputs)} inputs are given")
-    arrays = tuple(x if isinstance(x, (int, float, complex)) else np.asarray(x) for x in inputs)
-    what.call(*arrays, variant="numpy", **own)  # refuses what is no input
-    return arrays
+    for name, x in zip(names.split(", "), inputs, strict=False):
+        refuse_elsewhere(x, name)
+    operands = list(inputs)
+    while len(operands) > least and operands[-1] is None:
+        operands.pop()
+    return tuple(operands)
+
+
+def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any], made: bool) -> tuple[Any, Any]:
+    """The result by NumPy with floats in double, and what errors are relative to, where that is not the result."""
+    if made:
+        wide = widened(operands, np.float64)
+        return what.reference(*wide, **own), what.magnitudes(*wide, **own) if what.cancels else None
+    # Python's own numbers stay what they are: they take the type of the others.
+    as_given = tuple(
+        x if x is None or isinstance(x, (int, float, complex)) else widened((np.asarray(x),), np.float64)[0]
+        for x in operands
+    )
+    wide = tuple(map(np.asarray, as_given))
+    try:
+        reference = what.call(*as_given, variant="numpy", **own)
+    except (TypeError, ValueError):
+        try:
+            reference = what.reference(*wide, **own)  # NumPy's row may have fewer types
+        except Exception:
+            what.call(*operands, variant="numpy", **own)  # says it better
+            raise
+    return reference, what.magnitudes(*wide, **own) if what.cancels else None
 
 
 def _input(
@@ -347,23 +397,39 @@ def _step(
     what: Operation,
     row: _table.Variant,
     here: Backend,
-    inputs: tuple[Any, ...],
+    operands: tuple[Any, ...],
     call: dict[str, Any],
-    reference: Any,
-    magnitude: Any,
+    expected: tuple[Any, Any],
     repeat: int | None,
     warmup: int | None,
+    refused: list[TypeError | ValueError],
 ) -> Step:
     try:
         reason = row.why_not(here)
         if reason:
             return Step(row, None, None, None, f"not here: {reason}")
-        profile, result = measure(what.call, inputs, call, repeat, warmup)
-    except (TypeError, ValueError, NotImplementedError) as error:
+        profile, result = measure(what.call, operands, call, repeat, warmup)
+    except (TypeError, ValueError) as error:
+        refused.append(error)
+        return Step(row, None, None, None, f"not for this input: {AUTO_TAKES.sub('', str(error))}")
+    except NotImplementedError as error:
         return Step(row, None, None, None, f"not for this input: {error}")
     except CudaError as error:
         return Step(row, None, None, None, f"failed: {error}", failed=True)
-    return Step(row, profile, compare(result, reference, magnitude), None)
+    return Step(row, profile, _errors(result, *expected), None)
+
+
+def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
+    """As compare() has them, but NaN is right where it should be."""
+    result, reference = np.asarray(result), np.asarray(reference)
+    if result.shape == reference.shape and kind_of(result.dtype) in "fc" and kind_of(reference.dtype) in "fc":
+        right = np.isnan(result) & np.isnan(reference)
+        if right.any():
+            result, reference = (
+                np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in (result, reference)
+            )
+            magnitude = None if magnitude is None else np.where(right, 1, magnitude)
+    return compare(result, reference, magnitude)
 
 
 def _with_speedup(step: Step, first: Profile | None) -> Step:

@@ -508,6 +508,8 @@ def max_potential_block_size(
     """
     from ._backend import backend
 
+    if multiprocessors is not None:
+        multiprocessors = _whole("multiprocessors", multiprocessors, 1, None, "a chip has", "max_potential_block_size")
     if multiprocessors is None:
         multiprocessors = int(backend().properties["multiprocessors"])
     where = _here() if capability is None else read_capability(capability)

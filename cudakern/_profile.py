@@ -37,7 +37,7 @@ class Profile:
     to_device_ns: float
     to_host_ns: float
     finish_ns: float  #: the host's part: adding the last partial sums; 0 where the kernel does it
-    whole_ns: float  #: from the call to the result, as the caller waits
+    whole_ns: float  #: from the call to the result, as the caller waits; measuring adds some microseconds to it
     flops: float
     bytes: float  #: the least that the operation can move: operands once, result once
     grid: tuple[int, ...]
@@ -169,8 +169,12 @@ def profile(
 
 
 def check_seed(seed: int) -> None:
-    """ValueError for a seed that NumPy's generators do not take."""
-    if isinstance(seed, int) and seed < 0:
+    """ValueError or TypeError for a seed that NumPy's generators do not take."""
+    try:
+        negative = operator.index(seed) < 0
+    except TypeError:
+        raise TypeError(f"seed={seed!r}: it must be a whole number") from None
+    if negative:
         raise ValueError(f"seed={seed}: it must be 0 or more")
 
 

@@ -105,7 +105,11 @@ class KernelTable(tuple[KernelResources, ...]):
         names = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: what the compiler made of the kernels" if self else "no kernels"
         why = " ".join(dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown"))
-        note = f"Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's. {why}"
+        if any(one.source == "build" for one in self):
+            why += " Most threads is the driver's to say, and no GPU's driver was asked."
+        note = (
+            f"Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's. {why.strip()}"
+        )
         return _display.Table(title, names, rows, note.strip(), right=figures)
 
     def __repr__(self) -> str:
@@ -311,6 +315,11 @@ def kernel_resources(
         row.signature(name)
         found = inspect(what, row, numpy_dtype(name), parameters)
         made += (_resources(one, here, name) for one in found)
+    if not made and dtype is not None and variant is None:
+        taken = dict.fromkeys(t for row in _rows(op, None) for t in row.types)
+        raise TypeError(
+            f"kernel_resources: no variant of {op} that runs here takes {name}; they take {', '.join(taken)}"
+        )
     return KernelTable(made)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
+from typing import Any
 
 from . import _table
 
@@ -17,6 +18,9 @@ class Source(str):
         source = super().__new__(cls, text)
         source.path = path
         return source
+
+    def __reduce__(self) -> tuple[Any, ...]:  # for copies and pickles
+        return Source, (str(self), self.path)
 
     def _repr_html_(self) -> str:
         return f"<pre><code>{html.escape(str(self))}</code></pre>"

@@ -72,7 +72,7 @@ class Verdict:
 def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = None, seed: int = 0) -> Verdict:
     """Check the variants of the named operations (default: all of all) on this context's backend."""
     check_seed(seed)
-    here = backend()
+    here = backend().as_it_is()
     checks = []
     for what, row in [(operation(op), row) for op, row in _table.choose(ops or names(), variants)]:
         for dtype in row.types:

@@ -128,7 +128,13 @@ def test_ladder_with_parameters():
     for words, told in (
         (["radius=7"], "name the operation"),
         (["--all", "tile=8"], "name the operation"),
-        (["sort", "lists=4", "n=100"], "write --n 100"),
+        (["sort", "lists=4", "n=100"], "does not take 'n=100': write --n 100"),
+        (["sort", "json=1"], "does not take 'json=1': write --json\n"),
+        (["sort", "progress=1"], "have no 'progress': they take lists="),
+        (["sort", "inputs=3"], "have no 'inputs': they take lists="),
+        (["sort", "run=1"], "have no 'run': they take lists="),
+        (["sort", "matmul"], "takes one operation, and there is sort and matmul"),
+        (["sort", "sort", "lists=4"], "takes one operation, and there is sort and sort"),
         (["sort", "--lists", "4"], "write lists=4"),
         (["sort", "lists"], "write NAME=VALUE"),
     ):

@@ -1,8 +1,10 @@
 """What all experiments give back: copies and pickles of it, and emulated times under headings that say so."""
 
+import contextlib
 import copy
 import dataclasses
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import pytest
 
 import cudakern
 from cudakern import _display, lab
+from cudakern._verify import verify
 from cudakern.lab._by_name import experiments
 from cudakern.lab._experiment import Column, Experiment, Lines
 
@@ -65,17 +68,17 @@ def test_a_result_is_opened_where_its_device_is_not(backend):
     """Here no module is asked, so none need be here; where another chip is, it still names the one that ran."""
     code = """
 import json, pickle, sys
-ladder = pickle.loads(bytes.fromhex(sys.stdin.read()))
 from cudakern import _backend
-_backend._load = None  # any module asked for would fail
+_backend.native_of = _backend._load = None  # any module asked for would fail
+ladder = pickle.loads(bytes.fromhex(sys.stdin.read()))
 print(json.dumps([ladder.to_dict(), repr(ladder), ladder._repr_html_()]))
 """
     ladder = cudakern.ladder("vector_add", n=100, repeat=1)
     renamed = dataclasses.replace(ladder.backend, native=Chip(ladder.backend.native))
     ladder = dataclasses.replace(ladder, backend=renamed)
-    ran = subprocess.run(
-        [sys.executable, "-c", code], input=pickle.dumps(ladder).hex(), capture_output=True, text=True, check=True
-    )
+    # (Its environment as Python has it: a terminal library may have put a width into C's.)
+    command = {"args": [sys.executable, "-c", code], "env": dict(os.environ), "input": pickle.dumps(ladder).hex()}
+    ran = subprocess.run(**command, capture_output=True, text=True, check=True)
     content, words, html = json.loads(ran.stdout)
     assert content == json.loads(json.dumps(ladder.to_dict(), default=str))
     assert (words, html) == (repr(ladder), ladder._repr_html_())
@@ -94,6 +97,47 @@ class Chip:
 
     def device_properties(self, device):
         return {**self.native.device_properties(device), "name": "some other chip"}
+
+
+def test_a_result_names_the_chip_that_it_was_measured_on():
+    with cudakern.use_backend("emulator"):
+        kept = cudakern.ladder("vector_add", n=100, repeat=1), small("registers"), verify(["vector_add"], ["naive"])
+        live = cudakern.backend()
+        before = [what.to_dict() for what in kept]
+        with emulated_chip("A100"):
+            assert "A100" in live.device_name
+            assert [what.to_dict() for what in kept] == before
+            assert all("H200" in what.backend.device_name for what in kept)
+            assert "H200" in kept[0].title
+
+
+@contextlib.contextmanager
+def emulated_chip(name):
+    cudakern.emulator.configure(chip=name)
+    try:
+        yield
+    finally:
+        cudakern.emulator.configure(chip="H200")
+
+
+def test_sources_and_maps_can_be_copied_and_compared():
+    source = cudakern.source("sort", "sample_sort")
+    for again in copies(source):
+        assert (again, again.path, type(again)) == (source, source.path, type(source))
+    with cudakern.use_backend("emulator"):
+        seen, other = lab.thread_map(2, 3, 5), lab.thread_map(2, 3, 6)
+    assert all(again == seen for again in copies(seen))
+    assert seen != other
+    assert seen != 5
+    changed = dataclasses.replace(seen, block=seen.block + 1)
+    assert changed != seen
+
+
+def test_a_column_that_a_result_does_not_have():
+    with cudakern.use_backend("emulator"):
+        result = lab.hello()
+    with pytest.raises(KeyError, match="unknown column 'lins' of the rows of hello: the nearest is 'line'"):
+        result["lins"]
 
 
 def test_free_memory_is_no_part_of_a_record(backend):

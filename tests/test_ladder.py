@@ -1,9 +1,12 @@
 """Ladders of given parameters and of given input; test_python_api.py has those of random input."""
 
+import json
+
 import numpy as np
 import pytest
 
 import cudakern
+from cudakern import _ladder
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import names, operation, widened
 
@@ -23,9 +26,55 @@ def test_ladder_with_parameters(backend):
         assert all(step.error.max < 1e-6 for step in steps)
     steps = cudakern.ladder("lookup_2d", n=50, mode="border", variants=["numpy", "global_memory"], repeat=1)
     assert all(step.error.max < 1e-6 for step in steps)
-    # One that some rows refuse is their steps' matter; one that all refuse, or none has, is refused.
-    steps = cudakern.ladder("matmul", n=5, tile=32, dtype="float64", repeat=1)
-    assert steps["tiled"].profile.parameters["tile"] == 32
+    steps = cudakern.ladder("sort", n=50, lists=np.int64(8), variants=["merge_serial"], repeat=1)
+    assert json.loads(json.dumps(steps.to_dict()))["parameters"] == {"lists": 8}
+
+
+def test_a_value_that_some_rows_refuse_is_their_steps_matter(monkeypatch):
+    """One that all refuse, or none has, is refused."""
+    from cudakern import _table
+
+    find = _table.Variant.values
+
+    def refuse(self, given):
+        if self.name == "tiled" and given.get("tile") == 8:
+            raise ValueError("tile=8 is nothing for tiled")
+        return find(self, given)
+
+    monkeypatch.setattr(_table.Variant, "values", refuse)
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("matmul", n=5, tile=8, variants=["tiled", "tiled_padded"], repeat=1)
+    assert steps["tiled"].note == "not for this input: tile=8 is nothing for tiled"
+    assert steps["tiled_padded"].profile.parameters["tile"] == 8
+
+
+@pytest.mark.parametrize("op", names())
+def test_what_changes_the_result_changes_it_for_all_rows(op):
+    """Parameters of `own`, at a value that is not the default, for every row that runs here, NumPy's too."""
+    what = operation(op)
+    for name in what.own:
+        having = [p for row in cudakern.variants(op) for p in row.parameters if p.name == name]
+        common = set.intersection(*(set(candidates(parameter)) for parameter in having))
+        value = sorted(common - {usual(having[0])})[0]
+        with cudakern.use_backend("emulator"):
+            for given in ({"shape": what.ragged[-1]}, {"inputs": list(made(what))}):
+                steps = cudakern.ladder(op, **given, **{name: value}, repeat=1, warmup=0)
+                assert not [step.note for step in steps if step.note and not step.note.startswith("not here")]
+                assert all(step.error is None or step.error.max < 0.1 for step in steps), (name, value)
+                assert steps["numpy"].profile is not None
+
+
+def made(what):
+    return what.make(what.ragged[-1], numpy_dtype(what.default_dtype), 5)
+
+
+def candidates(parameter):
+    """Values that a parameter takes, as one would write them."""
+    return parameter.words or parameter.choices or range(parameter.low, parameter.high + 1, parameter.step)
+
+
+def usual(parameter):
+    return parameter.words[parameter.default] if parameter.words else parameter.default
 
 
 @pytest.mark.parametrize(
@@ -72,6 +121,9 @@ def test_ladder_of_ones_own_input(op, backend):
 
 def test_ladders_tell_inputs_apart(backend):
     """The errors are those of this input, and not of a random one."""
+    wraps = [3, np.array([255, 100], np.uint8), np.array([1, 200], np.uint8)]
+    steps = cudakern.ladder("saxpy", inputs=wraps, repeat=1)  # Python's 3 takes their type, in the reference as well
+    assert [step.error for step in steps] == [(0, 0)] * 4
     x, y = np.float32([1, 2, 3]), np.float32([1, 1, 1])
     steps = cudakern.ladder("interp", inputs=[np.float32([0.5, 9]), x - 1, y], variants=["global_memory"], repeat=1)
     assert steps[0].error == (0, 0)  # left and right are what they are where nobody gives them
@@ -90,11 +142,22 @@ def test_ladders_tell_inputs_apart(backend):
         ("sort", {"inputs": [[3, 1]], "n": 3}, ValueError, "give inputs or n, not both"),
         ("sort", {"inputs": [[3, 1]], "seed": 0}, ValueError, "give inputs or seed, not both"),
         ("sort", {"inputs": [[3, 1]], "dtype": "int32"}, ValueError, "give inputs or dtype, not both"),
-        ("sort", {"inputs": np.arange(3)}, TypeError, r"as \[x\], not ndarray"),
-        ("sort", {"inputs": []}, TypeError, "sort takes a; 0 inputs are given"),
-        ("matmul", {"inputs": [np.ones((2, 2))]}, TypeError, "matmul takes a, b; 1 inputs are given"),
+        ("sort", {"inputs": np.arange(3)}, TypeError, r"inputs is a list, as \[a\], and not of type ndarray"),
+        ("sort", {"inputs": []}, TypeError, r"sort takes \[a\]; inputs has 0"),
+        ("sort", {"inputs": [np.ma.array([3, 1], mask=[0, 1])]}, TypeError, "its mask would be lost"),
+        ("sort", {"inputs": [None]}, ValueError, "dimension"),
+        ("grayscale", {"inputs": ["photo.png"]}, TypeError, "not the name of a file"),
+        ("stencil_1d", {"inputs": [[1.0], 10]}, TypeError, r"takes \[x\]; beside them radius=; inputs has 2"),
+        ("interp", {"left": 3}, TypeError, r"left is an input: inputs=\[x, xp, fp, left, right\]"),
+        ("sort", {"seed": ""}, TypeError, "it must be a whole number"),
+        ("matmul", {"inputs": [np.ones((2, 2))]}, TypeError, r"matmul takes \[a, b\]; inputs has 1"),
         ("matmul", {"inputs": [np.ones((2, 3))] * 2}, ValueError, "matmul: .*mismatch"),
-        ("interp", {"inputs": [np.ones(3)] * 6}, TypeError, "interp takes x, xp, fp, left, right; 6 inputs are given"),
+        (
+            "interp",
+            {"inputs": [np.ones(3)] * 6},
+            TypeError,
+            r"left, right\] \(the last 2 may be left out\); inputs has 6",
+        ),
         ("grayscale", {"inputs": [np.ones((2, 3, 3))]}, TypeError, "takes uint8, not float64"),
     ],
 )
@@ -106,3 +169,23 @@ def test_inputs_that_a_ladder_refuses(op, given, error, words):
 def test_a_ladder_takes_no_array_of_the_device(backend):
     with pytest.raises(TypeError, match=r"\.get\(\) brings one there"):
         cudakern.ladder("sort", inputs=[cudakern.asarray([3, 1])])
+
+
+def test_nan_is_right_where_it_should_be(backend, monkeypatch):
+    x = np.float32([3, np.nan, 1, np.inf])
+    for op, rows in (("sort", ["numpy", "sample_sort"]), ("inclusive_scan", ["serial", "lookback"])):
+        steps = cudakern.ladder(op, inputs=[x], variants=rows, repeat=1)
+        assert [step.error for step in steps] == [(0, 0), (0, 0)]
+        json.dumps(steps.to_dict(), allow_nan=False)
+    wrong, right = np.float32([1, np.nan]), np.float32([np.nan, 1])
+    assert np.isnan(_ladder._errors(wrong, right, None).max)
+    assert _ladder._errors(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
+
+
+def test_types_that_numpys_row_has_not(backend):
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    ones = np.ones((4, 4), bfloat16)
+    steps = cudakern.ladder("matmul", inputs=[ones, ones], variants=["numpy", "naive", "tiled"], repeat=1)
+    assert [step.error for step in steps] == [None, (0, 0), (0, 0)]
+    assert steps["numpy"].note.startswith("not for this input: matmul: variant 'numpy' takes float32")
+    assert "auto" not in steps["numpy"].note

@@ -261,6 +261,32 @@ def test_profile_of_a_kernel_that_reads_the_clock(backend):
     assert json_of(p.to_dict())["clock"] == p.clock
 
 
+@pytest.mark.parametrize("on_device", [False, True])
+def test_measured_kernels_have_a_head_start(backend, on_device):
+    """An empty kernel goes before those that are timed, and none before a call that nobody measures."""
+    x = cudakern.asarray(np.ones(500, "float32")) if on_device else np.ones(500, "float32")
+
+    def calls(what):
+        """The guarded calls that it makes, in order, by making each fail."""
+        what()
+        for n in range(1, 50):  # (to the launch; after it profile asks much of the device)
+            native(backend).inject_fault(n, 719)
+            try:
+                what()
+            except cudakern.CudaError as error:
+                yield str(error).partition("The call was ")[2]
+            finally:
+                native(backend).inject_fault(0, 719)
+
+    plain = list(calls(lambda: cudakern.vector_add(x, x, variant="naive")))
+    measured = list(calls(lambda: cudakern.profile(cudakern.vector_add, x, x, variant="naive", repeat=1, warmup=0)))
+    assert not [call for call in plain if "head_start" in call.partition(".")[0]]
+    (start,) = (i for i, call in enumerate(measured) if call.startswith("head_start<<<(1,1,1),(1,1,1),0>>>"))
+    assert measured[start + 1].startswith("cudaEventRecord")
+    assert measured[start + 2].startswith("naive<<<")
+    assert sum(call.startswith("naive<<<") for call in plain) == 1
+
+
 def test_profile_of_a_kernel_that_does_not(backend):
     a = np.ones((40, 40), "float32")
     p = cudakern.profile(cudakern.matmul, a, a, variant="naive", repeat=1)

@@ -158,11 +158,14 @@ def test_memory(library):
 
 def test_all_modules_of_a_process_see_one_memory(library):
     """A user's library and the package's own module: one device, one memory."""
-    before = native(library.side).device_properties(0)["memory_free"]
-    pointer = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(256 << 20)))
-    after = native(library.side).device_properties(0)["memory_free"]
-    library.check("api_free", pointer)
-    assert before - after >= 200 << 20
+    for _ in range(1 if library.side == "emulator" else 20):  # others use a GPU too, and may give memory back
+        before = native(library.side).device_properties(0)["memory_free"]
+        pointer = ctypes.c_void_p(library.value("api_malloc", ctypes.c_void_p, size(256 << 20)))
+        after = native(library.side).device_properties(0)["memory_free"]
+        library.check("api_free", pointer)
+        if before - after >= 200 << 20:
+            return
+    raise AssertionError(f"{before} bytes free before, {after} after")
 
 
 @pytest.mark.parametrize("side", ["emulator"])

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "../kernels/head_start.h"
-#include "backend.h"
 
 // A row's function may return a failure without words.
 static int worded(job *job, int status, const char *stage) {
@@ -125,12 +124,17 @@ int job_mark(job *job, int event) {
     return ck_timing_mark(job->own, event, job->context.stream, job->error);
 }
 
-// Where the copies' time ends and the kernels' begins.
+// Where the copies' time ends and the kernels' begins. What the host has to make for it comes before the head start.
 static int mark_start(job *job) {
+    if (job->request->measure == NULL) return CK_OK;
+    ck_timeline *timeline = NULL;
     CK_TRY(job_mark(job, COPIED_IN));
-    if (job->request->measure != NULL && !backend_is_emulated()) // emulated times have no such gap
-        CK_TRY(ck_head_start(&job->context, job->error));
-    return job_mark(job, START);
+    if (job->request->measure->by_launch) CK_TRY(ck_timeline_create(&timeline, job->error));
+    int status = ck_head_start(&job->context, job->error);
+    if (status == CK_OK) status = job_mark(job, START);
+    job->context.timeline = timeline; // (none of the head start)
+    return status == CK_OK && timeline != NULL ? ck_timeline_start(timeline, job->context.stream, job->error)
+                                               : status;
 }
 
 // The launches, with what they find in constant memory.
@@ -139,8 +143,6 @@ static int run(job *job) {
     ck_symbol_use *uses[CK_MAX_SYMBOLS];
     int status = ck_symbols_fill(job->runtime, &job->plan, job->views, &job->context, uses, job->error);
     if (status == CK_OK) status = mark_start(job);
-    if (status == CK_OK && request->measure != NULL && request->measure->by_launch)
-        status = ck_timeline_create(&job->context.timeline, job->context.stream, job->error);
     if (status == CK_OK)
         status = worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch");
     const int noted = ck_symbols_used(job->runtime, &job->plan, job->device, &job->context, uses, job->error);

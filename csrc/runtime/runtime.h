@@ -362,7 +362,8 @@ typedef struct ck_launch_time {
     const char *name;
     int64_t ns;
 } ck_launch_time;
-int ck_timeline_create(ck_timeline **timeline, cudaStream_t stream, ck_error *error); // also where it fails: destroy
+int ck_timeline_create(ck_timeline **timeline, ck_error *error);
+int ck_timeline_start(ck_timeline *timeline, cudaStream_t stream, ck_error *error); // before the first launch
 int ck_timeline_read(const ck_timeline *timeline, ck_launch_time *times, int *count, ck_error *error); // all is done
 void ck_timeline_destroy(ck_timeline *timeline);                                                       // NULL is fine
 

@@ -13,23 +13,33 @@ struct ck_timeline {
     const char *name[CK_MAX_TIMELINE];
 };
 
-static int mark(ck_timeline *timeline, cudaStream_t stream, ck_error *error) {
+static int add_event(ck_timeline *timeline, ck_error *error) {
     CK_CUDA(error, cudaEventCreate(&timeline->event[timeline->events]));
     timeline->events++;
-    CK_CUDA(error, cudaEventRecord(timeline->event[timeline->events - 1], stream));
     return CK_OK;
 }
 
-int ck_timeline_create(ck_timeline **timeline, cudaStream_t stream, ck_error *error) {
-    *timeline = calloc(1, sizeof **timeline);
-    if (*timeline == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a call's times");
-    return mark(*timeline, stream, error);
+int ck_timeline_create(ck_timeline **timeline, ck_error *error) {
+    ck_timeline *made = calloc(1, sizeof *made);
+    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a call's times");
+    const int status = add_event(made, error);
+    if (status != CK_OK)
+        free(made);
+    else
+        *timeline = made;
+    return status;
+}
+
+int ck_timeline_start(ck_timeline *timeline, cudaStream_t stream, ck_error *error) {
+    CK_CUDA(error, cudaEventRecord(timeline->event[0], stream));
+    return CK_OK;
 }
 
 int ck_timeline_note(ck_timeline *timeline, const char *name, cudaStream_t stream, ck_error *error) {
     if (timeline->count >= CK_MAX_TIMELINE) return CK_OK; // (the first ones say enough)
     timeline->name[timeline->count] = name;
-    CK_TRY(mark(timeline, stream, error));
+    CK_TRY(add_event(timeline, error));
+    CK_CUDA(error, cudaEventRecord(timeline->event[timeline->events - 1], stream));
     timeline->count++;
     return CK_OK;
 }

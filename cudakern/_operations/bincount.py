@@ -104,6 +104,8 @@ def bincount(
         A negative number; more axes than one, or none; a negative minlength; an unknown variant.
     CudaError
         The GPU or the emulator failed (``OutOfMemoryError``: the device has no room for the bins).
+    MemoryError
+        The host has no room for the bins.
 
     Notes
     -----

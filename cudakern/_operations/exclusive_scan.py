@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from .._array import DeviceArray
@@ -89,6 +90,8 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     [0, 3, 4, 8, 9]
     """
     _scan.refuse_numpys(NAME, parameters)
+    if np.ndim(x) == 0 and np.asarray(x).dtype.kind == "O" and not isinstance(x, DeviceArray):
+        raise TypeError(f"{NAME}: x is one {type(x).__name__}, and an array of numbers is wanted")
     return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 

@@ -120,7 +120,7 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
     >>> cudakern.grayscale(image, variant="blocks_2d").tolist()
     [[54, 184, 18, 255]]
     """
-    if isinstance(image, (str, os.PathLike)):
+    if isinstance(image, (str, bytes, os.PathLike)):
         raise TypeError(
             f"{NAME} takes a picture's pixels, and not the name of a file: "
             "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"

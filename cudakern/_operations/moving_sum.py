@@ -25,7 +25,7 @@ def _by_numpy(x: Array, window: int = WINDOW) -> Array:
     return result
 
 
-def _shape(x: Shape) -> Shape:
+def _shape(x: Shape, window: int = WINDOW) -> Shape:
     if len(x) != 2:
         raise ValueError(
             f"{NAME}: x is {x}, and it must have two axes: rows, over which the window moves, and columns; "
@@ -37,7 +37,16 @@ def _shape(x: Shape) -> Shape:
 RULE = Rule(NAME, ("x",), _by_numpy, preferred=("compile_time_index",), shape=_shape)
 
 
-def moving_sum(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
+def moving_sum(
+    x: Any,
+    /,
+    out: Any = None,
+    *,
+    window: int = WINDOW,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Any:
     """A weighted sum over the newest rows of each column: the newest counts ``window`` times, the oldest once.
 
     Parameters
@@ -46,12 +55,14 @@ def moving_sum(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any =
         Rows and columns, float32 or float64. Before the first row all is zero.
     out : ndarray or DeviceArray, optional
         Where the result goes: of x's shape.
+    window : int
+        How many rows count: 8, 16 or 32.
     variant : str
         "auto", or a name from ``variants("moving_sum")``.
     stream : optional
         For arrays on the device: where the work is enqueued.
     **parameters : int
-        The row's parameters: ``window=`` (8, 16 or 32 rows that count; 32 without it) and ``threads=`` per block.
+        The row's parameters: ``threads=`` per block.
 
     Returns
     -------
@@ -79,7 +90,7 @@ def moving_sum(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any =
     >>> moving_sum([[1.0], [0.0], [2.0]], variant="runtime_index", window=8).ravel().tolist()
     [8.0, 7.0, 22.0]
     """
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"window": window}, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _display
 from .._backend import Backend
+from .._errors import unknown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +61,8 @@ class Experiment:
     draw: Callable[[Experiment, Picture], None] | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.backend, Backend):  # (a test's own is what it is)
+            object.__setattr__(self, "backend", self.backend.as_it_is())
         if self.backend.emulated and not self.here:
             raise ValueError(f"{self.name}: on the emulator an experiment says what it can show there")
 
@@ -68,7 +71,12 @@ class Experiment:
 
     def __getitem__(self, key: int | str) -> Any:
         """A row by its number, a column by its key."""
-        return [row[key] for row in self.rows] if isinstance(key, str) else self.rows[key]
+        if not isinstance(key, str):
+            return self.rows[key]
+        keys = dict.fromkeys(name for row in self.rows for name in row)
+        if key not in keys:
+            raise KeyError(unknown("column", key, keys, of=f"the rows of {self.name}"))
+        return [row[key] for row in self.rows]
 
     def table(self) -> _display.Table:
         """The table, as words."""

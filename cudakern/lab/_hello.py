@@ -50,7 +50,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     ValueError
         Less than one block or thread, more threads than a block can have, or more than 16,384 in all.
     RuntimeError
-        A thread did not print its line, or its number did not arrive.
+        A thread did not print its line, or its number did not arrive; inside of ``printed()``, which it uses itself.
     CudaError
         The GPU or the emulator failed.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +61,17 @@ class ThreadMap(Experiment):
     threads: tuple[int, ...] = ()  #: of a block, along x, y, z
     block: Array = field(default_factory=lambda: np.empty(0, np.int64))
     thread: Array = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __eq__(self, other: object) -> bool:
+        """All that the experiment's results are compared by, and the two arrays element by element."""
+        if not isinstance(other, ThreadMap):
+            return NotImplemented
+        plain = [f.name for f in fields(self) if f.compare and f.name not in ("block", "thread")]
+        return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("block", "thread")
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # rows are dictionaries, so no result has one
 
 
 def thread_map(
