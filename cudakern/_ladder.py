@@ -94,7 +94,7 @@ class Ladder(Sequence[Step]):
     @property
     def title(self) -> str:
         """Operation, input and device in a line."""
-        shapes = " by ".join(" x ".join(f"{n:,}" for n in s) or "a number" for s in self.shapes)
+        shapes = " by ".join(" x ".join(f"{n:,}" for n in s) or "one number" for s in self.shapes)
         given = "".join(f", {name}={value}" for name, value in self.parameters.items())
         return f"{self.operation}: {shapes} {self.dtype}{given}; {self.backend.device_name}"
 
@@ -384,8 +384,7 @@ def _input(
     if any(s < 0 for s in sizes):
         raise ValueError(f"ladder: a length is not negative: {n if n is not None else sizes}")
     if what.fixed_rank and len(sizes) != len(what.default_shape):
-        usual = ", ".join(map(str, what.default_shape))
-        raise ValueError(f"ladder: shape is {what.shape_help}, as ({usual}), and not {sizes}")
+        raise ValueError(f"ladder: shape is {what.shape_help}, as {what.default_shape}, and not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     listed = dict.fromkeys(t for row in _table.variants(what.name) if not row.on_host for t in row.types)
     if kind.name not in listed:
