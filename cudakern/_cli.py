@@ -288,7 +288,7 @@ def _row_parameters(options: argparse.Namespace) -> dict[str, Any]:
         if name in OPTIONS and hasattr(options, name) and (row is None or all(p.name != name for p in row.parameters)):
             whose = "no variant is named" if row is None else f"{row.operation} {row.name!r} has no such parameter"
             raise ValueError(f"{options.command}: {name}= is an option, since {whose}: write --{name} {given[name]}")
-        if row is None:
+        if row is None and options.command != "resources":  # (which shows all variants: those that have it take it)
             raise ValueError(f"{options.command}: {name}= is a variant's parameter: write OP VARIANT {words[0]}")
     if row is not None:
         row.values(given)  # refuses
@@ -296,7 +296,11 @@ def _row_parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _resources(options: argparse.Namespace) -> int:
-    found = kernel_resources(options.op, options.variant, options.dtype, **_row_parameters(options))
+    if _is_argument(options.op):
+        raise ValueError(f"resources: the operation comes first: write resources OP {options.op}")
+    parameters = _row_parameters(options)
+    variant = None if options.variant and _is_argument(options.variant) else options.variant
+    found = kernel_resources(options.op, variant, options.dtype, **parameters)
     if options.json:
         _json(found.to_dict())
     else:

@@ -7,7 +7,7 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -234,6 +234,8 @@ def ladder(
     check_counts(repeat, warmup)
     if variants is None:
         rows = list(_table.variants(op))
+    elif not isinstance(variants, Iterable):
+        raise TypeError(f"ladder: variants is a list of names, and not {variants!r}")
     else:
         rows = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
     plain = {name: _plain(value) for name, value in parameters.items()}

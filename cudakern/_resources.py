@@ -271,7 +271,8 @@ def kernel_resources(
     dtype : dtype, optional
         Of the inputs. Not given: the operation's usual one, or the first that a row takes.
     **parameters : int
-        The row's parameters, e.g. ``tile=32``: many choices are kernels of their own.
+        The row's parameters, e.g. ``tile=32``: many choices are kernels of their own. Without a variant, for those
+        rows that have them.
 
     Returns
     -------
@@ -306,6 +307,9 @@ def kernel_resources(
     """
     what, here = operation(op), backend()
     made: list[KernelResources] = []
+    for name in parameters if variant is None else ():
+        if all(p.name != name for row in _rows(op, None) for p in row.parameters):
+            raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
     for row in _rows(op, variant):
         name = numpy_dtype(what.default_dtype if dtype is None else dtype).name
         if variant is None and (row.why_not(here) or (name not in row.types and dtype is not None)):
@@ -313,7 +317,9 @@ def kernel_resources(
         if dtype is None and name not in row.types:
             name = row.types[0]
         row.signature(name)
-        found = inspect(what, row, numpy_dtype(name), parameters)
+        has = {p.name for p in row.parameters}
+        its = parameters if variant is not None else {k: v for k, v in parameters.items() if k in has}
+        found = inspect(what, row, numpy_dtype(name), its)
         made += (_resources(one, here, name) for one in found)
     if not made and dtype is not None and variant is None:
         taken = dict.fromkeys(t for row in _rows(op, None) for t in row.types)

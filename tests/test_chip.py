@@ -534,6 +534,18 @@ def test_the_builds_report(monkeypatch, tmp_path):
         assert "without this kernel" in other.why
 
 
+def test_resources_with_a_parameter_that_some_rows_have(backend):
+    found = ck.kernel_resources("sort", lists=8)
+    assert {one.block[0] for one in found["merge_serial"]} == {8}
+    assert found["sample_sort"]
+    with pytest.raises(TypeError, match="no variant of sort has a parameter 'list'"):
+        ck.kernel_resources("sort", list=8)
+    with pytest.raises(
+        TypeError, match="no variant of sort that runs here takes float64; they take uint32, int32, float32"
+    ):
+        ck.kernel_resources("sort", dtype="float64")
+
+
 def test_what_resources_show():
     found = ck.kernel_resources("sum_of_squares")
     assert all(row.name in repr(found) for row in ck.variants("sum_of_squares") if not row.on_host)
@@ -638,7 +650,6 @@ def test_a_rows_own_threads_change_its_shared_memory():
         (["matmul", "tiled", "tiles=8"], "variant 'tiled' has no parameter 'tiles'; it takes tile="),
         (["matmul", "tiled", "8"], "'8' is no argument: write NAME=VALUE"),
         (["matmul", "tiled", "tile=8", "tile=8"], "tile= is given twice"),
-        (["matmul", "tile=8"], "tile= is a variant's parameter: write OP VARIANT tile=8"),
         (["matmul", "tilde", "tile=8"], "unknown variant 'tilde' of matmul: the nearest is 'tiled'"),
         (["sort", "merge_hybrid", "memory=shard"], "the nearest is 'shared'"),
         (["matmul", "tiled", "dtype=int8"], "dtype= is an option, since matmul 'tiled' has no such parameter"),
@@ -654,6 +665,13 @@ def test_a_rows_parameters_on_the_command_line(backend, capsys, arguments, words
     assert (found["threads"], found["shared_bytes"] >= 4096) == (512, True)
     for words in (["matmul", "tiled", "tile=8", *here], ["matmul", "tiled", *here, "tile=8"]):
         assert json.loads(cli(capsys, "resources", *words))[0]["block"] == [8, 8, 1]
+    needed = "tile= is a variant's parameter: write OP VARIANT tile=8"
+    assert needed in cli(capsys, "occupancy", "matmul", "tile=8", "--backend", backend, status=2)
+    every = json.loads(cli(capsys, "resources", "matmul", "tile=8", *here))
+    assert {one["block"][0] for one in every if one["variant"].startswith("tiled")} == {8}
+    assert "naive" in {one["variant"] for one in every}
+    assert "no variant of matmul has a parameter 'tiles'" in cli(capsys, "resources", "matmul", "tiles=8", status=2)
+    assert "write resources OP tile=8" in cli(capsys, "resources", "tile=8", status=2)
     assert "no variant is named: write --threads 128" in cli(capsys, "occupancy", "threads=128", status=2)
     twice = ("occupancy", "vector_add", "naive", "threads=64", "--threads", "32")
     assert "given twice" in cli(capsys, *twice, status=2)

@@ -548,3 +548,18 @@ def test_keywords_of_numpys_add(backend, variant):
             cudakern.vector_add([1], [2], variant=variant, **{keyword: None})
     with pytest.raises(TypeError, match="foo"):
         cudakern.vector_add([1], [2], variant=variant, foo=None)
+
+
+@pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
+def test_none_is_no_picture(backend, variant):
+    with pytest.raises(TypeError, match="grayscale: image is None, and an array is wanted"):
+        cudakern.grayscale(None, variant=variant)
+
+
+def test_none_is_no_operand(backend):
+    with pytest.raises(TypeError, match="stencil_1d: x is None"):
+        cudakern.stencil_1d(None, variant="shared_halo")
+    with pytest.raises(TypeError, match="packbits: a is None"):
+        cudakern.packbits(None)
+    with pytest.raises(TypeError, match="vector_add: y is None"):
+        cudakern.vector_add([1], None, variant="naive")

@@ -150,6 +150,7 @@ def test_ladders_tell_inputs_apart(backend):
         ("stencil_1d", {"inputs": [[1.0], 10]}, TypeError, r"takes \[x\]; beside them radius=; inputs has 2"),
         ("interp", {"left": 3}, TypeError, r"left is an input: inputs=\[x, xp, fp, left, right\]"),
         ("sort", {"seed": ""}, TypeError, "it must be a whole number"),
+        ("sort", {"variants": 5}, TypeError, "variants is a list of names, and not 5"),
         ("matmul", {"inputs": [np.ones((2, 2))]}, TypeError, r"matmul takes \[a, b\]; inputs has 1"),
         ("matmul", {"inputs": [np.ones((2, 3))] * 2}, ValueError, "matmul: .*mismatch"),
         (

@@ -110,6 +110,7 @@ def check(
         return
     _dispatch.check_stream(stream)
     if others := _no_numbers({name: x}):
+        _refuse_none(rule, row, {name: x})
         _check_others(rule, row, others)
     else:
         dtype = x.dtype.newbyteorder("=")
@@ -140,6 +141,7 @@ def _on_host(
     plain = {name: x if type(x) in WEAK else _dispatch.host_array(x, name) for name, x in given.items()}
     others = _no_numbers(plain)
     if others:
+        _refuse_none(rule, row, plain)
         _check_others(rule, row, others)
     else:
         dtype = _common_type(rule, [x if type(x) in WEAK else x.dtype for x in plain.values()]).newbyteorder("=")
@@ -197,6 +199,14 @@ def _no_numbers(given: Mapping[str, Any]) -> dict[str, np.dtype[Any]]:
     """The types of those operands that are neither numbers nor bools. (2: another package's numbers, as bfloat16.)"""
     types = {name: x.dtype for name, x in given.items() if type(x) not in WEAK}
     return {name: dtype for name, dtype in types.items() if dtype.kind not in "biufc" and dtype.isbuiltin != 2}
+
+
+def _refuse_none(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> None:
+    """TypeError for None in an array's place, where it is not NumPy's to answer."""
+    for name, x in given.items():
+        nothing = isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 0 and x.item() is None
+        if nothing and (row is not None or "O" not in rule.others):
+            raise TypeError(f"{rule.name}: {name} is None, and an array is wanted")
 
 
 def _check_others(rule: Rule, row: Variant | None, others: Mapping[str, np.dtype[Any]]) -> None:
