@@ -285,7 +285,7 @@ def _row_parameters(options: argparse.Namespace) -> dict[str, Any]:
     named = options.variant is not None and not _is_argument(options.variant)
     row = _table.find(options.op, options.variant) if given and named else None
     for name in given:
-        if name in OPTIONS and hasattr(options, name) and (row is None or all(p.name != name for p in row.parameters)):
+        if name in OPTIONS and hasattr(options, name) and not (row and _table.having(name, [row])):
             whose = "no variant is named" if row is None else f"{row.operation} {row.name!r} has no such parameter"
             raise ValueError(f"{options.command}: {name}= is an option, since {whose}: write --{name} {given[name]}")
         if row is None and options.command != "resources":  # (which shows all variants: those that have it take it)
@@ -330,7 +330,7 @@ def _ladder(options: argparse.Namespace) -> int:
             raise ValueError(f"ladder does not take '{name}={value}': write --{instead}")
         if not op:
             raise ValueError(f"ladder: {name}= is a parameter of an operation's variants: name the operation")
-        if all(p.name != name for row in _table.variants(op) for p in row.parameters):
+        if not _table.having(name, _table.variants(op)):
             raise TypeError(no_parameter(operation(op), name))
     here = backend()
     if not options.json:

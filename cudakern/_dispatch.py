@@ -19,7 +19,7 @@ from ._exchange import is_elsewhere
 from ._layout import Shape, elements_meet
 from ._native import Native, View
 from ._streams import stream_handle
-from ._table import AUTO, Variant, find, variants
+from ._table import AUTO, Variant, find, having, variants
 from ._transfer import Array, buffer_of, refuse_masked
 
 Result = TypeVar("Result")
@@ -120,10 +120,10 @@ def check_variant(operation: str, variant: str, parameters: dict[str, Any]) -> t
     for name in parameters:
         taken = {p.name: None for row in variants(operation) for p in row.parameters}
         if name in taken:
-            having = [repr(row.name) for row in variants(operation) if any(p.name == name for p in row.parameters)]
+            such = [repr(row.name) for row in having(name, variants(operation))]
             raise TypeError(
                 f"{operation}: variant {AUTO!r} has no parameters, so not {name!r}; name a variant that has it: "
-                f"{', '.join(having)}"
+                f"{', '.join(such)}"
             )
         raise TypeError(
             f"{operation} takes no {name!r}: its variants have {', '.join(f'{n}=' for n in taken) or 'no parameters'}"

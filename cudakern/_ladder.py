@@ -270,15 +270,12 @@ def _parameters(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Those that change the result, which every call takes; and for each row, the others that it has."""
 
-    def having(name: str, among: Sequence[_table.Variant]) -> list[_table.Variant]:
-        return [row for row in among if any(p.name == name for p in row.parameters)]
-
     everywhere = _table.variants(what.name)
     for name, value in given.items():
-        there = having(name, everywhere)
+        there = _table.having(name, everywhere)
         if not there:
             raise TypeError(no_parameter(what, name))
-        asked = there if name in what.own else having(name, rows)
+        asked = there if name in what.own else _table.having(name, rows)
         if not asked:
             raise TypeError(
                 f"ladder: of {', '.join(row.name for row in rows) or 'no variants'} none has {name}=; "
@@ -287,7 +284,7 @@ def _parameters(
         _check_value(asked, name, value)
     own = {name: value for name, value in given.items() if name in what.own}
     others = {name: value for name, value in given.items() if name not in own}
-    return own, [{name: value for name, value in others.items() if having(name, [row])} for row in rows]
+    return own, [{name: value for name, value in others.items() if _table.having(name, [row])} for row in rows]
 
 
 def no_parameter(what: Operation, name: str) -> str:

@@ -104,13 +104,11 @@ class KernelTable(tuple[KernelResources, ...]):
         ]
         names = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: what the compiler made of the kernels" if self else "no kernels"
-        why = " ".join(dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown"))
+        said = ["Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's."]
+        said += dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown")
         if any(one.source == "build" for one in self):
-            why += " Most threads is the driver's to say, and no GPU's driver was asked."
-        note = (
-            f"Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's. {why.strip()}"
-        )
-        return _display.Table(title, names, rows, note.strip(), right=figures)
+            said.append("Most threads is the driver's to say, and no GPU's driver was asked.")
+        return _display.Table(title, names, rows, " ".join(said), right=figures)
 
     def __repr__(self) -> str:
         return self.table().text()
@@ -308,7 +306,7 @@ def kernel_resources(
     what, here = operation(op), backend()
     made: list[KernelResources] = []
     for name in parameters if variant is None else ():
-        if all(p.name != name for row in _rows(op, None) for p in row.parameters):
+        if not _table.having(name, _rows(op, None)):
             raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
     for row in _rows(op, variant):
         name = numpy_dtype(what.default_dtype if dtype is None else dtype).name
@@ -317,8 +315,7 @@ def kernel_resources(
         if dtype is None and name not in row.types:
             name = row.types[0]
         row.signature(name)
-        has = {p.name for p in row.parameters}
-        its = parameters if variant is not None else {k: v for k, v in parameters.items() if k in has}
+        its = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [row])}
         found = inspect(what, row, numpy_dtype(name), its)
         made += (_resources(one, here, name) for one in found)
     if not made and dtype is not None and variant is None:
@@ -337,7 +334,7 @@ def main_kernel(
     if variant is None:
         names = ", ".join(row.name for row in _rows(op, None))
         raise TypeError(f"occupancy: which variant of {op}? It has {names}")
-    if threads is not None and any(p.name == "threads" for p in _table.find(op, variant).parameters):
+    if threads is not None and _table.having("threads", [_table.find(op, variant)]):
         parameters = parameters | {"threads": threads}
     found = kernel_resources(op, variant, dtype, **parameters)
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -307,6 +307,11 @@ def variants(op: str) -> Variants:
 @functools.cache
 def _variants(op: str) -> Variants:
     return Variants(_row(op, raw) for raw in _operation(op)["variants"])
+
+
+def having(parameter: str, rows: Iterable[Variant]) -> list[Variant]:
+    """Those of the rows that have a parameter of that name."""
+    return [row for row in rows if any(p.name == parameter for p in row.parameters)]
 
 
 def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:

@@ -1,5 +1,6 @@
 """Cases from the variant table, references in more precision than what is tested, and how far a result may be off."""
 
+import contextlib
 import dataclasses
 import importlib
 import importlib.util
@@ -21,6 +22,16 @@ ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
 def native(name):
     """The C module of a backend."""
     return importlib.import_module(f"cudakern._{name}")
+
+
+@contextlib.contextmanager
+def emulated_chip(name):
+    """The emulator as another chip."""
+    cudakern.emulator.configure(chip=name)
+    try:
+        yield
+    finally:
+        cudakern.emulator.configure(chip="H200")
 
 
 def _usable(name):

@@ -1,6 +1,5 @@
 """The chip: what a device says of itself, how many blocks it holds, and what our kernels take of it."""
 
-import contextlib
 import json
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ import pytest
 
 import cudakern as ck
 from cases import BACKENDS, HAS_BFLOAT16
+from cases import emulated_chip as emulated
 from cudakern import _resources
 from cudakern._cli import main
 from cudakern._occupancy import MULTIPROCESSORS
@@ -18,16 +18,6 @@ from cudakern._resources import parse_ptxas
 
 # --- what a device says of itself ------------------------------------------------------------------------------------
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
-
-
-@contextlib.contextmanager
-def emulated(chip):
-    """The emulator as another chip."""
-    ck.emulator.configure(chip=chip)
-    try:
-        yield
-    finally:
-        ck.emulator.configure(chip="H200")
 
 
 #: P's slide, line by line: what it says, and the attributes that hold it.

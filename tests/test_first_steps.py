@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import HAS_BFLOAT16, label, native, rows
+from cases import HAS_BFLOAT16, emulated_chip, label, native, rows
 from cudakern._dtypes import numpy_dtype
 
 KERNELS = {op: list(rows(op, host=False)) for op in ("saxpy", "stencil_1d", "grayscale")}
@@ -523,14 +523,10 @@ def test_what_to_do_with_a_number_beside_an_array_on_the_device(backend):
 
 
 def test_why_a_row_does_not_run_on_an_older_chip():
-    with cudakern.use_backend("emulator"):
-        cudakern.emulator.configure(chip="P100")
-        try:
-            for x in (np.arange(5), cudakern.asarray(np.arange(5))):
-                with pytest.raises(NotImplementedError, match=r"at least 7.0, and this is 6.0 \(Emulated Tesla P100"):
-                    cudakern.inclusive_scan(x, variant="lookback")
-        finally:
-            cudakern.emulator.configure(chip="H200")
+    with cudakern.use_backend("emulator"), emulated_chip("P100"):
+        for x in (np.arange(5), cudakern.asarray(np.arange(5))):
+            with pytest.raises(NotImplementedError, match=r"at least 7.0, and this is 6.0 \(Emulated Tesla P100"):
+                cudakern.inclusive_scan(x, variant="lookback")
 
 
 # --- words for what is no array, and for NumPy's other keywords ------------------------------------------------------

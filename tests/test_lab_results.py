@@ -1,6 +1,5 @@
 """What all experiments give back: copies and pickles of it, and emulated times under headings that say so."""
 
-import contextlib
 import copy
 import dataclasses
 import json
@@ -12,6 +11,7 @@ import sys
 import pytest
 
 import cudakern
+from cases import emulated_chip
 from cudakern import _display, lab
 from cudakern._verify import verify
 from cudakern.lab._by_name import experiments
@@ -109,15 +109,6 @@ def test_a_result_names_the_chip_that_it_was_measured_on():
             assert [what.to_dict() for what in kept] == before
             assert all("H200" in what.backend.device_name for what in kept)
             assert "H200" in kept[0].title
-
-
-@contextlib.contextmanager
-def emulated_chip(name):
-    cudakern.emulator.configure(chip=name)
-    try:
-        yield
-    finally:
-        cudakern.emulator.configure(chip="H200")
 
 
 def test_sources_and_maps_can_be_copied_and_compared():

@@ -53,7 +53,7 @@ def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
 
 @pytest.mark.parametrize("emulated", [True, False])
 def test_the_picture_has_times_where_they_say_something(backend, emulated):
-    side = SimpleNamespace(emulated=emulated, device_name="one or the other")
+    side = SimpleNamespace(emulated=emulated, device_name="one or the other", as_it_is=lambda: side)
     result = dataclasses.replace(lab.textures(9, repeat=1), backend=side, here="as told")
     steps, edges, *times = result.plot().axes
     assert [len(axes.patches) for axes in times] == [] if emulated else [3 + 8]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _ladder
+from cases import HAS_BFLOAT16
+from cudakern import _ladder, _table
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import names, operation, widened
 
@@ -32,8 +33,6 @@ def test_ladder_with_parameters(backend):
 
 def test_a_value_that_some_rows_refuse_is_their_steps_matter(monkeypatch):
     """One that all refuse, or none has, is refused."""
-    from cudakern import _table
-
     find = _table.Variant.values
 
     def refuse(self, given):
@@ -102,20 +101,20 @@ def test_parameters_that_a_ladder_refuses(op, given, error, words):
 @pytest.mark.parametrize("op", names())
 def test_ladder_of_ones_own_input(op, backend):
     what = operation(op)
-    made = what.make(what.ragged[-1], numpy_dtype(what.default_dtype), 5)
-    kept = [x.copy() for x in made]
-    given = [x.item() if x.ndim == 0 else x[::-1].copy()[::-1] for x in made]  # not as they would be made: strided
+    inputs = made(what)
+    kept = [x.copy() for x in inputs]
+    given = [x.item() if x.ndim == 0 else x[::-1].copy()[::-1] for x in inputs]  # not as they would be made: strided
     steps = cudakern.ladder(op, inputs=given, repeat=1, warmup=0)
     ran = [step for step in steps if step.profile]
     assert ran
     assert all(step.profile or step.note.startswith("not here: ") for step in steps)
     for step in ran:
-        result = what.call(*made, variant=step.variant.name)
-        exact = what.reference(*widened(made, np.float64))
-        magnitude = what.magnitudes(*widened(made, np.float64)) if what.cancels else None
+        result = what.call(*inputs, variant=step.variant.name)
+        exact = what.reference(*widened(inputs, np.float64))
+        magnitude = what.magnitudes(*widened(inputs, np.float64)) if what.cancels else None
         assert step.error.max == pytest.approx(cudakern.compare(result, exact, magnitude).max, abs=1e-6)
-    assert all(np.array_equal(x, y) for x, y in zip(made, kept, strict=True))
-    assert steps.shapes == tuple(x.shape for x in made)
+    assert all(np.array_equal(x, y) for x, y in zip(inputs, kept, strict=True))
+    assert steps.shapes == tuple(x.shape for x in inputs)
     assert steps.dtype == what.default_dtype
 
 
@@ -172,7 +171,7 @@ def test_a_ladder_takes_no_array_of_the_device(backend):
         cudakern.ladder("sort", inputs=[cudakern.asarray([3, 1])])
 
 
-def test_nan_is_right_where_it_should_be(backend, monkeypatch):
+def test_nan_is_right_where_it_should_be(backend):
     x = np.float32([3, np.nan, 1, np.inf])
     for op, rows in (("sort", ["numpy", "sample_sort"]), ("inclusive_scan", ["serial", "lookback"])):
         steps = cudakern.ladder(op, inputs=[x], variants=rows, repeat=1)
@@ -183,9 +182,9 @@ def test_nan_is_right_where_it_should_be(backend, monkeypatch):
     assert _ladder._errors(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
 
 
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes")
 def test_types_that_numpys_row_has_not(backend):
-    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
-    ones = np.ones((4, 4), bfloat16)
+    ones = np.ones((4, 4), numpy_dtype("bfloat16"))
     steps = cudakern.ladder("matmul", inputs=[ones, ones], variants=["numpy", "naive", "tiled"], repeat=1)
     assert [step.error for step in steps] == [None, (0, 0), (0, 0)]
     assert steps["numpy"].note.startswith("not for this input: matmul: variant 'numpy' takes float32")

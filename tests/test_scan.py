@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, ORDERS, label, numbers, relative_error, rows
+from cases import BACKENDS, ORDERS, emulated_chip, label, numbers, relative_error, rows
 from cudakern.emulator import configure
 
 SCANS = {"exclusive_scan": cudakern.exclusive_scan, "inclusive_scan": cudakern.inclusive_scan}
@@ -70,8 +70,7 @@ def test_narrow_integers_on_the_device(operation, name):
 def test_a_chip_without_a_kernel_for_the_preferred_row(operation):
     """ "auto" goes on to the row before it."""
     with cudakern.use_backend("emulator"):
-        configure(chip="P100")
-        try:
+        with emulated_chip("P100"):
             x = cudakern.asarray(np.ones(100, "float32"))
             assert cudakern.profile(SCANS[operation], x, repeat=1, warmup=0).variant.name == "blocks"
             with pytest.raises(NotImplementedError, match="capability at least 7.0"):
@@ -87,8 +86,6 @@ def test_a_chip_without_a_kernel_for_the_preferred_row(operation):
                 with pytest.raises(TypeError, match=f"'blocks' takes .*, not {dtype}; .astype\\(\\) converts"):
                     SCANS[operation](narrow, variant="blocks")
                 assert SCANS[operation](np.ones(3, dtype)).tolist() == reference(operation, np.ones(3, dtype)).tolist()
-        finally:
-            configure(chip="H200")
         with pytest.raises(TypeError, match="'blocks' takes .*, not int8; variant='auto' takes it"):
             SCANS[operation](x.astype("int8"), variant="blocks")
     shown = " ".join(repr(cudakern.variants(operation)).split())
@@ -256,3 +253,11 @@ def test_short_rows_with_gaps(operation, backend):
     x = np.arange(60, dtype="float32")
     for y in (x[::5], x[::-7], x[3:4], x.reshape(6, 10)[:, 3], x.reshape(6, 10)[::2, ::3]):
         assert np.array_equal(SCANS[operation](y, variant="serial"), reference(operation, y))
+
+
+@pytest.mark.parametrize("variant", ["auto", "numpy", "lookback"])
+def test_what_is_no_array_is_not_scanned(backend, variant):
+    for wrong in ({1, 2}, (i for i in range(3)), None, {}):
+        with pytest.raises(TypeError, match=f"exclusive_scan: x is one {type(wrong).__name__}, and an array"):
+            cudakern.exclusive_scan(wrong, variant=variant)
+    assert cudakern.exclusive_scan(3, variant=variant).tolist() == [0]

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from .. import _dispatch
 from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
@@ -90,7 +91,8 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     [0, 3, 4, 8, 9]
     """
     _scan.refuse_numpys(NAME, parameters)
-    if np.ndim(x) == 0 and np.asarray(x).dtype.kind == "O" and not isinstance(x, DeviceArray):
+    single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
+    if single and _dispatch.host_array(x, "x").dtype.kind == "O":
         raise TypeError(f"{NAME}: x is one {type(x).__name__}, and an array of numbers is wanted")
     return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 

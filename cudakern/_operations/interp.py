@@ -97,12 +97,12 @@ def _check_table(xp: Any, variant: str) -> None:
         wide = points.astype(np.float64)
         step = (wide[-1] - wide[0]) / (wide.size - 1)
         off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
-        if not np.all(off <= UNEVEN * step) or step == 0:
+        if step == 0:
+            raise ValueError(
+                f"{NAME}: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}"
+            )
+        if not np.all(off <= UNEVEN * step):
             i = int(np.argmax(off))
-            if step == 0:
-                raise ValueError(
-                    f"{NAME}: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}"
-                )
             raise ValueError(
                 f"{NAME}: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
                 f"{off[i]:.3g}, where a step is {step:.3g}; variant='global_memory' takes any table that increases"

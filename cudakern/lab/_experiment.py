@@ -61,8 +61,7 @@ class Experiment:
     draw: Callable[[Experiment, Picture], None] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.backend, Backend):  # (a test's own is what it is)
-            object.__setattr__(self, "backend", self.backend.as_it_is())
+        object.__setattr__(self, "backend", self.backend.as_it_is())
         if self.backend.emulated and not self.here:
             raise ValueError(f"{self.name}: on the emulator an experiment says what it can show there")
 
