@@ -2,8 +2,8 @@
 
     tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in README.md, draws
                         docs/ladder.svg and writes docs/ladders.md and docs/experiments.md
-    tables.py --check   changes nothing; fails if one of them is not what the results say, or if a result was measured
-                        on other kernels than those in csrc/kernels
+    tables.py --check   changes nothing; fails if one of them is not what the results say, and warns of results that
+                        were measured on other kernels than those in csrc/kernels
 
 NAME is an operation (its ladder on a GPU, on the emulator if there is no other), an operation and a chip
 (matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (against PyTorch and CuPy), calls (what a call and a
@@ -269,23 +269,23 @@ def ladders():
 
 def outdated():
     """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
-    faults = []
+    found = []
     several = {BENCH: "gpu bench", "gpu_lab.json": "gpu lab"}  # of several operations, and their steps
     for path in sorted(
         [*RESULTS.glob("ladder_*.json"), *(path for name in several if (path := RESULTS / name).exists())]
     ):
         record = json.loads(path.read_text())
         if record["commit"] == records.UNKNOWN:
-            faults.append(f"{path.name} does not say which commit it measured")
+            found.append(f"{path.name} does not say which commit it measured")
         one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
         digests = one or record.get("digests", {})
         changed = [op for op, digest in digests.items() if digest != records.digest(op, ours=path.name != BENCH)]
         if changed or not digests:
             step = several.get(path.name) or ("deep ladders" if record["chip"] == "emulator" else "gpu ladders")
             none = not digests or None in digests.values()
-            what = "it has no digest of its kernels" if none else f"{' and '.join(changed)}: its kernels have changed"
-            faults.append(f"{path.name}: {what}; re-measure: .ci/{step}")
-    return faults
+            what = "it has no digest of its kernels" if none else f"the kernels of {' and '.join(changed)} have changed"
+            found.append(f"{path.name} was measured at commit {record['commit'][:10]}: {what}; again: .ci/{step}")
+    return found
 
 
 def main():
@@ -306,13 +306,14 @@ def main():
     for path, page in pages.items():
         if not path.exists() or path.read_text() != page:
             faults.append(f"docs/{path.name} is not what docs/results/ says")
-    faults += outdated()
     if check:
+        # An old record is no fault: nobody needs the GPU that it was measured on to change a kernel.
+        print("\n".join(f"warning: {one}" for one in outdated()))
         print(
             "\n".join(faults)
             or f"tables: {len(names)} tables, {len(pages)} pages and the picture are what docs/results/ says"
         )
-        sys.exit(f"run .ci/tables.py (first measure what is to be measured): {len(faults)} faults" if faults else 0)
+        sys.exit(f"run .ci/tables.py: {len(faults)} faults" if faults else 0)
     README.write_text(fresh)
     for path, page in pages.items():
         path.write_text(page)
