@@ -9,7 +9,7 @@
 //   texture.c  arrays and texture objects            print.c   printf
 //   symbol.c   __constant__ and __device__ variables
 //   launch.c   what a kernel may ask for
-//   stream.c   queues, workers               --->    system.c  threads and the time: for both sides
+//   stream.c   queues, workers               --->    system.c  threads, libraries, the time: for both
 //   wait.c     waiting, errors, cancelling
 //   event.c    marks in a queue
 //
@@ -48,6 +48,8 @@ const emu_config *emu_current_config(void);
 // --- system.c: what both sides ask of the operating system --------------------------------------------------------
 int emu_start_thread(void *(*entry)(void *), void *argument); // detached; 0 or an errno
 uint64_t emu_now_ns(void);
+// The library that holds the address stays loaded until the process ends; 0: there is none.
+int emu_keep_loaded(const void *address);
 
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // The launch is one that launch.c let pass. Returns 0 or a cudaError_t; then `message` (EMU_MESSAGE bytes) says what
