@@ -146,12 +146,12 @@ def three(value):
 
 
 class Library:
-    """One built file of test kernels."""
+    """One built file of test kernels; `path`: a copy of it."""
 
-    def __init__(self, side, name):
+    def __init__(self, side, name, path=None):
         self.side = side
         self.source = SOURCES / f"{name}.cu"
-        self.raw = ctypes.CDLL(str(build(side, name)))
+        self.raw = ctypes.CDLL(str(path or build(side, name)))
         self.raw.api_error_name.restype = self.raw.api_error_string.restype = ctypes.c_char_p
         self.raw.seam_name.restype = ctypes.c_char_p
 
@@ -205,6 +205,12 @@ class Library:
 @functools.cache
 def load(side, name):
     return Library(side, name)
+
+
+def copies(side, name, folder, count):
+    """As many libraries of one file: copies of it in the folder, which the loader takes for different ones."""
+    paths = [folder / f"{name}_{number}.so" for number in range(count)]
+    return [Library(side, name, shutil.copy(build(side, name), path)) for path in paths]
 
 
 if __name__ == "__main__":  # builds all, for a machine that has no compiler

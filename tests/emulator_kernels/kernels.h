@@ -23,18 +23,26 @@ struct Shape {
     int cooperative;
 };
 
+// The configuration that a shape asks for. It holds its attribute, so it stays where it is made.
+struct Config : cudaLaunchConfig_t {
+    cudaLaunchAttribute cooperative = {};
+
+    explicit Config(const Shape *shape) : cudaLaunchConfig_t() {
+        gridDim = dim3(shape->grid[0], shape->grid[1], shape->grid[2]);
+        blockDim = dim3(shape->block[0], shape->block[1], shape->block[2]);
+        dynamicSmemBytes = shape->shared;
+        stream = shape->stream;
+        cooperative.id = cudaLaunchAttributeCooperative;
+        cooperative.val.cooperative = 1;
+        attrs = &cooperative;
+        numAttrs = shape->cooperative ? 1 : 0;
+    }
+    Config(const Config &) = delete;
+};
+
 template <typename... Parameters, typename... Arguments>
 int launch(const Shape *shape, void (*kernel)(Parameters...), Arguments... arguments) {
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(shape->grid[0], shape->grid[1], shape->grid[2]);
-    config.blockDim = dim3(shape->block[0], shape->block[1], shape->block[2]);
-    config.dynamicSmemBytes = shape->shared;
-    config.stream = shape->stream;
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-    config.attrs = &attribute;
-    config.numAttrs = shape->cooperative ? 1 : 0;
+    const Config config(shape);
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
@@ -194,6 +202,40 @@ ENTRY api_event_query(cudaEvent_t event) {
 }
 ENTRY api_event_elapsed(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
     return cudaEventElapsedTime(milliseconds, from, to);
+}
+
+// Kernels of any library, by their handles or addresses.
+ENTRY api_get_kernel(cudaKernel_t *handle, const void *kernel) {
+    return cudaGetKernel(handle, kernel);
+}
+ENTRY api_launch(const Shape *shape, const void *kernel, void **arguments) {
+    const Config config(shape);
+    return cudaLaunchKernelExC(&config, kernel, arguments);
+}
+ENTRY api_function_set(const void *kernel, int attribute, int value) {
+    return cudaFuncSetAttribute(kernel, (cudaFuncAttribute)attribute, value);
+}
+ENTRY api_function_attributes(const void *kernel, int *threads, int *dynamic_shared) {
+    cudaFuncAttributes attributes;
+    int code = cudaFuncGetAttributes(&attributes, kernel);
+    if (code != cudaSuccess) return code;
+    *threads = attributes.maxThreadsPerBlock, *dynamic_shared = attributes.maxDynamicSharedSizeBytes;
+    return code;
+}
+ENTRY api_function_name(const char **name, const void *kernel) {
+    return cudaFuncGetName(name, kernel);
+}
+ENTRY api_function_parameter(const void *kernel, size_t index, size_t *offset, size_t *size) {
+    return cudaFuncGetParamInfo(kernel, index, offset, size);
+}
+ENTRY api_occupancy(int *blocks, const void *kernel, int threads, size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared);
+}
+ENTRY api_occupancy_block(int *sizes, const void *kernel, size_t shared, int limit) {
+    return cudaOccupancyMaxPotentialBlockSize(&sizes[0], &sizes[1], kernel, shared, limit);
+}
+ENTRY api_occupancy_shared(size_t *bytes, const void *kernel, int blocks, int threads) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, kernel, blocks, threads);
 }
 
 // --- beyond CUDA's names: backend.h

@@ -190,7 +190,7 @@ static void fiber_main(void) {
         emu_fiber *fiber = self->fiber;
         if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
         self->state = EMU_LIVE;
-        const emu_launch *launch = block->grid->launch;
+        const emu_grid_launch *launch = block->grid->launch;
         launch->trampoline(launch->function, launch->arguments);
 
         if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
@@ -252,7 +252,7 @@ static void fill_in_threads(emu_block *block, emu_dim3 shape) {
 }
 
 int emu_block_attach(emu_block *block, emu_grid *grid) {
-    const emu_launch *launch = grid->launch;
+    const emu_grid_launch *launch = grid->launch;
     block->grid = grid;
     emu_blockDim = launch->block;
     emu_gridDim = launch->grid;

@@ -31,7 +31,7 @@
 enum { EMU_MAX_WARPS = EMU_MAX_THREADS / EMU_WARP };
 
 typedef struct emu_grid {
-    const emu_launch *launch;
+    const emu_grid_launch *launch;
     const atomic_int *cancel;
     double clock_ghz;
     emu_order order;

@@ -113,7 +113,7 @@ static void publish(const emu_config *config) {
 
 static void at_fork(emu_fork stage) { // any order does: no function holds two of these locks
     emu_config_fork(stage);
-    emu_launch_fork(stage);
+    emu_kernel_fork(stage);
     emu_memory_fork(stage);
     emu_texture_fork(stage);
     emu_print_fork(stage);

@@ -8,8 +8,9 @@
 //   copy.c     copies and fills                      texel.c   what a texture read gives
 //   texture.c  arrays and texture objects            print.c   printf
 //   symbol.c   __constant__ and __device__ variables
-//   launch.c   what a kernel may ask for
-//   stream.c   queues, workers               --->    system.c  threads and the time: for both sides
+//   kernel.c   handles, parameters, settings
+//   launch.c   what a launch may ask for
+//   stream.c   queues, workers               --->    system.c  threads, libraries, the time: for both
 //   wait.c     waiting, errors, cancelling
 //   event.c    marks in a queue
 //
@@ -48,13 +49,24 @@ const emu_config *emu_current_config(void);
 // --- system.c: what both sides ask of the operating system --------------------------------------------------------
 int emu_start_thread(void *(*entry)(void *), void *argument); // detached; 0 or an errno
 uint64_t emu_now_ns(void);
+// The library that holds the address stays loaded until the process ends; 0: there is none.
+int emu_keep_loaded(const void *address);
 
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
-// The launch is one that launch.c let pass. Returns 0 or a cudaError_t; then `message` (EMU_MESSAGE bytes) says what
-// happened: rule, kernel, source line, block, thread. `cancel` is polled at block starts, thread starts, barriers and
-// warp operations; once nonzero the grid is abandoned and the call returns EMU_CANCELLED.
+// A launch that launch.c let pass.
+typedef struct emu_grid_launch {
+    emu_trampoline trampoline;
+    const void *function, *arguments; // the kernel, and its arguments laid out as its parameters are
+    emu_dim3 grid, block;
+    size_t dynamic_shared;
+    int cooperative;
+} emu_grid_launch;
+
+// Returns 0 or a cudaError_t; then `message` (EMU_MESSAGE bytes) says what happened: rule, kernel, source line,
+// block, thread. `cancel` is polled at block starts, thread starts, barriers and warp operations; once nonzero the
+// grid is abandoned and the call returns EMU_CANCELLED.
 enum { EMU_CANCELLED = -1 };
-int emu_grid_run(const emu_launch *launch, const atomic_int *cancel, double clock_ghz, char *message);
+int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message);
 
 // The kernel's demangled name, from its address (dladdr): kernels are exported symbols for this reason.
 void emu_kernel_name(const void *function, char *name, size_t size);

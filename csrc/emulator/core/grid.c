@@ -215,7 +215,7 @@ static int queue_job(job *j, int workers) {
     return failed;
 }
 
-int emu_grid_run(const emu_launch *launch, const atomic_int *cancel, double clock_ghz, char *message) {
+int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message) {
     const emu_config *config = emu_current_config();
     emu_grid grid = {
         .launch = launch,

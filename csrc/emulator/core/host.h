@@ -54,8 +54,27 @@ int emu_check_device(int device, const char *call);
 void emu_drop_textures(int device); // cudaDeviceReset: arrays and textures become invalid
 void emu_texture_fork(emu_fork stage);
 
-// --- launch.c ----------------------------------------------------------------------------------------------------
-void emu_launch_fork(emu_fork stage);
+// --- kernel.c ----------------------------------------------------------------------------------------------------
+typedef struct emu_kernel { // what a handle points to
+    const void *function;
+    _Atomic(const emu_signature *) signature; // NULL: only the address has been named so far
+    atomic_size_t shared;                     // dynamic shared memory that a block may have
+    _Atomic(char *) name;                     // the linker's; NULL: nobody has asked for it
+} emu_kernel;
+
+static inline const emu_signature *emu_kernel_signature(const emu_kernel *kernel) {
+    return atomic_load_explicit(&kernel->signature, memory_order_acquire);
+}
+static inline size_t emu_kernel_shared(const emu_kernel *kernel) {
+    return atomic_load_explicit(&kernel->shared, memory_order_relaxed);
+}
+
+// The kernel that `call` names by its handle or host function; else an error. A function of a library that is not
+// known yet becomes known by its address.
+int emu_find_kernel(const void *function, const char *call, emu_kernel **found);
+int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **found); // one that has a signature
+int emu_check_version(uint32_t version); // of the interface that a library was built against
+void emu_kernel_fork(emu_fork stage);
 
 // --- memory.c ----------------------------------------------------------------------------------------------------
 typedef struct emu_allocation {

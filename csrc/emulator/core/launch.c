@@ -1,125 +1,17 @@
 // Launches: what a kernel may ask for, whether the device has it, and into the stream's queue.
 //
-//   cudaFuncSetAttribute --> functions[] --.
-//   CHIPS, EMU_LIMITS (device.c) ----------+--> check_launch --> emu_launch_kernel --> the stream's queue
+//   cudaFuncSetAttribute --> emu_kernel (kernel.c) --.
+//   CHIPS, EMU_LIMITS (device.c) --------------------+--> check_launch --> emu_launch_kernel --> the stream's queue
+//                                                                                |
+//   arguments[0], [1], ...: pointers  ------------- copied, by the signature ----'
+//
+// A launch names its kernel by the handle or the host function; whichever it was, it is the same launch from here on.
 #define _GNU_SOURCE
 #include "stream.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
-
-// Dynamic shared memory that cudaFuncSetAttribute allowed beyond the usual 48 KB: a sorted table by address.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct opted {
-    const void *function;
-    size_t bytes;
-    char *name;
-} * functions;
-static size_t function_count, function_room;
-
-void emu_launch_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
-}
-
-// The function's entry (`lock` is held); made where `create` says so. NULL: none, or no memory.
-static struct opted *entry(const void *function, int create) {
-    size_t low = 0, high = function_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if ((uintptr_t)functions[middle].function < (uintptr_t)function)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < function_count && functions[low].function == function) return &functions[low];
-    if (!create) return NULL;
-    if (function_count == function_room) {
-        size_t room = function_room ? 2 * function_room : 16;
-        struct opted *grown = realloc(functions, room * sizeof *grown);
-        if (!grown) return NULL;
-        functions = grown;
-        function_room = room;
-    }
-    memmove(&functions[low + 1], &functions[low], (function_count++ - low) * sizeof *functions);
-    functions[low] = (struct opted){.function = function, .bytes = EMU_LIMITS.shared_per_block};
-    return &functions[low];
-}
-
-static int check_function(const void *function, const char *call) {
-    return function ? cudaSuccess : emu_error(cudaErrorInvalidDeviceFunction, "%s: the kernel is NULL", call);
-}
-
-static size_t shared_limit(const void *function) {
-    pthread_mutex_lock(&lock);
-    struct opted *found = entry(function, 0);
-    size_t bytes = found ? found->bytes : EMU_LIMITS.shared_per_block;
-    pthread_mutex_unlock(&lock);
-    return bytes;
-}
-
-int emu_function_set(const void *function, int attribute, int value) {
-    int device, code = emu_enter(&device);
-    if (!code) code = check_function(function, "cudaFuncSetAttribute");
-    if (code) return code;
-    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess; // a hint
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
-        return emu_error(cudaErrorInvalidValue, "cudaFuncSetAttribute: the emulator does not know attribute %d",
-                         attribute);
-    size_t limit = emu_chip_now()->shared_per_block_optin;
-    if (value < 0 || (size_t)value > limit) {
-        char name[256];
-        emu_kernel_name(function, name, sizeof name);
-        return emu_error(cudaErrorInvalidValue,
-                         "%s: %d bytes of dynamic shared memory asked for by cudaFuncSetAttribute; a block of this "
-                         "device (%s) may have at most %zu",
-                         name, value, emu_chip_now()->name, limit);
-    }
-    pthread_mutex_lock(&lock);
-    struct opted *found = entry(function, 1);
-    if (found) found->bytes = (size_t)value;
-    pthread_mutex_unlock(&lock);
-    return found ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "cudaFuncSetAttribute: no memory left");
-}
-
-int emu_function_attributes(void *attributes, size_t size, const void *function) {
-    int device, code = emu_enter(&device);
-    if (!code) code = check_function(function, "cudaFuncGetAttributes");
-    if (code) return code;
-    if (!attributes) return emu_error(cudaErrorInvalidValue, "cudaFuncGetAttributes: no place for the result");
-    const emu_chip *chip = emu_chip_now();
-    // Registers, static shared and local memory are the host compiler's affair here: 0, for "not known".
-    struct cudaFuncAttributes a = {.maxThreadsPerBlock = EMU_LIMITS.block_threads,
-                                   .ptxVersion = 10 * chip->major + chip->minor,
-                                   .binaryVersion = 10 * chip->major + chip->minor,
-                                   .maxDynamicSharedSizeBytes = (int)shared_limit(function),
-                                   .preferredShmemCarveout = -1};
-    memcpy(attributes, &a, size < sizeof a ? size : sizeof a);
-    return cudaSuccess;
-}
-
-int emu_function_name(const char **name, const void *function) {
-    int code = check_function(function, "cudaFuncGetName");
-    if (code) return code;
-    if (!name) return emu_error(cudaErrorInvalidValue, "cudaFuncGetName: no place for the result");
-    // CUDA gives the linker's name, mangled; our own messages give the source's.
-    char text[1024];
-    Dl_info info;
-    if (dladdr(function, &info) && info.dli_sname)
-        snprintf(text, sizeof text, "%s", info.dli_sname);
-    else
-        emu_kernel_name(function, text, sizeof text);
-    pthread_mutex_lock(&lock);
-    struct opted *found = entry(function, 1);
-    if (found && !found->name) found->name = strdup(text); // callers keep the pointer: it lives as long as we do
-    *name = found ? found->name : NULL;
-    pthread_mutex_unlock(&lock);
-    return *name ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "cudaFuncGetName: no memory left");
-}
 
 // Blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are not known): the
 // rules of cudakern/_occupancy.py, which tests hold against this. Shared memory is given out in pieces.
@@ -144,14 +36,14 @@ static long cooperative_limit(int threads, size_t dynamic_shared) {
 // each multiprocessor at once, but fewer blocks than the chip, the answer is lowered so that such a grid runs; where
 // it does not even hold one a multiprocessor, the answer is the chip's, and the launch says what the limit is.
 int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared) {
+    const char *call = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
+    emu_kernel *kernel;
     int device, code = emu_enter(&device);
-    if (!code) code = check_function(function, "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    if (!code) code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
     if (!blocks || block_size < 1)
-        return emu_error(cudaErrorInvalidValue,
-                         "cudaOccupancyMaxActiveBlocksPerMultiprocessor: %d threads a block; at least 1 is needed",
-                         block_size);
-    int chip = dynamic_shared <= shared_limit(function) ? chip_occupancy(block_size, dynamic_shared) : 0;
+        return emu_error(cudaErrorInvalidValue, "%s: %d threads a block; at least 1 is needed", call, block_size);
+    int chip = dynamic_shared <= emu_kernel_shared(kernel) ? chip_occupancy(block_size, dynamic_shared) : 0;
     int emulator = EMU_COOPERATIVE_MOST / emu_chip_now()->multiprocessors;
     *blocks = emulator < 1 || chip < emulator ? chip : emulator;
     return cudaSuccess;
@@ -182,14 +74,15 @@ int emu_occupancy_block(int *grid, int *block, const void *function, size_t dyna
 }
 
 int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size) {
+    const char *call = "cudaOccupancyAvailableDynamicSMemPerBlock";
+    emu_kernel *kernel;
     int device, code = emu_enter(&device);
-    if (!code) code = check_function(function, "cudaOccupancyAvailableDynamicSMemPerBlock");
+    if (!code) code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
     if (!bytes || blocks < 1 || blocks > chip_occupancy(block_size, 0))
         return emu_error(cudaErrorInvalidValue,
-                         "cudaOccupancyAvailableDynamicSMemPerBlock: %d blocks of %d threads do not fit a "
-                         "multiprocessor; at most %d do",
-                         blocks, block_size, chip_occupancy(block_size, 0));
+                         "%s: %d blocks of %d threads do not fit a multiprocessor; at most %d do", call, blocks,
+                         block_size, chip_occupancy(block_size, 0));
     const emu_chip *chip = emu_chip_now();
     const size_t piece = chip->major >= 8 ? 128 : 256;
     size_t share = chip->shared_per_multiprocessor / (size_t)blocks / piece * piece - chip->shared_reserved;
@@ -199,10 +92,8 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
 
 // Every limit of a launch, each with the code that cudaLaunchKernelEx gives on a GPU (error 9 is that of <<<>>>,
 // which is not offered here), and words that give value and limit.
-static int check_launch(const emu_launch *launch) {
+static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel) {
     char name[256];
-    int code = check_function(launch->function, "the launch");
-    if (code) return code;
     const emu_dim3 *grid = &launch->grid, *block = &launch->block;
     const unsigned g[3] = {grid->x, grid->y, grid->z}, b[3] = {block->x, block->y, block->z};
     unsigned long long threads = 1ull * b[0] * b[1]; // three factors could overflow
@@ -219,7 +110,7 @@ static int check_launch(const emu_launch *launch) {
     if (threads > (unsigned long long)EMU_LIMITS.block_threads)
         REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) = %llu threads; a block may have at most %d",
                name, b[0], b[1], b[2], threads, EMU_LIMITS.block_threads);
-    size_t allowed = shared_limit(launch->function), most = emu_chip_now()->shared_per_block_optin;
+    size_t allowed = emu_kernel_shared(kernel), most = emu_chip_now()->shared_per_block_optin;
     if (launch->dynamic_shared > allowed || launch->dynamic_shared > most)
         REFUSE(
             cudaErrorInvalidValue,
@@ -242,28 +133,70 @@ static int check_launch(const emu_launch *launch) {
 #undef REFUSE
 }
 
-int emu_launch_kernel(const emu_launch *launch) {
+static int read_attributes(emu_grid_launch *to, const cudaLaunchAttribute *attributes, unsigned count) {
+    if (count && !attributes)
+        return emu_error(cudaErrorInvalidValue, "the launch: %u attributes, but the list of them is NULL", count);
+    for (unsigned i = 0; i < count; i++) {
+        const cudaLaunchAttribute *a = &attributes[i];
+        if (a->id == cudaLaunchAttributeCooperative) to->cooperative = a->val.cooperative != 0;
+        if (a->id == cudaLaunchAttributeClusterDimension &&
+            a->val.clusterDim.x * a->val.clusterDim.y * a->val.clusterDim.z > 1)
+            return emu_error(cudaErrorNotSupported, "the emulator has no clusters of more than one block");
+    }
+    return cudaSuccess;
+}
+
+static int copy_arguments(char *to, const emu_signature *signature, void *const *arguments, const void *function) {
+    for (uint32_t i = 0; i < signature->count; i++) {
+        const emu_parameter at = signature->parameters[i];
+        const void *from = arguments ? arguments[i] : NULL;
+        if (!from) {
+            char name[256];
+            emu_kernel_name(function, name, sizeof name);
+            return emu_error(cudaErrorInvalidValue, "kernel %s: the pointer to argument %u is NULL; it has %u", name,
+                             i, signature->count);
+        }
+        if (at.size == 8) // most are: without a call
+            memcpy(to + at.offset, from, 8);
+        else if (at.size == 4)
+            memcpy(to + at.offset, from, 4);
+        else
+            memcpy(to + at.offset, from, at.size);
+    }
+    return cudaSuccess;
+}
+
+int emu_launch_kernel(const emu_launch *asked) {
+    emu_kernel *kernel;
     int device, code = emu_enter(&device);
+    if (!code) code = emu_check_version(asked->interface_version);
+    if (!code) code = emu_find_typed_kernel(asked->kernel, "the launch", &kernel);
     if (code) return code;
-    if (launch->interface_version != EMU_INTERFACE_VERSION)
-        return emu_error(cudaErrorInvalidKernelImage,
-                         "the kernel was built against version %u of the emulator's interface; this is version %d: "
-                         "build it again",
-                         launch->interface_version, EMU_INTERFACE_VERSION);
-    code = check_launch(launch);
+    const emu_signature *signature = emu_kernel_signature(kernel);
+    emu_grid_launch launch = {.trampoline = signature->trampoline,
+                              .function = kernel->function,
+                              .grid = asked->grid,
+                              .block = asked->block,
+                              .dynamic_shared = asked->dynamic_shared};
+    code = read_attributes(&launch, asked->attributes, asked->attribute_count);
+    if (!code) code = check_launch(&launch, kernel);
     if (code) return code;
-    size_t align = launch->argument_align > 64 ? launch->argument_align : 64;
+    const size_t align = signature->align > alignof(emu_op) ? signature->align : alignof(emu_op);
     size_t offset = (sizeof(emu_op) + align - 1) / align * align;
     void *memory;
-    if (posix_memalign(&memory, align, offset + launch->argument_bytes))
+    if (posix_memalign(&memory, align, offset + signature->bytes))
         return emu_error(cudaErrorMemoryAllocation, "no memory left for a launch");
+    launch.arguments = (char *)memory + offset;
     emu_op *later = memory;
-    *later = (emu_op){.kind = OP_KERNEL, .launch = *launch};
-    later->launch.arguments = (char *)memory + offset;
-    if (launch->argument_bytes) memcpy((char *)memory + offset, launch->arguments, launch->argument_bytes);
+    *later = (emu_op){.kind = OP_KERNEL, .launch = launch};
+    code = copy_arguments((char *)memory + offset, signature, asked->arguments, kernel->function);
+    if (code) {
+        free(later);
+        return code;
+    }
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
-    code = emu_find_stream(launch->stream, device, &s);
+    code = emu_find_stream(asked->stream, device, &s);
     if (!code && s->device != device)
         code = emu_error(
             cudaErrorInvalidResourceHandle,

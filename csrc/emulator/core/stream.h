@@ -36,7 +36,7 @@ typedef struct emu_op {
     int given_up; // who launched it broke off a wait for it: it is not carried out any more
     emu_work work;
     void *data;
-    emu_launch launch;
+    emu_grid_launch launch;
     pthread_t launcher;  // the thread that asked for it
     emu_event *event;    // OP_RECORD
     uint64_t record;     // which record of the event

@@ -5,19 +5,9 @@
 // Here a symbol is an ordinary variable, at one address for kernels and host. The first call that names it makes it
 // known as device memory; from then on copies check its bounds, whether they name it or its address. Invariant: a
 // library whose symbols are known stays loaded, so no address in the list comes to belong to something else.
-#define _GNU_SOURCE
 #include "host.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
-
-// Where variables live that are there from the program's start to its end: in what is loaded from a file.
-static int is_static(const void *address) {
-    Dl_info info;
-    if (!dladdr(address, &info)) return 0;
-    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); // of the program itself: fails, and need not
-    return 1;
-}
 
 // `size` 0: by address alone, as C names symbols; it must be known.
 static int find(const void *symbol, size_t size, const char *call, emu_allocation *found) {
@@ -26,7 +16,7 @@ static int find(const void *symbol, size_t size, const char *call, emu_allocatio
     if (emu_find_allocation(symbol, found)) {
         if (found->is_symbol && found->base == (uintptr_t)symbol && (!size || size == found->bytes))
             return cudaSuccess;
-    } else if (symbol && size && is_static(symbol)) {
+    } else if (symbol && size && emu_keep_loaded(symbol)) { // static variables lie in what is loaded from a file
         code = emu_register((void *)(uintptr_t)symbol, size, 1);
         if (code) return code;
         *found = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};

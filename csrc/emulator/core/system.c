@@ -1,7 +1,8 @@
-// What both halves ask of the operating system: threads and the time.
+// What both halves ask of the operating system: threads, libraries that stay, and the time.
 #define _GNU_SOURCE
 #include "core.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -28,4 +29,11 @@ uint64_t emu_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int emu_keep_loaded(const void *address) {
+    Dl_info info;
+    if (!dladdr(address, &info)) return 0;
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); // of the program itself: fails, and need not
+    return 1;
 }

@@ -208,7 +208,44 @@ EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_wait(event, NULL, 
 EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
          emu_event_elapsed(milliseconds, start, end))
 
-// Kernels, by their address. In C++ cuda_runtime.h overloads these for any kernel's type.
+// Kernels, by their handle (a cudaKernel_t) or their host function's address. An address alone does not tell a
+// kernel's parameters: the overloads of cuda_runtime.h do, which take a kernel of any type. Of a kernel that none of
+// them has seen, cudaGetKernel, cudaFuncGetParamInfo and the launches know nothing.
+EMU_CUDA(cudaGetKernel, (cudaKernel_t * kernel, const void *function),
+         emu_get_kernel((void **)kernel, function, NULL))
+static inline __attribute__((unused)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
+                                                                      const void *function, void **arguments) {
+    emu_launch launch;
+    if (!config) return (cudaError_t)emu_note_error(cudaErrorInvalidValue, "the launch: there is no configuration");
+    launch.interface_version = EMU_INTERFACE_VERSION;
+    launch.kernel = function;
+    launch.arguments = arguments;
+    launch.grid.x = config->gridDim.x, launch.grid.y = config->gridDim.y, launch.grid.z = config->gridDim.z;
+    launch.block.x = config->blockDim.x, launch.block.y = config->blockDim.y, launch.block.z = config->blockDim.z;
+    launch.dynamic_shared = config->dynamicSmemBytes;
+    launch.stream = config->stream;
+    launch.attributes = config->attrs;
+    launch.attribute_count = config->numAttrs;
+    return (cudaError_t)emu_launch_kernel(&launch);
+}
+static inline __attribute__((unused)) cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
+                                                                   void **arguments, size_t shared EMU_OR(0),
+                                                                   cudaStream_t stream EMU_OR(0)) {
+    const cudaLaunchConfig_t config = {grid, block, shared, stream, NULL, 0};
+    return cudaLaunchKernelExC(&config, function, arguments);
+}
+static inline __attribute__((unused)) cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
+                                                                              dim3 block, void **arguments,
+                                                                              size_t shared EMU_OR(0),
+                                                                              cudaStream_t stream EMU_OR(0)) {
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config = {grid, block, shared, stream, &attribute, 1};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    return cudaLaunchKernelExC(&config, function, arguments);
+}
+EMU_CUDA(cudaFuncGetParamInfo, (const void *function, size_t index, size_t *offset, size_t *size),
+         emu_function_parameter(offset, size, function, index))
 EMU_CUDA(cudaFuncSetAttribute, (const void *function, enum cudaFuncAttribute attribute, int value),
          emu_function_set(function, (int)attribute, value))
 EMU_CUDA(cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void *function),

@@ -1,7 +1,10 @@
-// Launching a kernel: its arguments, converted to its own parameter types, travel as bytes to each emulated thread.
+// Kernels by their type: what their parameters are, and launches with arguments of any type that converts.
 //
-//   cudaLaunchKernelEx(config, kernel, 1, x)  ->  bytes {int, float *}  ->  emu_launch_kernel (core, queues them)
-//   a stream's thread, for each thread of the grid:  run<int, float *>(kernel, bytes)  ->  kernel(bytes.int, ...)
+//   cudaLaunchKernelEx(config, kernel, 1, x) --> cudaGetKernel(&handle, kernel): signature<int, float *> to the core
+//                                            --> cudaLaunchKernelExC(config, handle, {&int, &float *}): bytes, queued
+//   a stream's thread, for each thread of the grid:  run<int, float *>(kernel, bytes)  ->  kernel(*(int *)bytes, ...)
+//
+// What depends on a kernel's type is static: libraries side by side may have different types of one name.
 #ifndef EMULATOR_DEVICE_LAUNCH_H
 #define EMULATOR_DEVICE_LAUNCH_H
 
@@ -16,137 +19,119 @@
 
 namespace emu {
 
-// std::tuple need not be trivially copyable, so this small one.
-template <typename... T> struct arguments {};
-template <typename First, typename... Rest> struct arguments<First, Rest...> {
-    static_assert(std::is_trivially_copyable<First>::value, "a kernel's arguments are copied as bytes");
-    First first;
-    arguments<Rest...> rest;
+template <size_t Count> struct layout {
+    emu_parameter at[Count + 1]; // one more than there are: no array is empty
+    size_t bytes, align;
 };
-template <typename... T> arguments<T...> pack(T... values);
-template <typename First, typename... Rest> arguments<First, Rest...> pack_first(First first, Rest... rest) {
-    return {first, pack<Rest...>(rest...)};
+template <typename... P> constexpr layout<sizeof...(P)> lay_out() {
+    static_assert((std::is_trivially_copyable<P>::value && ...), "a kernel's arguments are copied as bytes");
+    const size_t sizes[] = {sizeof(P)..., 0}, aligns[] = {alignof(P)..., 1};
+    layout<sizeof...(P)> made = {};
+    made.align = 1;
+    for (size_t i = 0; i < sizeof...(P); ++i) {
+        made.at[i] = {(made.bytes + aligns[i] - 1) / aligns[i] * aligns[i], sizes[i]};
+        made.bytes = made.at[i].offset + sizes[i];
+        if (aligns[i] > made.align) made.align = aligns[i];
+    }
+    return made;
 }
-template <typename... T> arguments<T...> pack(T... values) {
-    if constexpr (sizeof...(T) == 0)
-        return {};
-    else
-        return pack_first<T...>(values...);
-}
-template <size_t I, typename First, typename... Rest>
-__forceinline__ const auto &get(const arguments<First, Rest...> &from) {
-    if constexpr (I == 0)
-        return from.first;
-    else
-        return get<I - 1>(from.rest);
-}
+template <typename... P> static constexpr layout<sizeof...(P)> parameters = lay_out<P...>();
 
 template <typename... P, size_t... I>
-__forceinline__ void call(void (*kernel)(P...), const arguments<P...> &with, std::index_sequence<I...>) {
+static __forceinline__ void call(void (*kernel)(P...), const void *with, std::index_sequence<I...>) {
     (void)with;
-    kernel(get<I>(with)...);
+    kernel(*reinterpret_cast<const P *>(static_cast<const char *>(with) + parameters<P...>.at[I].offset)...);
 }
 
-template <typename... P> void run(const void *function, const void *with) {
+template <typename... P> static void run(const void *function, const void *with) {
     const auto kernel = reinterpret_cast<void (*)(P...)>(reinterpret_cast<uintptr_t>(function));
-    const auto &all = *static_cast<const arguments<P...> *>(with);
 #if __cpp_exceptions
     // A GPU has no exceptions. The error is raised outside of the handler, which would else never end.
     try {
-        call(kernel, all, std::index_sequence_for<P...>());
+        call(kernel, with, std::index_sequence_for<P...>());
         return;
     } catch (...) {}
     emu_fail("a C++ exception left the kernel; device code cannot throw", nullptr, 0);
 #else
-    call(kernel, all, std::index_sequence_for<P...>());
+    call(kernel, with, std::index_sequence_for<P...>());
 #endif
 }
 
 template <typename... P>
-cudaError_t launch(const cudaLaunchConfig_t &config, void (*kernel)(P...), const arguments<P...> &with) {
-    emu_launch launch = {};
-    launch.interface_version = EMU_INTERFACE_VERSION;
-    launch.trampoline = run<P...>;
-    launch.function = reinterpret_cast<const void *>(kernel);
-    launch.arguments = &with;
-    launch.argument_bytes = sizeof with;
-    launch.argument_align = alignof(arguments<P...>);
-    launch.grid = {config.gridDim.x, config.gridDim.y, config.gridDim.z};
-    launch.block = {config.blockDim.x, config.blockDim.y, config.blockDim.z};
-    launch.dynamic_shared = config.dynamicSmemBytes;
-    launch.stream = config.stream;
-    for (unsigned i = 0; i < config.numAttrs; ++i) {
-        const cudaLaunchAttribute &attribute = config.attrs[i];
-        if (attribute.id == cudaLaunchAttributeCooperative) launch.cooperative = attribute.val.cooperative != 0;
-        if (attribute.id == cudaLaunchAttributeClusterDimension &&
-            attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z > 1)
-            return static_cast<cudaError_t>(
-                emu_note_error(cudaErrorNotSupported, "the emulator has no clusters of more than one block"));
-    }
-    return static_cast<cudaError_t>(emu_launch_kernel(&launch));
-}
-
-template <typename... P, size_t... I>
-arguments<P...> pack_pointers(void **from, void (*)(P...), std::index_sequence<I...>) {
-    (void)from;
-    return pack<P...>(*static_cast<std::remove_reference_t<P> *>(from[I])...);
-}
+static constexpr emu_signature signature = {EMU_INTERFACE_VERSION,  sizeof...(P),           run<P...>,
+                                            parameters<P...>.bytes, parameters<P...>.align, parameters<P...>.at};
 
 } // namespace emu
 
-template <typename... Parameters, typename... Arguments>
-inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
-                                      Arguments &&...arguments) {
-    static_assert(sizeof...(Parameters) == sizeof...(Arguments), "as many arguments as the kernel has parameters");
-    return emu::launch(*config, kernel, emu::pack<Parameters...>(std::forward<Arguments>(arguments)...));
+template <typename... P> static inline cudaError_t cudaGetKernel(cudaKernel_t *handle, void (*kernel)(P...)) {
+    return static_cast<cudaError_t>(emu_get_kernel(reinterpret_cast<void **>(handle),
+                                                   reinterpret_cast<const void *>(kernel), &emu::signature<P...>));
 }
 
-// The older ways, with arguments by pointer.
-template <typename... P>
-inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments, size_t shared = 0,
-                                    cudaStream_t stream = nullptr) {
-    const cudaLaunchConfig_t config = {grid, block, shared, stream, nullptr, 0};
-    return emu::launch(config, kernel, emu::pack_pointers(arguments, kernel, std::index_sequence_for<P...>()));
+namespace emu {
+// A kernel as the C functions take it, with its parameters known to the core. (If that fails, so does what follows.)
+template <typename... P> static const void *known(void (*kernel)(P...)) {
+    cudaKernel_t handle;
+    return cudaGetKernel(&handle, kernel) == cudaSuccess ? handle : reinterpret_cast<const void *>(kernel);
+}
+inline const void *known(const void *kernel) {
+    return kernel;
+}
+} // namespace emu
+
+template <typename... Parameters, typename... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                                             Arguments &&...arguments) {
+    static_assert(sizeof...(Parameters) == sizeof...(Arguments), "as many arguments as the kernel has parameters");
+    return [&](Parameters... converted) {
+        void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&converted))..., nullptr};
+        return cudaLaunchKernelExC(config, emu::known(kernel), pointers);
+    }(std::forward<Arguments>(arguments)...);
+}
+// By its handle, which tells no types: the arguments must have those of the parameters.
+template <typename... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, cudaKernel_t kernel,
+                                             Arguments &&...arguments) {
+    void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
+    return cudaLaunchKernelExC(config, kernel, pointers);
 }
 template <typename... P>
-inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
-                                               size_t shared = 0, cudaStream_t stream = nullptr) {
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-    const cudaLaunchConfig_t config = {grid, block, shared, stream, &attribute, 1};
-    return emu::launch(config, kernel, emu::pack_pointers(arguments, kernel, std::index_sequence_for<P...>()));
+static inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
+                                           size_t shared = 0, cudaStream_t stream = nullptr) {
+    return cudaLaunchKernel(emu::known(kernel), grid, block, arguments, shared, stream);
+}
+template <typename... P>
+static inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
+                                                      size_t shared = 0, cudaStream_t stream = nullptr) {
+    return cudaLaunchCooperativeKernel(emu::known(kernel), grid, block, arguments, shared, stream);
 }
 
 // The C functions on kernels, for kernels of any type.
 template <typename... P>
-inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), enum cudaFuncAttribute attribute, int value) {
-    return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attribute, value);
+static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), enum cudaFuncAttribute attribute, int value) {
+    return cudaFuncSetAttribute(emu::known(kernel), attribute, value);
 }
 template <typename... P>
-inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, void (*kernel)(P...)) {
-    return cudaFuncGetAttributes(attributes, reinterpret_cast<const void *>(kernel));
+static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, void (*kernel)(P...)) {
+    return cudaFuncGetAttributes(attributes, emu::known(kernel));
 }
-template <typename... P> inline cudaError_t cudaFuncGetName(const char **name, void (*kernel)(P...)) {
-    return cudaFuncGetName(name, reinterpret_cast<const void *>(kernel));
-}
-template <typename... P>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...), int block_size,
-                                                                 size_t shared) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel), block_size,
-                                                         shared);
+template <typename... P> static inline cudaError_t cudaFuncGetName(const char **name, void (*kernel)(P...)) {
+    return cudaFuncGetName(name, emu::known(kernel));
 }
 template <typename... P>
-inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void (*kernel)(P...), int blocks,
-                                                             int block_size) {
-    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, reinterpret_cast<const void *>(kernel), blocks,
-                                                     block_size);
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...),
+                                                                        int block_size, size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, emu::known(kernel), block_size, shared);
+}
+template <typename... P>
+static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void (*kernel)(P...), int blocks,
+                                                                    int block_size) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, emu::known(kernel), blocks, block_size);
 }
 template <typename Function>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Function function, size_t shared = 0,
-                                                      int limit = 0) {
-    return static_cast<cudaError_t>(
-        emu_occupancy_block(grid, block, reinterpret_cast<const void *>(function), shared, limit));
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Function function,
+                                                             size_t shared = 0, int limit = 0) {
+    return static_cast<cudaError_t>(emu_occupancy_block(grid, block, emu::known(function), shared, limit));
 }
 template <typename T> inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
     return cudaMalloc(reinterpret_cast<void **>(pointer), bytes);

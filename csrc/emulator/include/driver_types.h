@@ -81,6 +81,7 @@ typedef enum cudaError cudaError_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+typedef struct CUkern_st *cudaKernel_t;
 typedef void (*cudaHostFn_t)(void *argument);
 
 #define cudaStreamLegacy    ((cudaStream_t)0x1)

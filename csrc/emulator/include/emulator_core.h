@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EMU_INTERFACE_VERSION 2
+#define EMU_INTERFACE_VERSION 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,19 +21,33 @@ typedef struct emu_dim3 {
     unsigned x, y, z;
 } emu_dim3;
 
-// Called once for each emulated thread, with threadIdx and its like set: unpacks the arguments, calls the kernel.
+// Called once for each emulated thread, with threadIdx and its like set: calls the kernel with its arguments, which
+// lie as the signature says.
 typedef void (*emu_trampoline)(const void *function, const void *arguments);
+
+typedef struct emu_parameter {
+    size_t offset, size; // bytes
+} emu_parameter;
+
+// What the core must know of a kernel's type. It lies in the library that names the kernel, which then stays loaded.
+// Parameters lie as CUDA lays them out: each at the next multiple of its own alignment.
+typedef struct emu_signature {
+    uint32_t interface_version; // EMU_INTERFACE_VERSION
+    uint32_t count;             // of parameters
+    emu_trampoline trampoline;
+    size_t bytes, align; // of all parameters together
+    const emu_parameter *parameters;
+} emu_signature;
 
 typedef struct emu_launch {
     uint32_t interface_version; // EMU_INTERFACE_VERSION
-    emu_trampoline trampoline;
-    const void *function;  // the kernel; its name is looked up from this address
-    const void *arguments; // copied by the core before the call returns
-    size_t argument_bytes, argument_align;
+    const void *kernel;         // a handle, or the host function of one
+    void *const *arguments;     // a pointer to each; copied by the core before the call returns
     emu_dim3 grid, block;
     size_t dynamic_shared; // bytes
     void *stream;
-    int cooperative; // all blocks resident at once
+    const void *attributes; // struct cudaLaunchAttribute_st
+    unsigned attribute_count;
 } emu_launch;
 
 // --- What the host may ask of the core ---------------------------------------------------------------------------
@@ -134,11 +148,14 @@ EMU_API int emu_event_query(void *event);
 EMU_API int emu_event_wait(void *event, emu_interrupted interrupted, void *argument);
 EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
 
-// Kernels
+// Kernels. A function is named by its address or by its handle, which all libraries of the process may use until it
+// ends. emu_get_kernel makes a handle from a signature; with NULL it finds one that was made.
+EMU_API int emu_get_kernel(void **handle, const void *function, const emu_signature *signature);
 EMU_API int emu_launch_kernel(const emu_launch *launch);
 EMU_API int emu_function_set(const void *function, int attribute, int value);
 EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);
 EMU_API int emu_function_name(const char **name, const void *function);
+EMU_API int emu_function_parameter(size_t *offset, size_t *size, const void *function, size_t index);
 EMU_API int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared);
 EMU_API int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit);
 EMU_API int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size);

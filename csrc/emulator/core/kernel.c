@@ -1,0 +1,251 @@
+// Kernels: a handle for each, what is known of its parameters, and what was set for it.
+//
+//   cudaGetKernel(&handle, tile<16>) --> table:  address of tile<16>   --.
+//                                                address of the handle --+--> emu_kernel: function, signature,
+//   cudaLaunchKernelExC(config, handle or tile<16>, ...) ----------------'    shared memory allowed, name
+//
+// Finding takes no lock, because every launch does it: a slot of the table is written once, its key last, and a table
+// that became too small stays as it is beside the larger one. Only what makes a kernel looks again under the lock.
+//
+// Invariant: a kernel stays in the table until the process ends, and its library stays loaded, so no address in the
+// table comes to belong to something else. A kernel that the host has named by its address alone has no signature
+// yet: what is set for it holds, but only a call that knows its type makes it one that can be launched.
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct slot {
+    _Atomic(const void *) key; // a kernel's function or handle; NULL: free
+    emu_kernel *kernel;
+} slot;
+
+typedef struct table {
+    struct table *older; // smaller ones: somebody may be reading there
+    size_t slots, used;  // slots: a power of two, at most half of them used
+    slot slot[];
+} table;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(table *) newest; // changed under the lock
+
+void emu_kernel_fork(emu_fork stage) {
+    if (stage == EMU_FORK_PREPARE)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
+// --- The table ----------------------------------------------------------------------------------------------------
+
+// Functions and handles begin at multiples of 16: the bits above those are mixed, and the best mixed ones taken.
+static size_t first_slot(const table *in, const void *key) {
+    return (size_t)(((uint64_t)(uintptr_t)key >> 4) * 0x9e3779b97f4a7c15 >> 32) & (in->slots - 1);
+}
+
+static emu_kernel *find(const void *key) {
+    const table *in = atomic_load_explicit(&newest, memory_order_acquire);
+    if (!in || !key) return NULL;
+    for (size_t i = first_slot(in, key);; i = (i + 1) & (in->slots - 1)) {
+        const void *there = atomic_load_explicit(&in->slot[i].key, memory_order_acquire);
+        if (there == key) return in->slot[i].kernel;
+        if (!there) return NULL;
+    }
+}
+
+static void put(table *in, const void *key, emu_kernel *kernel) { // lock held
+    size_t i = first_slot(in, key);
+    while (atomic_load_explicit(&in->slot[i].key, memory_order_relaxed)) i = (i + 1) & (in->slots - 1);
+    in->slot[i].kernel = kernel;
+    atomic_store_explicit(&in->slot[i].key, key, memory_order_release);
+    ++in->used;
+}
+
+static table *with_room(size_t more) { // lock held; NULL: no memory
+    table *old = atomic_load_explicit(&newest, memory_order_relaxed);
+    if (old && 2 * (old->used + more) <= old->slots) return old;
+    const size_t slots = old ? 2 * old->slots : 256;
+    table *grown = calloc(1, sizeof *grown + slots * sizeof *grown->slot);
+    if (!grown) return NULL;
+    grown->older = old;
+    grown->slots = slots;
+    for (size_t i = 0; old && i < old->slots; i++) {
+        const void *key = atomic_load_explicit(&old->slot[i].key, memory_order_relaxed);
+        if (key) put(grown, key, old->slot[i].kernel);
+    }
+    atomic_store_explicit(&newest, grown, memory_order_release);
+    return grown;
+}
+
+// Makes the function's kernel if there is none, and notes its signature if that is new. NULL: no memory.
+static emu_kernel *learn(const void *function, const emu_signature *signature) {
+    pthread_mutex_lock(&lock);
+    emu_kernel *kernel = find(function);
+    table *to = kernel ? NULL : with_room(2);
+    if (to && (kernel = calloc(1, sizeof *kernel))) {
+        kernel->function = function;
+        atomic_init(&kernel->signature, signature);
+        atomic_init(&kernel->shared, EMU_LIMITS.shared_per_block);
+        put(to, function, kernel);
+        put(to, kernel, kernel);
+    } else if (kernel && signature && !emu_kernel_signature(kernel)) {
+        atomic_store_explicit(&kernel->signature, signature, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    return kernel;
+}
+
+// --- Kernels as calls name them: by the handle, or by the host function -------------------------------------------
+
+int emu_check_version(uint32_t version) {
+    if (version == EMU_INTERFACE_VERSION) return cudaSuccess;
+    return emu_error(cudaErrorInvalidKernelImage,
+                     "the kernel was built against version %u of the emulator's interface; this is version %d: "
+                     "build it again",
+                     version, EMU_INTERFACE_VERSION);
+}
+
+static int no_kernel(const void *function, const char *call) {
+    if (!function) return emu_error(cudaErrorInvalidDeviceFunction, "%s: the kernel is NULL", call);
+    return emu_error(cudaErrorInvalidDeviceFunction,
+                     "%s: %p is neither a kernel's handle nor a function of a library", call, function);
+}
+
+static int no_memory(const char *call) {
+    return emu_error(cudaErrorMemoryAllocation, "%s: no memory left for what is known of a kernel", call);
+}
+
+int emu_find_kernel(const void *function, const char *call, emu_kernel **found) {
+    *found = find(function);
+    if (*found) return cudaSuccess;
+    if (!function || !emu_keep_loaded(function)) return no_kernel(function, call);
+    *found = learn(function, NULL);
+    return *found ? cudaSuccess : no_memory(call);
+}
+
+int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **found) {
+    *found = find(function);
+    if (*found && emu_kernel_signature(*found)) return cudaSuccess;
+    Dl_info where;
+    if (*found) function = (*found)->function;
+    if (!function || !dladdr(function, &where)) return no_kernel(function, call);
+    char name[256];
+    emu_kernel_name(function, name, sizeof name);
+    return emu_error(cudaErrorInvalidDeviceFunction,
+                     "%s: the parameters of %s are not known. Here an address does not tell them; "
+                     "cudaGetKernel(&handle, kernel) does, where the compiler sees the kernel's type",
+                     call, name);
+}
+
+int emu_get_kernel(void **handle, const void *function, const emu_signature *signature) {
+    const char *call = "cudaGetKernel";
+    if (!handle) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    emu_kernel *kernel = find(function);
+    if (!kernel || !emu_kernel_signature(kernel)) { // else there is nothing to check: this comes before every launch
+        int device, code = emu_enter(&device);
+        if (!code && (!function || !signature)) code = emu_find_typed_kernel(function, call, &kernel);
+        if (!code && signature) code = emu_check_version(signature->interface_version);
+        if (!code && signature) {
+            // Not under our lock: the loader holds its own while a library's constructors run, which may call us.
+            emu_keep_loaded(function);
+            emu_keep_loaded(signature);
+            kernel = learn(function, signature);
+            if (!kernel) code = no_memory(call);
+        }
+        if (code) return code;
+    }
+    *handle = kernel;
+    return cudaSuccess;
+}
+
+// --- What is known of a kernel, and set for it --------------------------------------------------------------------
+
+int emu_function_set(const void *function, int attribute, int value) {
+    const char *call = "cudaFuncSetAttribute";
+    emu_kernel *kernel;
+    int device, code = emu_enter(&device);
+    if (!code) code = emu_find_kernel(function, call, &kernel);
+    if (code) return code;
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess; // a hint
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        return emu_error(cudaErrorInvalidValue, "%s: the emulator does not know attribute %d", call, attribute);
+    size_t limit = emu_chip_now()->shared_per_block_optin;
+    if (value < 0 || (size_t)value > limit) {
+        char name[256];
+        emu_kernel_name(kernel->function, name, sizeof name);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "%s: %d bytes of dynamic shared memory asked for by %s; a block of this device (%s) may have "
+            "at most %zu",
+            name, value, call, emu_chip_now()->name, limit);
+    }
+    atomic_store_explicit(&kernel->shared, (size_t)value, memory_order_relaxed);
+    return cudaSuccess;
+}
+
+int emu_function_attributes(void *attributes, size_t size, const void *function) {
+    const char *call = "cudaFuncGetAttributes";
+    emu_kernel *kernel;
+    int device, code = emu_enter(&device);
+    if (!code) code = emu_find_kernel(function, call, &kernel);
+    if (code) return code;
+    if (!attributes) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    const emu_chip *chip = emu_chip_now();
+    // Registers, static shared and local memory are the host compiler's affair here: 0, for "not known".
+    struct cudaFuncAttributes a = {.maxThreadsPerBlock = EMU_LIMITS.block_threads,
+                                   .ptxVersion = 10 * chip->major + chip->minor,
+                                   .binaryVersion = 10 * chip->major + chip->minor,
+                                   .maxDynamicSharedSizeBytes = (int)emu_kernel_shared(kernel),
+                                   .preferredShmemCarveout = -1};
+    memcpy(attributes, &a, size < sizeof a ? size : sizeof a);
+    return cudaSuccess;
+}
+
+int emu_function_name(const char **name, const void *function) {
+    const char *call = "cudaFuncGetName";
+    emu_kernel *kernel;
+    int code = emu_find_kernel(function, call, &kernel);
+    if (code) return code;
+    if (!name) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    char *known = atomic_load_explicit(&kernel->name, memory_order_acquire);
+    if (!known) {
+        // CUDA gives the linker's name, mangled; our own messages give the source's.
+        char text[1024];
+        Dl_info info;
+        if (dladdr(kernel->function, &info) && info.dli_sname)
+            snprintf(text, sizeof text, "%s", info.dli_sname);
+        else
+            emu_kernel_name(kernel->function, text, sizeof text);
+        char *made = strdup(text); // callers keep the pointer: it lives as long as the kernel does
+        if (!made) return no_memory(call);
+        if (atomic_compare_exchange_strong(&kernel->name, &known, made))
+            known = made;
+        else
+            free(made);
+    }
+    *name = known;
+    return cudaSuccess;
+}
+
+int emu_function_parameter(size_t *offset, size_t *size, const void *function, size_t index) {
+    const char *call = "cudaFuncGetParamInfo";
+    emu_kernel *kernel;
+    int device, code = emu_enter(&device);
+    if (!code) code = emu_find_typed_kernel(function, call, &kernel);
+    if (code) return code;
+    if (!offset || !size) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    const emu_signature *signature = emu_kernel_signature(kernel);
+    if (index >= signature->count) {
+        char name[256];
+        emu_kernel_name(kernel->function, name, sizeof name);
+        return emu_error(cudaErrorInvalidValue, "%s: parameter %zu of %s, which has %u (counted from 0)", call, index,
+                         name, signature->count);
+    }
+    *offset = signature->parameters[index].offset;
+    *size = signature->parameters[index].size;
+    return cudaSuccess;
+}
