@@ -1,12 +1,14 @@
 """Builds the C parts of cudakern.
 
     cudakern/lib/libcudakern_emulator.so   the emulator's core: always, by the host compiler
-    cudakern/_emulator.abi3.so             the kernels for the CPU: always
-    cudakern/_cuda.abi3.so                 the same kernels for the GPU: where a CUDA toolkit is found
+    cudakern/_emulator.abi3.so             the extension module and the runtime for the emulator: always
+    cudakern/lib/kernels_emulator.so       the kernels for the CPU, a set that the module loads: always
+    cudakern/_cuda.abi3.so                 the same module for the GPU: where a CUDA toolkit is found
+    cudakern/lib/kernels_cuda.so           and the same kernels
     cudakern/lib/kernels.txt               what the GPU's compiler said of each: registers, shared and local memory
 
-`BUILDS` describes the modules; everything below it is how. Only what changed is compiled again: an object's folder is
-named after its command and the compiler's version, and the compiler's own list of headers says when it is out of
+`BUILDS` describes the two backends; everything below it is how. Only what changed is compiled again: an object's folder
+is named after its command and the compiler's version, and the compiler's own list of headers says when it is out of
 date. Objects lie in build/, which an editable and an ordinary install share.
 
 What can be set, all by environment variables:
@@ -64,7 +66,7 @@ KERNEL_FLAGS = ["-std=c++17", "-x", "c++", *HOST_FLAGS, "-ffp-contract=off", *WA
 
 @dataclass
 class Build:
-    """One extension module: the same kernels, runtime and Python face, compiled for one backend."""
+    """One backend: the same kernels, runtime and Python face, compiled for it."""
 
     name: str  # of the module, and CK_MODULE in C
     includes: list[str]  # the backend's headers: whose cuda_runtime.h, backend.h and device_extras.cuh are found first
@@ -72,6 +74,11 @@ class Build:
     c_flags: list[str] = field(default_factory=list)
     link_flags: list[str] = field(default_factory=list)
     needs_core: bool = False
+
+    @property
+    def set_name(self) -> str:
+        """The file of its kernels: csrc/python/sets.c looks for it."""
+        return f"kernels{self.name}.so"
 
 
 class Unavailable(Exception):
@@ -212,7 +219,8 @@ def cuda_build() -> Build:
         # -isystem: warnings in NVIDIA's headers are not ours to mend
         # The runtime passes over a GPU that this build holds no code for.
         c_flags=["-isystem", str(toolkit.include), f"-DCK_LOWEST_CAPABILITY={min(chips)}"],
-        link_flags=[f"-L{toolkit.library}", "-lcudart_static", "-lrt", "-ldl", "-lpthread"],
+        # Each library has a CUDA runtime of its own. None is exported: another library's would else be taken for it.
+        link_flags=[f"-L{toolkit.library}", "-lcudart_static", "-Wl,--exclude-libs,ALL", "-lrt", "-ldl", "-lpthread"],
     )
 
 
@@ -225,7 +233,7 @@ def emulator_build() -> Build:
         ["csrc/emulator/include"],
         [*cxx, *KERNEL_FLAGS, *unique, *sanitizers(), *strict(), *extra("CXXFLAGS")],
         c_flags=sanitizers(),
-        link_flags=["-Wl,-rpath,$ORIGIN/lib", *sanitizers()],
+        link_flags=sanitizers(),
         needs_core=True,
     )
 
@@ -364,26 +372,33 @@ def build_core(folder: Path, pool: ThreadPoolExecutor) -> Path:
     return output
 
 
-def build_module(build: Build, folder: Path, core: Path, pool: ThreadPoolExecutor) -> Path:
+def build_backend(build: Build, folder: Path, core: Path, pool: ThreadPoolExecutor) -> list[Path]:
+    """The module, and the set of kernels that it loads, which takes a few functions of the runtime from the module."""
     includes = [f"-I{path}" for path in [*build.includes, "csrc", str(GENERATED)]]
-    module = [f"-DCK_MODULE={build.name}"]
     cc, cxx = host_compiler("CC", "gcc", "cc", "clang"), host_compiler("CXX", "g++", "c++", "clang++")
-    host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, *module]
+    host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, f"-DCK_MODULE={build.name}"]
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
+    device = [*build.kernel_compiler, *includes]
     kernels = relative("csrc/kernels/*/*.cu") + relative("csrc/kernels/*.cu")
     for path in build.includes:  # what only this backend has: the toolkit's libraries
         kernels += relative(f"{path}/*.cu")
-    jobs = [(source, [*build.kernel_compiler, *includes, *module]) for source in kernels]
-    jobs += [(source, python) for source in relative("csrc/python/*.c")]
-    jobs += [(source, host) for source in relative("csrc/runtime/*.c")]
-    objects = list(pool.map(lambda job: compile_object(*job, f"{build.name}: {job[0]}"), jobs))
-    output = folder / f"{build.name}{ABI_SUFFIX}"
+    of_set = [(source, device) for source in kernels]
+    of_module = [(source, device) for source in relative("csrc/runtime/kernels/*.cu")]
+    of_module += [(source, python) for source in relative("csrc/python/*.c")]
+    of_module += [(source, host) for source in relative("csrc/runtime/*.c")]
+    objects = list(pool.map(lambda job: compile_object(*job, f"{build.name}: {job[0]}"), [*of_set, *of_module]))
+    module, kernel_set = folder / f"{build.name}{ABI_SUFFIX}", folder / "lib" / build.set_name
+    shared = [*cxx, "-shared", "-Wl,-z,noexecstack", "-pthread"]
     tail = [*([str(core)] if build.needs_core else []), *build.link_flags, *extra("LDFLAGS")]
-    link(output, [*cxx, "-shared", "-Wl,-z,noexecstack", "-pthread"], objects, tail, f"{build.name}: {output.name}")
+    # By its soname the set finds the module that is loaded already: the one that loads it.
+    of_the_module = [*shared, f"-Wl,-soname,{module.name}", "-Wl,-rpath,$ORIGIN/lib"]
+    link(module, of_the_module, objects[len(of_set) :], tail, f"{build.name}: {module.name}")
+    of_the_set = [*shared, "-Wl,-rpath,$ORIGIN:$ORIGIN/.."]
+    link(kernel_set, of_the_set, objects[: len(of_set)], [str(module), *tail], f"{build.name}: {kernel_set.name}")
     told = [path.read_text() for each in objects if (path := each.with_suffix(".ptxas")).exists()]
     if told:
         (folder / "lib" / KERNELS).write_text("".join(told))
-    return output
+    return [module, kernel_set]
 
 
 # --- setuptools' commands ------------------------------------------------------------------------------------------
@@ -401,17 +416,17 @@ class BuildModules(build_ext):
             except Unavailable as reason:
                 sys.exit(f"cudakern: the emulator's core was not built.\n{reason}")
             for name, describe in BUILDS.items():
-                start, target = time.monotonic(), folder / f"{name}{ABI_SUFFIX}"
+                start = time.monotonic()
                 try:
                     if name == "_cuda" and wanted == "0":
                         raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
-                    self.outputs.append(build_module(describe(), folder, core, pool))
+                    self.outputs += build_backend(describe(), folder, core, pool)
                     report[name] = {"built": True, "why_not": ""}
                     print(f"cudakern: {name} built in {time.monotonic() - start:.1f} s", flush=True)
                 except Unavailable as reason:
-                    # One left from an earlier build would not fit the Python code any more.
-                    target.unlink(missing_ok=True)
-                    (folder / "lib" / KERNELS).unlink(missing_ok=True)
+                    # What is left from an earlier build would not fit the Python code any more.
+                    for left in (f"{name}{ABI_SUFFIX}", f"lib/kernels{name}.so", f"lib/{KERNELS}"):
+                        (folder / left).unlink(missing_ok=True)
                     print(f"cudakern: {name} was NOT built: {reason}", flush=True)
                     if name == "_emulator" or wanted in ("1", "wheels"):
                         sys.exit(f"cudakern: {name} could not be built, and it is required here (see above)")

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KERNELS = ROOT / "csrc/kernels"
+KERNELS, RUNTIME = ROOT / "csrc/kernels", ROOT / "csrc/runtime"
 UNKNOWN = "unknown"
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.S)
 
@@ -35,7 +35,7 @@ def included(new):
         if path in found:
             continue
         found.add(path)
-        if KERNELS in path.parents:
+        if path.parent.name == "kernels" or KERNELS in path.parents:
             wanted = re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)
             new += [there for there in ((path.parent / name).resolve() for name in wanted) if there.is_file()]
     return sorted(found)
@@ -44,7 +44,7 @@ def included(new):
 def digest(op, ours=True):
     """SHA-256 of those files, and with ``ours`` of our own timing's, without comments, white space and the word
     inline: no edit of words asks for a new run. (The benchmark times from outside.)"""
-    timing = [ROOT / "csrc/runtime/timing.c", *included([KERNELS / "head_start.cu"])] if ours else []
+    timing = [RUNTIME / "timing.c", *included([RUNTIME / "kernels/head_start.cu"])] if ours else []
     whole = hashlib.sha256()
     for path in sorted({*sources(op), *timing}):
         code = COMMENTS.sub(lambda found: found[1] or " ", path.read_text())

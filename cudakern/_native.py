@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 #: The version of this face; csrc/python/module.c has the same number, as INTERFACE_VERSION.
-INTERFACE = 4
+INTERFACE = 5
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, all else is a cudaStream_t.
 Stream = int
@@ -26,6 +26,15 @@ class View(Protocol):
     read_only: bool
     foreign: bool  #: another library's memory
     contiguous: bool  #: C order, no gaps
+
+
+class Set(Protocol):
+    """Kernels that were loaded from a shared library, which stays loaded to the process's end."""
+
+    path: str
+    operations: tuple[dict[str, Any], ...]  #: its variant tables, as Native.operations() gives those of the package
+    #: (name, parameters): of each parameter ("value", "reads" or "writes", dtype or None, bytes)
+    kernels: tuple[tuple[str, tuple[tuple[str, str | None, int], ...]], ...]
 
 
 class Native(Protocol):
@@ -87,6 +96,31 @@ class Native(Protocol):
 
     def work(self, operation: str, shapes: tuple[tuple[int, ...], ...], dtype: str, /) -> tuple[float, float]:
         """(FLOPs, least bytes moved) of the operation, whichever variant computes it."""
+
+    # --- sets of kernels ---------------------------------------------------------------------------------------------
+    def load_set(self, path: str, /) -> Set:
+        """The kernels of a shared library that exports ``cudakern_set`` (csrc/kernels/set.h); the same file gives the
+        same kernels."""
+
+    def launch(
+        self,
+        set: Set,
+        kernel: str,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        shared: int,
+        cooperative: bool,
+        arguments: tuple[Any, ...],
+        device: int,
+        measure: int,
+        stream: Stream,
+        /,
+    ) -> dict[str, Any] | None:
+        """Launches one kernel, before and after other uses of the same arrays as ``execute`` does.
+
+        A pointer takes a View without gaps, and writes it unless it is a pointer to const. A value is a Python number,
+        or an object with as many bytes as the parameter (a NumPy scalar). ``measure`` is as in ``execute``.
+        """
 
     # --- arrays on the device ----------------------------------------------------------------------------------------
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, stream: Stream, /) -> View:

@@ -383,23 +383,6 @@ def test_shared_memory_that_is_left(library):
     library.check("allow_shared_bytes", 49152)
 
 
-def test_a_held_stream_runs_no_kernel(library):
-    stream = library.stream()
-    out = library.buffer(np.zeros(2, np.int32))
-    for held in (True, False, True):
-        if held:
-            library.check("seam_hold", stream)
-        library.start("run_shared_bytes", 4, out, shared=16, stream=stream)
-        if held:
-            library.check("seam_drop", stream)
-        library.check("api_stream_synchronize", stream)
-        assert out.get()[0] == (0 if held else 4)
-        library.check("api_set", out.address, 0, size(8))
-        library.check("api_synchronize")
-    assert library.code("seam_hold", None) == 900  # cudaErrorStreamCaptureUnsupported: the default stream
-    library.code("api_last_error")
-
-
 def test_what_is_known_of_a_kernel(library):
     shared, threads, registers = size(), ctypes.c_int(), ctypes.c_int()
     library.check("static_tile_attributes", ctypes.byref(shared), ctypes.byref(threads), ctypes.byref(registers))

@@ -208,9 +208,9 @@ def test_cooperative_rows_fit_the_device(operation, name, row):
 
 
 SOURCES = (ROOT / "csrc" / "kernels").resolve()
-#: What asks CUDA for more, by its nature: the launch itself, which sets a kernel's shared memory and finds symbols;
-#: and what looks at a kernel without launching it.
-NOT_A_RUN = ("launch.cuh", "inspect.cu")
+#: What asks CUDA for more, by its nature: the launch, which resolves a kernel's handle and finds symbols, and the list
+#: of single kernels, which does the same.
+NOT_A_RUN = ("launch.cuh", "set.cuh")
 OF_ALL = "what several operations include"
 
 

@@ -54,18 +54,6 @@ static inline int backend_memory_is_host(void) {
     return 0;
 }
 
-// Between these two no kernel that is launched in the stream runs, whoever launches it. (A stream of its own: a default
-// stream cannot be held.)
-static inline int backend_hold(cudaStream_t stream) {
-    return (int)cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
-}
-static inline int backend_drop(cudaStream_t stream) {
-    cudaGraph_t held = NULL;
-    const cudaError_t code = cudaStreamEndCapture(stream, &held);
-    if (held != NULL) (void)cudaGraphDestroy(held);
-    return (int)code;
-}
-
 // CUDA says nothing beyond the code.
 static inline size_t backend_error_detail(char *buffer, size_t size) {
     if (size > 0) buffer[0] = '\0';

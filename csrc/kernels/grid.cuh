@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "sizes.h"
-#include "variant.h"
+#include "call.h"
 
 // 64 bits: threads are counted beyond 2^31.
 __device__ __forceinline__ int64_t grid_thread() {

@@ -1,61 +1,44 @@
-// The one way to launch a kernel, and the one place where a launch is checked.
+// The one way to launch a kernel:
 //
 //     CK_TRY(ck_launch(context, error, "tiled", tiled<float, 16>, grid, block, shared_bytes, a, lda, ...));
 //
-// Arguments are converted to the kernel's own parameter types, as a call would. A failure names the kernel with its
-// grid, block and shared memory: `tiled<<<(63,63,1),(16,16,1),0>>>`. A launch that went well is noted by its name,
-// which must be of static storage: a failure may show much later, and is then told with what was outstanding.
+// Arguments are converted to the kernel's own parameter types, as a call would. The launch goes to context->launcher,
+// which runs it, times it, or lists it. The name must be of static storage: a failure may show much later, and is then
+// told with what was outstanding.
 #ifndef CK_LAUNCH_CUH
 #define CK_LAUNCH_CUH
 
-#include <stdio.h>
+#include <tuple>
 #include <utility>
 
 #include <cuda_runtime.h>
 
-#include "variant.h"
+#include "call.h"
 
-enum { CK_SHARED_WITHOUT_ASKING = 48 * 1024 }; // dynamic shared memory beyond this must be asked for
+// A code for the runtime, which has another CUDA runtime of its own: this one need not keep it for whoever asks next.
+inline int ck_answer(cudaError_t code) {
+    if (code != cudaSuccess) (void)cudaGetLastError();
+    return static_cast<int>(code);
+}
 
-// Apart, so that a launch which goes well carries none of it.
-inline int ck_launch_failed(ck_error *error, cudaError_t code, const char *name, dim3 grid, dim3 block,
-                            size_t shared_bytes) {
-    char call[sizeof error->call];
-    snprintf(call, sizeof call, "%s<<<(%u,%u,%u),(%u,%u,%u),%zu>>>", name, grid.x, grid.y, grid.z, block.x, block.y,
-             block.z, shared_bytes);
-    return ck_fail_cuda(error, code, call);
+template <typename... Expected, size_t... I>
+void ck_addresses(std::tuple<Expected...> &values, void **addresses, std::index_sequence<I...>) {
+    (void)values;
+    ((addresses[I] = const_cast<void *>(static_cast<const volatile void *>(&std::get<I>(values)))), ...);
 }
 
 template <typename... Expected, typename... Actual>
 int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error, const char *name,
                    void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
-    if (shared_bytes > CK_SHARED_WITHOUT_ASKING)
-        CK_CUDA(error,
-                cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
-    const unsigned blocks[3] = {grid.x, grid.y, grid.z}, threads[3] = {block.x, block.y, block.z};
-    if (context->inspection != NULL) {
-        ck_inspect_launch(context->inspection, name, reinterpret_cast<const void *>(kernel), blocks, threads,
-                          shared_bytes, cooperative);
-        return CK_OK;
-    }
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = context->stream;
-    config.attrs = &attribute;
-    config.numAttrs = cooperative ? 1 : 0;
-
-    cudaError_t code = ck_injected_fault(name);
-    if (code == cudaSuccess) code = cudaLaunchKernelEx(&config, kernel, std::forward<Actual>(arguments)...);
-    if (code != cudaSuccess) return ck_launch_failed(error, code, name, grid, block, shared_bytes);
-    ck_launches_note(context->launches, name, blocks, threads, shared_bytes);
-    return context->timeline == NULL ? static_cast<int>(CK_OK)
-                                     : ck_timeline_note(context->timeline, name, context->stream, error);
+    std::tuple<Expected...> values(std::forward<Actual>(arguments)...);
+    void *addresses[sizeof...(Expected) + 1];
+    ck_addresses(values, addresses, std::index_sequence_for<Expected...>());
+    ck_launch_plan launch = {
+        name,    nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, cooperative, addresses,
+        nullptr, nullptr};
+    const int code = ck_answer(cudaGetKernel(&launch.kernel, kernel)); // a test lets it fail together with the launch
+    if (code != cudaSuccess) return ck_fail_cuda(error, static_cast<cudaError_t>(code), name);
+    return context->launcher->launch(context->launcher, &launch, context->stream, error);
 }
 
 template <typename... Expected, typename... Actual>
@@ -73,12 +56,36 @@ int ck_launch_cooperative(const ck_context *context, ck_error *error, const char
                           std::forward<Actual>(arguments)...);
 }
 
-// A row's __constant__ variable, for ck_plan.symbols: a function that finds its address and size.
+// What a library of the toolkit launches by itself: enqueue(stream) gives a cudaError_t. Grid and block are for reports.
+template <typename Enqueue>
+int ck_launch_library(const ck_context *context, ck_error *error, const char *name, dim3 grid, dim3 block,
+                      Enqueue enqueue) {
+    const auto library = [](void *closure, cudaStream_t stream) -> int {
+        return ck_answer((*static_cast<Enqueue *>(closure))(stream));
+    };
+    const ck_launch_plan launch = {
+        name, nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, 0, nullptr, library, &enqueue};
+    return context->launcher->launch(context->launcher, &launch, context->stream, error);
+}
+
+// A binding of the variable: ck_bind_symbol(CK_SYMBOL(table), view).
 #define CK_SYMBOL(variable)                                                                                          \
     [](void **address, size_t *bytes) -> int {                                                                       \
         const cudaError_t code = cudaGetSymbolAddress(address, variable);                                            \
-        return static_cast<int>(code == cudaSuccess ? cudaGetSymbolSize(bytes, variable) : code);                    \
+        return ck_answer(code == cudaSuccess ? cudaGetSymbolSize(bytes, variable) : code);                           \
     }
+
+inline ck_binding ck_bind_symbol(int (*find)(void **address, size_t *bytes), int view) {
+    ck_binding binding = {CK_BIND_SYMBOL, view, {}};
+    binding.of.symbol.find = find;
+    return binding;
+}
+
+inline ck_binding ck_bind_texture(const ck_texture_plan &texture, int view) {
+    ck_binding binding = {CK_BIND_TEXTURE, view, {}};
+    binding.of.texture = texture;
+    return binding;
+}
 
 inline dim3 ck_dim3(const unsigned sizes[3]) {
     return dim3(sizes[0], sizes[1], sizes[2]);

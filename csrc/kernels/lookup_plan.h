@@ -41,13 +41,10 @@ inline int plan_texture(const ck_call *call, ck_plan *made, ck_error *error, con
                            "axis %d of the table has %lld elements: a texture has up to %lld there. "
                            "variant=\"global_memory\" takes any table",
                            i, static_cast<long long>(call->views[0].shape[i]), static_cast<long long>(most[i]));
-    made->textures[0] = {1,
-                         0,
-                         mode,
-                         call->parameters[FILTER] == 0 ? cudaFilterModeLinear : cudaFilterModePoint,
-                         mode == cudaAddressModeWrap || mode == cudaAddressModeMirror,
-                         0,
-                         cudaReadModeElementType};
+    made->bindings[0] =
+        ck_bind_texture({mode, call->parameters[FILTER] == 0 ? cudaFilterModeLinear : cudaFilterModePoint,
+                         mode == cudaAddressModeWrap || mode == cudaAddressModeMirror, 0, cudaReadModeElementType},
+                        0);
     return CK_OK;
 }
 

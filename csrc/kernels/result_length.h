@@ -3,7 +3,7 @@
 #define CK_RESULT_LENGTH_H
 
 #include "sizes.h"
-#include "variant.h"
+#include "call.h"
 
 // Python makes results of the right length; who calls the C module directly may not have.
 inline int check_result_length(const ck_call *call, const char *operation, int64_t wanted, ck_error *error) {

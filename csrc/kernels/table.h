@@ -70,6 +70,14 @@
 #define HOST_VARIANT(name, types, order, traits, depth, source, summary, lesson, origin)                             \
     {#name, FIRST, summary, lesson, origin, types, NO_PARAMETERS, CK_SUM_##order, depth, traits, AT_LEAST(0),        \
      CK_ON_HOST, NO_KERNELS, source, NULL, NULL}
+
+// The end of an operation's file. The last two are the functions that add partial results, or NULL.
+#define CK_OPERATION(name, summary, inputs, outputs, variants, work, finish_host, finish_device)                     \
+    extern "C" {                                                                                                     \
+    extern const ck_operation ck_operation_##name;                                                                   \
+    const ck_operation ck_operation_##name = {CK_ABI_VERSION, #name, summary, inputs, outputs, variants,             \
+                                              ck_length_of(variants), work, finish_host, finish_device};             \
+    }
 // clang-format on
 
 template <typename... Values> constexpr int64_t ck_first_of(int64_t first, Values...) {

@@ -3,7 +3,7 @@
 #define CK_TYPES_CUH
 
 #include "element.cuh"
-#include "variant.h"
+#include "call.h"
 
 inline int no_kernel_for(int dtype, const char *operation, ck_error *error) {
     return ck_fail(error, CK_BAD_TYPE, operation, "no kernel for %s: a row lists a type that its run lacks",

@@ -25,7 +25,7 @@ static PyObject *make_launches(const ck_measure *measure) {
     return result;
 }
 
-static PyObject *make_report(const ck_measure *measure) {
+PyObject *make_report(const ck_measure *measure) {
     const ck_plan *plan = &measure->plan;
     PyObject *report = Py_BuildValue(
         "{s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:n,s:n,s:(III),s:(III)}", "kernel_ns",
@@ -98,6 +98,11 @@ static int take_arrays(const module_state *state, operands *operands, PyObject *
     return 0;
 }
 
+int read_measure(PyObject *object) {
+    const int measured = PyObject_IsTrue(object);
+    return measured > 0 && PyLong_Check(object) && PyLong_AsLong(object) == 2 ? 2 : measured;
+}
+
 static PyObject *run_request(module_state *state, ck_request *request, int measured, ck_error *error) {
     ck_measure measure;
     outside outside;
@@ -133,7 +138,7 @@ static int read_call(module_state *state, PyObject *const *arguments, given *giv
     const char *operation = read_text(arguments[0], "operation");
     const char *variant = operation ? read_text(arguments[1], "variant") : NULL;
     if (variant == NULL) return -1;
-    request->operation = table_find(operation, error);
+    request->operation = ck_set_operation(state->package, operation, error);
     if (request->operation != NULL) request->variant = ck_find_variant(request->operation, variant, error);
     if (request->variant == NULL) return errors_raise(state, error) == NULL ? -1 : 0;
     request->parameters = given->parameters;
@@ -166,8 +171,7 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
     error.bytes = error.bytes_free = 0;
     error.call[0] = error.message[0] = '\0';
     const int read = read_call(state, arguments, &given, &error);
-    int measured = read < 0 ? -1 : PyObject_IsTrue(arguments[6]);
-    if (measured > 0 && PyLong_Check(arguments[6]) && PyLong_AsLong(arguments[6]) == 2) measured = 2;
+    const int measured = read < 0 ? -1 : read_measure(arguments[6]);
     if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)
         result = run_request(state, &given.request, measured, &error);
     buffers_release(&given.operands.buffers);
@@ -176,14 +180,14 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
 
 // --- what a call would launch ------------------------------------------------------------------------------------
 // Sweeps: a tuple of pairs (threads a block, bytes of dynamic shared memory).
-static int read_sweep(PyObject *pairs, ck_inspection *inspection) {
+static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
     if (!PyTuple_Check(pairs) || PyTuple_Size(pairs) > CK_MAX_SWEEP) {
         PyErr_Format(PyExc_TypeError, "sweep must be a tuple of at most %d pairs (threads, shared bytes)",
                      CK_MAX_SWEEP);
         return -1;
     }
-    inspection->sweep = (int)PyTuple_Size(pairs);
-    for (int i = 0; i < inspection->sweep; i++) {
+    sweep->count = (int)PyTuple_Size(pairs);
+    for (int i = 0; i < sweep->count; i++) {
         int64_t pair[2];
         const int read = read_integers(PyTuple_GetItem(pairs, i), "a pair of sweep", 2, pair);
         if (read < 0) return -1;
@@ -191,13 +195,13 @@ static int read_sweep(PyObject *pairs, ck_inspection *inspection) {
             PyErr_SetString(PyExc_ValueError, "a pair of sweep is (threads from 1, shared bytes from 0)");
             return -1;
         }
-        inspection->threads[i] = pair[0];
-        inspection->shared[i] = pair[1];
+        sweep->threads[i] = pair[0];
+        sweep->shared[i] = pair[1];
     }
     return 0;
 }
 
-static PyObject *make_kernel(const ck_kernel *kernel, int sweep) {
+static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
     PyObject *made = Py_BuildValue(
         "{s:s,s:s,s:(III),s:(III),s:n,s:i,s:i,s:i,s:i,s:n,s:n,s:n,s:n,s:i,s:(ii)}", "name", kernel->name, "symbol",
         kernel->symbol, "grid", kernel->grid[0], kernel->grid[1], kernel->grid[2], "block", kernel->block[0],
@@ -215,10 +219,10 @@ static PyObject *make_kernel(const ck_kernel *kernel, int sweep) {
     return made;
 }
 
-static PyObject *make_kernels(const ck_inspection *found) {
+static PyObject *make_kernels(const ck_listing *found) {
     PyObject *kernels = PyTuple_New(found->count);
     for (int i = 0; kernels != NULL && i < found->count; i++) {
-        PyObject *kernel = make_kernel(&found->kernels[i], found->sweep);
+        PyObject *kernel = make_kernel(&found->kernels[i], found->sweep.count);
         if (kernel == NULL || PyTuple_SetItem(kernels, i, kernel) < 0) Py_CLEAR(kernels);
     }
     return kernels;
@@ -231,16 +235,16 @@ static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_
     PyObject *result = NULL;
     if (check_count("kernels(operation, variant, parameters, inputs, outputs, device, sweep)", count, 7) < 0)
         return NULL;
-    ck_inspection *inspection = PyMem_Malloc(sizeof *inspection);
-    if (inspection == NULL) return PyErr_NoMemory();
-    if (read_call(state, arguments, &given, &error) == 0 && read_sweep(arguments[6], inspection) == 0) {
+    ck_listing *listing = PyMem_Malloc(sizeof *listing);
+    if (listing == NULL) return PyErr_NoMemory();
+    if (read_call(state, arguments, &given, &error) == 0 && read_sweep(arguments[6], &listing->sweep) == 0) {
         outside outside;
         outside_begin(&outside, state);
-        const int status = ck_inspect(state->runtime, &given.request, inspection, &error);
-        if (outside_end(&outside, status, &error) == 0) result = make_kernels(inspection);
+        const int status = ck_list(state->runtime, &given.request, listing, &error);
+        if (outside_end(&outside, status, &error) == 0) result = make_kernels(listing);
     }
     buffers_release(&given.operands.buffers);
-    PyMem_Free(inspection);
+    PyMem_Free(listing);
     return result;
 }
 
@@ -269,7 +273,7 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     const char *name = read_text(arguments[0], "operation");
     const char *row = name ? read_text(arguments[1], "variant") : NULL;
     if (row == NULL) return NULL;
-    const ck_operation *operation = table_find(name, &error);
+    const ck_operation *operation = ck_set_operation(state->package, name, &error);
     const ck_variant *variant = operation ? ck_find_variant(operation, row, &error) : NULL;
     if (variant == NULL) return errors_raise(state, &error);
     const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given);
@@ -309,7 +313,7 @@ static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (check_count("work(operation, shapes, dtype)", count, 3) < 0) return NULL;
     const char *name = read_text(arguments[0], "operation");
     if (name == NULL) return NULL;
-    const ck_operation *operation = table_find(name, &error);
+    const ck_operation *operation = ck_set_operation(state->package, name, &error);
     if (operation == NULL) return errors_raise(state, &error);
     const int shapes = read_shapes(arguments[1], views);
     if (shapes < 0 || read_dtype(arguments[2], &dtype) < 0) return NULL;

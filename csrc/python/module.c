@@ -6,12 +6,12 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-enum { INTERFACE_VERSION = 4 }; // of cudakern/_native.py
+enum { INTERFACE_VERSION = 5 }; // of cudakern/_native.py
 
 // --- the table, the backend --------------------------------------------------------------------------------------
 static PyObject *operations(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    return table_operations();
+    (void)unused;
+    return table_operations(ck_set_table_of(state_of(module)->package));
 }
 
 static PyObject *name_of_backend(PyObject *module, PyObject *unused) {
@@ -96,8 +96,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyMethodDef *const all_methods[] = {
-    array_methods,    call_methods, device_methods, dlpack_in_methods, dlpack_out_methods,
-    exchange_methods, fork_methods, pinned_methods, stream_methods,    transfer_methods,
+    array_methods, call_methods,   device_methods, dlpack_in_methods, dlpack_out_methods, exchange_methods,
+    fork_methods,  pinned_methods, set_methods,    stream_methods,    transfer_methods,
 };
 
 static int register_at_fork(PyObject *module) {
@@ -143,7 +143,8 @@ static int exec_module(PyObject *module) {
         PyModule_AddIntConstant(module, "interface_version", INTERFACE_VERSION) < 0)
         return -1;
     if ((state->view_type = make_view_type(module)) == NULL || PyModule_AddType(module, state->view_type) < 0 ||
-        (state->pinned_type = make_pinned_type(module)) == NULL)
+        (state->pinned_type = make_pinned_type(module)) == NULL ||
+        (state->set_type = make_set_type(module)) == NULL || load_package_set(state) < 0)
         return -1;
     for (size_t i = 0; i < sizeof all_methods / sizeof *all_methods; i++)
         if (PyModule_AddFunctions(module, all_methods[i]) < 0) return -1;
@@ -157,6 +158,7 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->out_of_memory);
     Py_VISIT(state->view_type);
     Py_VISIT(state->pinned_type);
+    Py_VISIT(state->set_type);
     return 0;
 }
 
@@ -167,6 +169,7 @@ static int clear_module(PyObject *module) {
     Py_CLEAR(state->out_of_memory);
     Py_CLEAR(state->view_type);
     Py_CLEAR(state->pinned_type);
+    Py_CLEAR(state->set_type);
     return 0;
 }
 

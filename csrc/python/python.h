@@ -4,7 +4,8 @@
 //   arguments.c   Python's numbers, names and tuples to C's
 //   outside.c     leaving Python while something may wait; Ctrl-C meanwhile
 //   errors.c      the one place where a status becomes an exception
-//   table.c       the variant table as dictionaries
+//   table.c       the tables of a set as dictionaries
+//   sets.c        Set: the package's kernels and other sets; a launch of a single kernel
 //   buffers.c     arrays of the host, by the buffer protocol: formats, shapes, strides
 //   call.c        execute, error_depth, work: Python's arguments to a request of the runtime
 //   view.c        View, the array on the device: the type
@@ -41,12 +42,13 @@
 // The functions that a file adds to the module.
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 extern PyMethodDef array_methods[], call_methods[], device_methods[], dlpack_in_methods[], dlpack_out_methods[],
-    exchange_methods[], fork_methods[], pinned_methods[], stream_methods[], transfer_methods[];
+    exchange_methods[], fork_methods[], pinned_methods[], set_methods[], stream_methods[], transfer_methods[];
 
 typedef struct module_state {
     ck_runtime *runtime;
+    ck_set *package;                      // the package's own kernels
     PyObject *cuda_error, *out_of_memory; // cudakern._errors': both modules raise the same classes
-    PyTypeObject *view_type, *pinned_type;
+    PyTypeObject *view_type, *pinned_type, *set_type;
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
@@ -99,9 +101,13 @@ typedef struct buffers {
 int buffers_take(buffers *buffers, PyObject *array, const char *role, int number, int writable, ck_view *view);
 void buffers_release(buffers *buffers);
 
+// --- call.c ------------------------------------------------------------------------------------------------------
+int read_measure(PyObject *object);               // 0: nothing is timed; 1: the call; 2: each launch too; -1: failed
+PyObject *make_report(const ck_measure *measure); // a dictionary
+
 // --- table.c -----------------------------------------------------------------------------------------------------
-PyObject *table_operations(void);
-const ck_operation *table_find(const char *name, ck_error *error);
+PyObject *table_operations(const ck_set_table *table); // a dictionary an operation
+PyObject *table_kernels(const ck_set_table *table);    // (name, parameters) a kernel
 // Adds to a dictionary and gives up the reference; -1 when the value is NULL or there is no memory.
 int set_item(PyObject *dictionary, const char *key, PyObject *value);
 
@@ -127,6 +133,10 @@ view *read_view(const module_state *state, PyObject *object, const char *what); 
 int check_writable(const view *view, const char *role, int number);             // ValueError unless it can be written
 // For objects that keep another's memory: with Python's lock, and not at all once the interpreter goes down.
 void release_object(void *object);
+
+// --- sets.c ------------------------------------------------------------------------------------------------------
+PyTypeObject *make_set_type(PyObject *module);
+int load_package_set(module_state *state); // -1: ImportError is set
 
 // --- pinned.c ----------------------------------------------------------------------------------------------------
 PyTypeObject *make_pinned_type(PyObject *module);

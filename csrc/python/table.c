@@ -1,31 +1,5 @@
-// The variant table as Python sees it. The build writes operations.inc, a line OPERATION(name) for each folder of
-// kernels; nothing else lists them.
-#include <string.h>
-
+// The tables of a set as Python sees them.
 #include "python.h"
-
-#define OPERATION(name) extern const ck_operation ck_operation_##name;
-#include "operations.inc"
-#undef OPERATION
-
-static const ck_operation *const all_operations[] = {
-#define OPERATION(name) &ck_operation_##name,
-#include "operations.inc"
-#undef OPERATION
-};
-enum { OPERATION_COUNT = sizeof all_operations / sizeof *all_operations };
-
-const ck_operation *table_find(const char *name, ck_error *error) {
-    for (int i = 0; i < OPERATION_COUNT; i++)
-        if (strcmp(all_operations[i]->name, name) == 0) return all_operations[i];
-    char known[800] = ""; // written only now: every call comes here
-    for (int i = 0; i < OPERATION_COUNT; i++) {
-        const size_t used = strlen(known);
-        PyOS_snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", all_operations[i]->name);
-    }
-    ck_fail(error, CK_BAD_VALUE, "operation", "There is no operation '%.64s'. There are %s", name, known);
-    return NULL;
-}
 
 int set_item(PyObject *dictionary, const char *key, PyObject *value) {
     int status = value ? PyDict_SetItemString(dictionary, key, value) : -1;
@@ -125,6 +99,22 @@ static PyObject *make_operation(const void *source, Py_ssize_t i) {
                          make_tuple(operation->variant_count, make_row, operation));
 }
 
-PyObject *table_operations(void) {
-    return make_tuple(OPERATION_COUNT, make_operation, all_operations);
+PyObject *table_operations(const ck_set_table *table) {
+    return make_tuple(table->operation_count, make_operation, table->operations);
+}
+
+static PyObject *make_kernel_parameter(const void *source, Py_ssize_t i) {
+    static const char *const kinds[] = {"value", "reads", "writes"}; // in the order of ck_parameter_kind
+    const ck_kernel_parameter *parameter = &((const ck_set_kernel *)source)->parameters[i];
+    return Py_BuildValue("(szn)", kinds[parameter->kind],
+                         parameter->dtype < 0 ? NULL : ck_dtype_name(parameter->dtype), (Py_ssize_t)parameter->bytes);
+}
+
+static PyObject *make_set_kernel(const void *source, Py_ssize_t i) {
+    const ck_set_kernel *kernel = &((const ck_set_kernel *)source)[i];
+    return Py_BuildValue("(sN)", kernel->name, make_tuple(kernel->parameter_count, make_kernel_parameter, kernel));
+}
+
+PyObject *table_kernels(const ck_set_table *table) {
+    return make_tuple(table->kernel_count, make_set_kernel, table->kernels);
 }

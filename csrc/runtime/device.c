@@ -2,6 +2,7 @@
 //
 // Nothing is asked of CUDA before the first real use: CUDA reads CUDA_VISIBLE_DEVICES at its first call, and an
 // import must not be that call.
+#define _POSIX_C_SOURCE 200809L // recursive mutexes, under plain C11
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,19 @@
 #endif
 
 // --- state -------------------------------------------------------------------------------------------------------
+static int make_locks(ck_runtime *runtime) { // 0: they are there
+    pthread_mutexattr_t recursive;           // a call takes symbols_lock as often as it has symbols
+    if (pthread_mutexattr_init(&recursive) != 0) return -1;
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    const int status =
+        pthread_mutex_init(&runtime->lock, NULL) | pthread_mutex_init(&runtime->symbols_lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    return status;
+}
+
 ck_runtime *ck_runtime_create(void) {
     ck_runtime *runtime = calloc(1, sizeof *runtime);
-    if (runtime != NULL &&
-        (pthread_mutex_init(&runtime->lock, NULL) != 0 || pthread_mutex_init(&runtime->symbols_lock, NULL) != 0)) {
+    if (runtime != NULL && make_locks(runtime) != 0) {
         free(runtime);
         runtime = NULL;
     }
@@ -35,6 +45,7 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     ck_memory_sweep(runtime);
     if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
     ck_symbols_free(runtime);
+    ck_sets_free(runtime);
     for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
         next = device->next;
         ck_error ignored = {0};
@@ -69,8 +80,7 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
     }
     // The threads that worked on the parent's streams are not here. What they held is lost, on purpose: so are owners
     // that wait for the parent's device. Memories remember the generation that they are of.
-    pthread_mutex_init(&runtime->lock, NULL);
-    pthread_mutex_init(&runtime->symbols_lock, NULL);
+    (void)make_locks(runtime);
     runtime->symbols = NULL;
     runtime->generation++;
     runtime->devices = NULL;

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#include "../kernels/head_start.h"
+#include "kernels/head_start.h"
 
 // A row's function may return a failure without words.
 static int worded(job *job, int status, const char *stage) {
-    if (status != CK_OK && job->error->code == CK_OK)
-        ck_fail(job->error, status, job->request->variant->name, "%s of %s '%s' failed with status %d", stage,
+    if (status != CK_OK && job->frame.error->code == CK_OK)
+        ck_fail(job->frame.error, status, job->request->variant->name, "%s of %s '%s' failed with status %d", stage,
                 job->request->operation->name, job->request->variant->name, status);
     return status;
 }
@@ -19,7 +19,7 @@ int job_check(job *job) {
     const ck_request *request = job->request;
     const ck_operation *operation = request->operation;
     const ck_variant *variant = request->variant;
-    ck_error *error = job->error;
+    ck_error *error = job->frame.error;
     const int count = operation->inputs + operation->outputs;
     int inputs[CK_MAX_VIEWS];
     if (request->view_count != count || count > CK_MAX_VIEWS)
@@ -34,7 +34,7 @@ int job_check(job *job) {
                            "on device %d",
                            i, device, request->device, device);
     }
-    CK_TRY(ck_runtime_limits(job->runtime, request->device, &job->limits, error));
+    CK_TRY(ck_runtime_limits(job->frame.runtime, request->device, &job->limits, error));
     CK_TRY(ck_check_device(operation, variant, &job->limits, error));
     for (int i = 0; i < operation->inputs; i++) inputs[i] = request->views[i].dtype;
     CK_TRY(ck_check_types(operation, variant, inputs, operation->inputs,
@@ -59,11 +59,11 @@ static int check_finish(job *job) {
     const ck_types *types = &job->call.types;
     const char *name = job->request->variant->name;
     if (job_on_device(job) ? operation->finish_device == NULL : operation->finish_host == NULL)
-        return ck_fail(job->error, CK_NOT_SUPPORTED, operation->name,
+        return ck_fail(job->frame.error, CK_NOT_SUPPORTED, operation->name,
                        "%s '%s' leaves partial results, which %s cannot add %s", operation->name, name,
                        operation->name, job_on_device(job) ? "on the device" : "on the host");
     if (ck_dtype_size(types->accumulator) != ck_dtype_size(types->output))
-        return ck_fail(job->error, CK_NOT_SUPPORTED, operation->name,
+        return ck_fail(job->frame.error, CK_NOT_SUPPORTED, operation->name,
                        "%s '%s' leaves partial results of %s, which are added in their own size, not in that of %s",
                        operation->name, name, ck_dtype_name(types->accumulator), ck_dtype_name(types->output));
     return CK_OK;
@@ -80,13 +80,13 @@ int job_plan(job *job) {
     job->call.view_count = count;
     job->call.parameters = job->parameters;
     job->call.limits = &job->limits;
-    CK_TRY(worded(job, request->variant->plan(&job->call, &job->plan, job->error), "the plan"));
+    CK_TRY(worded(job, request->variant->plan(&job->call, &job->plan, job->frame.error), "the plan"));
     job->to_finish = job->plan.partials > 0 && !is_the_result(job);
     if (job->to_finish) CK_TRY(check_finish(job));
     for (int i = 0; i < count; i++) {
         CK_TRY(ck_operand_layout(&job->operands[i], &request->views[i], !job_on_device(job),
                                  i >= request->operation->inputs, i, &job->plan.layout[i], &job->views[i],
-                                 job->error));
+                                 job->frame.error));
         job->laid_out++;
     }
     return CK_OK;
@@ -94,23 +94,24 @@ int job_plan(job *job) {
 
 // --- the call itself -----------------------------------------------------------------------------------------------
 static int take(job *job, size_t bytes, ck_block *block) {
-    return bytes > 0 ? ck_pool_allocate(job->device, bytes, job->context.stream, block, job->error) : CK_OK;
+    return bytes > 0 ? ck_pool_allocate(job->frame.device, bytes, job->context.stream, block, job->frame.error)
+                     : CK_OK;
 }
 
-int job_prepare(job *job, cudaStream_t stream) {
+int job_prepare(job *job) {
     const ck_plan *plan = &job->plan;
     const int inputs = job->request->operation->inputs;
+    cudaStream_t stream = job->frame.stream;
     const size_t partial = ck_dtype_size(job->call.types.accumulator);
-    job->context =
-        (ck_context){.device = job->device->index, .stream = stream, .launches = ck_launches_of(job->device, stream)};
+    job->context = ck_frame_context(&job->frame);
     for (int i = 0; i < job->laid_out; i++) {
-        CK_TRY(ck_operand_allocate(&job->operands[i], job->device, stream, job->error));
+        CK_TRY(ck_operand_allocate(&job->operands[i], job->frame.device, stream, job->frame.error));
         if (plan->clear_outputs && i >= inputs)
-            CK_TRY(ck_operand_clear(&job->operands[i], &job->context, job->error));
+            CK_TRY(ck_operand_clear(&job->operands[i], &job->context, job->frame.error));
     }
     CK_TRY(take(job, plan->workspace_bytes, &job->workspace));
     if (plan->clear_workspace && plan->workspace_bytes > 0)
-        CK_CUDA(job->error, cudaMemsetAsync(job->workspace.data, 0, plan->workspace_bytes, stream));
+        CK_CUDA(job->frame.error, cudaMemsetAsync(job->workspace.data, 0, plan->workspace_bytes, stream));
     CK_TRY(take(job, job->to_finish ? (size_t)plan->partials * partial : 0, &job->partials));
     CK_TRY(take(job, (size_t)plan->clock_blocks * sizeof(ck_clock), &job->clocks));
     job->context.workspace = job->workspace.data;
@@ -120,50 +121,56 @@ int job_prepare(job *job, cudaStream_t stream) {
 }
 
 int job_mark(job *job, int event) {
-    if (job->request->measure == NULL) return CK_OK;
-    return ck_timing_mark(job->own, event, job->context.stream, job->error);
+    if (job->measure == NULL) return CK_OK;
+    return ck_timing_mark(job->own, event, job->context.stream, job->frame.error);
 }
 
-// Where the copies' time ends and the kernels' begins. What the host has to make for it comes before the head start.
-static int mark_start(job *job) {
-    if (job->request->measure == NULL) return CK_OK;
-    ck_timeline *timeline = NULL;
+// What the host has to make for it comes before the head start.
+int job_mark_start(job *job) {
+    if (job->measure == NULL) return CK_OK;
     CK_TRY(job_mark(job, COPIED_IN));
-    if (job->request->measure->by_launch) CK_TRY(ck_timeline_create(&timeline, job->error));
-    int status = ck_head_start(&job->context, job->error);
-    if (status == CK_OK) status = job_mark(job, START);
-    job->context.timeline = timeline; // (none of the head start)
-    return status == CK_OK && timeline != NULL ? ck_timeline_start(timeline, job->context.stream, job->error)
-                                               : status;
+    if (job->measure->by_launch) CK_TRY(ck_timeline_create(job->frame.launches, &job->timeline, job->frame.error));
+    CK_TRY(ck_head_start(&job->context, job->frame.error));
+    CK_TRY(job_mark(job, START));
+    if (job->timeline == NULL) return CK_OK;
+    job->context.launcher = ck_timeline_launcher(job->timeline);
+    return ck_timeline_start(job->timeline, job->context.stream, job->frame.error);
 }
 
-// The launches, with what they find in constant memory.
-static int run(job *job) {
-    const ck_request *request = job->request;
-    ck_symbol_use *uses[CK_MAX_SYMBOLS];
-    int status = ck_symbols_fill(job->runtime, &job->plan, job->views, &job->context, uses, job->error);
-    if (status == CK_OK) status = mark_start(job);
-    if (status == CK_OK)
-        status = worded(job, request->variant->run(&job->call, &job->plan, &job->context, job->error), "the launch");
-    const int noted = ck_symbols_used(job->runtime, &job->plan, job->device, &job->context, uses, job->error);
-    return status != CK_OK ? status : noted;
+int job_run(job *job) {
+    const ck_variant *variant = job->request->variant;
+    return worded(job, variant->run(&job->call, &job->plan, &job->context, job->frame.error), "the launch");
+}
+
+int job_finish(job *job) {
+    const ck_operation *operation = job->request->operation;
+    if (!job->to_finish || operation->finish_device == NULL) return CK_OK;
+    return worded(job, operation->finish_device(&job->call, &job->plan, &job->context, job->frame.error),
+                  "the last step");
+}
+
+// The launches, with the plan's bindings.
+static int launch(job *job) {
+    ck_held held[CK_MAX_BINDINGS];
+    int status = ck_bindings_acquire(job->frame.runtime, job->frame.device, &job->plan, job->views, &job->context,
+                                     held, job->frame.error);
+    if (status == CK_OK) status = job_mark_start(job);
+    if (status == CK_OK) status = job_run(job);
+    const int released = ck_bindings_release(held, job->frame.error);
+    return status != CK_OK ? status : released;
 }
 
 int job_compute(job *job) {
-    const ck_request *request = job->request;
-    const ck_operation *operation = request->operation;
+    const ck_operation *operation = job->request->operation;
     CK_TRY(job_mark(job, BEGIN));
     for (int i = 0; i < operation->inputs; i++)
-        CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->error));
-    CK_TRY(ck_textures_fill(job->device, &job->plan, job->views, &job->context, job->textures, job->error));
-    CK_TRY(run(job));
-    if (job->to_finish && job_on_device(job))
-        CK_TRY(worded(job, operation->finish_device(&job->call, &job->plan, &job->context, job->error),
-                      "the last step"));
+        CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->frame.error));
+    CK_TRY(launch(job));
+    if (job_on_device(job)) CK_TRY(job_finish(job));
     CK_TRY(job_mark(job, RAN));
     if (job->to_finish && !job_on_device(job)) return CK_OK; // the host writes the output
     for (int i = operation->inputs; i < job->laid_out; i++)
-        CK_TRY(ck_operand_unpack(&job->operands[i], &job->context, job->error));
+        CK_TRY(ck_operand_unpack(&job->operands[i], &job->context, job->frame.error));
     return CK_OK;
 }
 
@@ -171,10 +178,10 @@ int job_compute(job *job) {
 static int fetch(job *job, const ck_block *block, const char *what, void **host) {
     *host = malloc(block->bytes);
     if (*host == NULL)
-        return ck_fail(job->error, CK_NO_HOST_MEMORY, "malloc", "no host memory for the %s: %zu bytes", what,
+        return ck_fail(job->frame.error, CK_NO_HOST_MEMORY, "malloc", "no host memory for the %s: %zu bytes", what,
                        block->bytes);
     job->written_out = 1;
-    CK_CUDA(job->error,
+    CK_CUDA(job->frame.error,
             cudaMemcpyAsync(*host, block->data, block->bytes, cudaMemcpyDeviceToHost, job->context.stream));
     return CK_OK;
 }
@@ -184,11 +191,11 @@ int job_fetch(job *job) {
         CK_TRY(job_mark(job, BEGIN_OUT));
         job->written_out = 1;
         for (int i = job->request->operation->inputs; i < job->laid_out && !job->to_finish; i++)
-            CK_TRY(ck_operand_fetch(&job->operands[i], job->context.stream, job->error));
+            CK_TRY(ck_operand_fetch(&job->operands[i], job->context.stream, job->frame.error));
         if (job->to_finish) CK_TRY(fetch(job, &job->partials, "partial results", &job->host_partials));
         CK_TRY(job_mark(job, COPIED_OUT));
     }
-    if (job->request->measure == NULL || job->clocks.data == NULL) return CK_OK;
+    if (job->measure == NULL || job->clocks.data == NULL) return CK_OK;
     // Only for the report, so no part of the time.
-    return fetch(job, &job->clocks, "clocks of the blocks", (void **)&job->request->measure->clocks);
+    return fetch(job, &job->clocks, "clocks of the blocks", (void **)&job->measure->clocks);
 }

@@ -77,17 +77,16 @@ ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream) {
     return found;
 }
 
-void ck_launches_note(ck_launches *launches, const char *name, const unsigned grid[3], const unsigned block[3],
-                      size_t shared_bytes) {
+void ck_launches_note(ck_launches *launches, const ck_launch_plan *noted) {
     if (launches == NULL) return;
     struct ck_launch_log *log = launches->log;
     pthread_mutex_lock(&log->lock);
     launch *at = &launches->ring[launches->noted++ % LAST];
     launches->outstanding++;
-    at->name = name;
-    memcpy(at->grid, grid, sizeof at->grid);
-    memcpy(at->block, block, sizeof at->block);
-    at->shared_bytes = shared_bytes;
+    at->name = noted->name;
+    memcpy(at->grid, noted->grid, sizeof at->grid);
+    memcpy(at->block, noted->block, sizeof at->block);
+    at->shared_bytes = noted->shared_bytes;
     at->number = ++log->number;
     pthread_mutex_unlock(&log->lock);
 }

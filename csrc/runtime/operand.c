@@ -1,7 +1,7 @@
 // An operand's way to the device and back. Where it lies there, and in how many copies it goes, is layout.c's.
 #include <string.h>
 
-#include "../kernels/strided_copy.h"
+#include "kernels/strided_copy.h"
 #include "runtime.h"
 
 // What every CUDA takes as the distance between two rows; beyond it, row after row is copied.

@@ -16,7 +16,7 @@
 
 #include "backend.h"
 
-enum { MARKS = CK_MAX_VIEWS * (1 + CK_READS) + 1 };
+enum { MARKS = CK_MAX_ACCESSES * (1 + CK_READS) + 1 };
 
 struct ck_uses {
     pthread_mutex_t lock;
@@ -276,9 +276,9 @@ int ck_memory_check(const ck_memory *memory, ck_error *error) {
 }
 
 static int check(const ck_access *accesses, int count, ck_error *error) {
-    if (count > CK_MAX_VIEWS)
+    if (count > CK_MAX_ACCESSES)
         return ck_fail(error, CK_BAD_VALUE, "order", "%d arrays in one call, at most %d are taken", count,
-                       CK_MAX_VIEWS);
+                       CK_MAX_ACCESSES);
     for (int i = 0; i < count; i++) {
         CK_TRY(ck_memory_check(accesses[i].memory, error));
         if (accesses[i].memory->device != accesses[0].memory->device)

@@ -4,6 +4,11 @@
 // seam it runs on. All its state hangs on one ck_runtime; the caller (the extension module) owns it.
 //
 //   ck_execute    job.c       the stages of a call
+//   ck_list         |         listing.c: what a call would launch
+//     |           set.c       groups of kernels, loaded from shared libraries
+//     |           launcher.c  the launch itself
+//     |           timeline.c  the same with the time of each launch
+//     |           bindings.c  inputs in constant memory (symbols.c) and in textures (textures.c)
 //     |           check.c     is this a call that the row allows?
 //     |           device.c    which device, what are its limits
 //     |           stream.c    a stream and its events from the free list; streams and events of callers
@@ -16,11 +21,7 @@
 //     |           transfer.c  whole arrays: to the device, from it, within it
 //     |           across.c    from one device to another
 //     |           pinned.c    page-locked host memory
-//     |           symbols.c   inputs that a row wants in constant memory
-//     |           textures.c  inputs that a row reads through textures
 //     |           timing.c    the events between the stages
-//     |           timeline.c  the time of each launch
-//     |           inspect.c   what a call would launch
 //     |           dtypes.c    sizes and names of element types (declared in kernels/variant.h)
 //     v           status.c    what went wrong, and faults on request
 #ifndef CK_RUNTIME_H
@@ -29,7 +30,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "../kernels/variant.h"
+#include "../kernels/set.h"
+#include "kernels/attributes.h"
 
 // --- status.c ----------------------------------------------------------------------------------------------------
 // For a call whose failure the caller looks at: `code` gets the result, or the fault that a test asked for.
@@ -61,6 +63,8 @@ typedef struct ck_stream {
 } ck_stream;
 
 typedef struct ck_memory ck_memory;
+typedef struct ck_launches ck_launches;     // launches.c: what a stream was given and is not known to be done
+typedef struct ck_set ck_set;               // set.c
 typedef struct ck_symbol_use ck_symbol_use; // symbols.c
 typedef struct ck_texture ck_texture;       // textures.c
 
@@ -87,6 +91,7 @@ typedef struct ck_runtime {
     unsigned generation;          // grows in the child of a fork: what was made before is its parent's
     ck_memory *leaving;           // memory.c; guarded by lock
     struct ck_pinned *pinned;     // pinned.c; guarded by lock
+    ck_set *sets;                 // set.c; guarded by lock
     pthread_mutex_t symbols_lock; // symbols.c; taken before `lock`, never while that is held
     ck_symbol_use *symbols;       // likewise; guarded by symbols_lock
 } ck_runtime;
@@ -173,25 +178,10 @@ int ck_event_wait(ck_runtime *runtime, int device, cudaEvent_t event, const ck_w
 int ck_event_done(int device, cudaEvent_t event, int *done, ck_error *error);
 int ck_event_elapsed(int device, cudaEvent_t first, cudaEvent_t last, double *ms, ck_error *error);
 
-// --- symbols.c ---------------------------------------------------------------------------------------------------
-// Before a run: its inputs into the plan's __constant__ variables. After it, also where one of them failed, the other
-// function: between the two no other call can use these variables.
-int ck_symbols_fill(ck_runtime *runtime, const ck_plan *plan, const ck_view *views, const ck_context *context,
-                    ck_symbol_use *uses[CK_MAX_SYMBOLS], ck_error *error);
-int ck_symbols_used(ck_runtime *runtime, const ck_plan *plan, ck_device *device, const ck_context *context,
-                    ck_symbol_use *const uses[CK_MAX_SYMBOLS], ck_error *error);
+// --- symbols.c, textures.c ---------------------------------------------------------------------------------------
+// What they keep from call to call; bindings.h has what they do in a call.
 void ck_symbols_free(ck_runtime *runtime); // the runtime ends
-
-// --- textures.c --------------------------------------------------------------------------------------------------
-// Before a run: its inputs into textures, in the context's stream; the objects are the context's then. After it, also
-// where one of them failed, the other function: what `held` has may be used again by others, in the stream's order.
-// Neither waits for the device, but where more would be kept than textures.c says, and where CUDA does to make an
-// array: at the first calls with a table of some shape.
-int ck_textures_fill(ck_device *device, const ck_plan *plan, const ck_view *views, ck_context *context,
-                     ck_texture *held[CK_MAX_TEXTURES], ck_error *error);
-void ck_textures_used(ck_device *device, const ck_context *context, ck_texture *held[CK_MAX_TEXTURES],
-                      ck_error *error);
-void ck_textures_trim(ck_device *device); // gives back all that no call holds; waits
+void ck_textures_trim(ck_device *device);  // gives back all that no call holds; waits
 int ck_textures_create(ck_device *device, ck_error *error);
 void ck_textures_destroy(ck_device *device);
 
@@ -201,7 +191,18 @@ int64_t ck_now_ns(void); // of the host
 int ck_timing_mark(ck_stream *stream, int event, cudaStream_t where, ck_error *error);
 int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error); // both have happened
 
+// --- set.c -------------------------------------------------------------------------------------------------------
+// Loads a shared library of kernels for this backend. It is never unloaded (set.c says why).
+int ck_set_load(ck_runtime *runtime, const char *path, ck_set **set, ck_error *error);
+void ck_sets_free(ck_runtime *runtime); // the runtime ends
+const char *ck_set_path(const ck_set *set);
+const ck_set_table *ck_set_table_of(const ck_set *set);
+// By name; NULL where there is none, and the error says what there is.
+const ck_operation *ck_set_operation(const ck_set *set, const char *name, ck_error *error);
+const ck_set_kernel *ck_set_kernel_of(const ck_set *set, const char *name, ck_error *error);
+
 // --- launches.c --------------------------------------------------------------------------------------------------
+void ck_launches_note(ck_launches *launches, const ck_launch_plan *launch); // launches may be NULL
 // The record of a stream, made at its first use; NULL where there is no memory for one (nothing is noted then).
 ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream);
 uint64_t ck_launches_now(ck_launches *launches); // the number of the device's last launch, on any stream
@@ -226,6 +227,7 @@ void ck_launches_destroy(ck_device *device);
 // A use of the default stream costs nothing; for one of another stream an event is recorded right then, so that the
 // stream may be destroyed by its owner at any time. (Two threads that use one memory at the same time, one of them
 // writing, have no order between them; even then it is not freed too early.)
+enum { CK_MAX_ACCESSES = 32 };
 typedef struct ck_access {
     ck_memory *memory;
     int writes;
@@ -249,7 +251,7 @@ int ck_memory_device(const ck_memory *memory);
 // stream is better noted by ck_order_after there: that waits for nothing.)
 void ck_memory_export(ck_memory *memory);
 void ck_memory_sweep(ck_runtime *runtime); // owners that wait for the device hear of what it has done by now
-// Around whatever is enqueued in `stream`. The current device must be the memories'. `stream` may be another
+// Around whatever is enqueued in `stream`, of at most CK_MAX_ACCESSES. The current device must be the memories'. `stream` may be another
 // library's, of this device. After a ck_order_before that went well ck_order_after is called too, also where
 // enqueuing failed midway. If it fails itself, it has waited for the device: nothing is under way unnoted.
 int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error);
@@ -356,13 +358,25 @@ int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *e
 void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
 int64_t ck_operand_bytes(const ck_operand *operand); // that a copy between host and device moves
 
+// --- launcher.c --------------------------------------------------------------------------------------------------
+// The launcher that runs kernels: (ck_runner){{ck_run_launch}, log}.
+typedef struct ck_runner {
+    ck_launcher launcher;
+    ck_launches *log; // of the stream; may be NULL
+} ck_runner;
+int ck_run_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error);
+int ck_allow_shared(const ck_launch_plan *launch, ck_error *error); // more dynamic shared memory than CUDA's 48 KB
+
 // --- timeline.c --------------------------------------------------------------------------------------------------
+// The launcher that also notes when each launch was done.
+typedef struct ck_timeline ck_timeline;
 enum { CK_MAX_TIMELINE = 64 };
 typedef struct ck_launch_time {
     const char *name;
     int64_t ns;
 } ck_launch_time;
-int ck_timeline_create(ck_timeline **timeline, ck_error *error);
+int ck_timeline_create(ck_launches *log, ck_timeline **timeline, ck_error *error);
+ck_launcher *ck_timeline_launcher(ck_timeline *timeline);
 int ck_timeline_start(ck_timeline *timeline, cudaStream_t stream, ck_error *error); // before the first launch
 int ck_timeline_read(const ck_timeline *timeline, ck_launch_time *times, int *count, ck_error *error); // all is done
 void ck_timeline_destroy(ck_timeline *timeline);                                                       // NULL is fine
@@ -402,8 +416,33 @@ typedef struct ck_request {
 // have any strides. Device views: any strides; what the row's layout does not take is packed first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
 
-// --- inspect.c ---------------------------------------------------------------------------------------------------
+typedef struct ck_kernel_request {
+    const ck_set_kernel *kernel;
+    unsigned grid[3], block[3];
+    size_t shared_bytes;
+    int cooperative;
+    void **arguments;           // for each of the kernel's parameters the address of its value
+    ck_memory *const *memories; // and whose memory a pointer leads into; NULL: a value
+    cudaStream_t stream;
+    int device;
+    ck_measure *measure; // NULL: nothing is timed
+    ck_waiter waiter;
+} ck_kernel_request;
+
+// Launches one kernel of a set, before and after other uses of the same memory exactly as a variant is: an array counts
+// as written unless the parameter is a pointer to const. It returns when the launch is enqueued, unless it is measured.
+int ck_launch_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_error *error);
+
+// --- listing.c ---------------------------------------------------------------------------------------------------
+enum { CK_MAX_LISTED = 16 };
+typedef struct ck_listing {
+    ck_launcher launcher; // lists launches and runs none
+    ck_sweep sweep;
+    int count; // what is launched beyond CK_MAX_LISTED is not listed
+    ck_listed_kernel kernels[CK_MAX_LISTED];
+} ck_listing;
 // The kernels that this call would launch, and what the driver knows of them. Nothing runs, and no array is looked at.
-int ck_inspect(ck_runtime *runtime, const ck_request *request, ck_inspection *inspection, ck_error *error);
+// The caller fills in the sweep.
+int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error);
 
 #endif

@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+// Functions of the runtime that sets of kernels call: the extension module exports them.
+#define CK_EXPORTED __attribute__((visibility("default")))
+
 enum {
     CK_OK = 0,
     CK_BAD_TYPE = -1,       // TypeError: a type that the row does not list
@@ -30,21 +33,25 @@ typedef struct ck_error {
 } ck_error;
 
 // Writes the message (printf style) unless an earlier failure is there already; returns `code`.
-int ck_fail(ck_error *error, int code, const char *call, const char *format, ...)
+CK_EXPORTED int ck_fail(ck_error *error, int code, const char *call, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 // Turns a cudaError_t into a filled ck_error: name, description, and what the backend knows beyond the code.
-int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call);
+CK_EXPORTED int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call);
 
 // Nonzero when a test asked for this call to fail: then the code to fail with. Counts every guarded call.
-cudaError_t ck_injected_fault(const char *call);
+CK_EXPORTED cudaError_t ck_injected_fault(const char *call);
 
 // Every call of the CUDA runtime goes through this: it names the call in the error, and a test can make it fail.
 #define CK_CUDA(error, call)                                                                                         \
     do {                                                                                                             \
         cudaError_t ck_code_ = ck_injected_fault(#call);                                                             \
         if (ck_code_ == cudaSuccess) ck_code_ = (call);                                                              \
-        if (ck_code_ != cudaSuccess) return ck_fail_cuda((error), ck_code_, #call);                                  \
+        if (ck_code_ != cudaSuccess) {                                                                               \
+            ck_fail_cuda((error), ck_code_, #call);                                                                  \
+            (void)cudaGetLastError(); /* each library has a CUDA runtime of its own, which keeps the error */        \
+            return ck_code_;                                                                                         \
+        }                                                                                                            \
     } while (0)
 
 // For our own functions that return a status and have filled the error already.

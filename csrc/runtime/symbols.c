@@ -1,4 +1,4 @@
-// Constant memory: inputs that a row wants in its __constant__ variables are copied there before it runs.
+// Bindings in constant memory: inputs that a row wants in its __constant__ variables are copied there before it runs.
 //
 //   stream A  [copy x -> table][run]--mark--.
 //   stream B                                 '--wait--[copy y -> table][run]--mark
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "bindings.h"
 #include "memory.h"
 
 struct ck_symbol_use {
@@ -47,51 +48,47 @@ void ck_symbols_free(ck_runtime *runtime) {
     runtime->symbols = NULL;
 }
 
-static int fill(ck_runtime *runtime, const ck_symbol *symbol, const ck_view *view, const ck_context *context,
-                ck_symbol_use **use, ck_error *error) {
-    void *address = NULL;
-    size_t room = 0;
-    CK_CUDA(error, (cudaError_t)symbol->find(&address, &room));
+static int fill(ck_held *held, void *address, size_t room, ck_error *error) { // lock held
+    const ck_view *view = held->view;
     const int64_t bytes = ck_view_bytes(view);
+    ck_symbol_use *use = NULL;
     if (bytes > (int64_t)room || !ck_view_is_contiguous(view))
         return ck_fail(error, CK_BAD_VALUE, "constant memory",
                        "operand %d is %lld bytes%s, and the row's __constant__ variable takes %zu without gaps",
-                       symbol->view, (long long)bytes, ck_view_is_contiguous(view) ? "" : ", with gaps", room);
-    CK_TRY(use_of(runtime, address, use, error));
-    if ((*use)->mark != NULL) CK_CUDA(error, cudaStreamWaitEvent(context->stream, (*use)->mark->event, 0));
-    forget(*use); // the stream comes after it now, and has a mark of its own at the end
+                       held->binding->view, (long long)bytes, ck_view_is_contiguous(view) ? "" : ", with gaps", room);
+    CK_TRY(use_of(held->runtime, address, &use, error));
+    held->resource = use;
+    if (use->mark != NULL) CK_CUDA(error, cudaStreamWaitEvent(held->stream, use->mark->event, 0));
+    forget(use); // the stream comes after it now, and has a mark of its own at the end
     if (bytes > 0)
-        CK_CUDA(error,
-                cudaMemcpyAsync(address, view->data, (size_t)bytes, cudaMemcpyDeviceToDevice, context->stream));
+        CK_CUDA(error, cudaMemcpyAsync(address, view->data, (size_t)bytes, cudaMemcpyDeviceToDevice, held->stream));
     return CK_OK;
 }
 
-int ck_symbols_fill(ck_runtime *runtime, const ck_plan *plan, const ck_view *views, const ck_context *context,
-                    ck_symbol_use *uses[CK_MAX_SYMBOLS], ck_error *error) {
-    for (int i = 0; i < CK_MAX_SYMBOLS; i++) uses[i] = NULL;
-    if (plan->symbols[0].find == NULL) return CK_OK;
-    pthread_mutex_lock(&runtime->symbols_lock);
-    for (int i = 0; i < CK_MAX_SYMBOLS && plan->symbols[i].find != NULL; i++)
-        CK_TRY(fill(runtime, &plan->symbols[i], &views[plan->symbols[i].view], context, &uses[i], error));
-    return CK_OK;
+int ck_symbol_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
+    void *address = NULL;
+    size_t room = 0;
+    (void)bound; // the kernel knows the variable by its name
+    CK_CUDA(error, (cudaError_t)held->binding->of.symbol.find(&address, &room));
+    pthread_mutex_lock(&held->runtime->symbols_lock); // as often as a call has symbols
+    const int status = fill(held, address, room, error);
+    if (held->resource == NULL) pthread_mutex_unlock(&held->runtime->symbols_lock);
+    return status;
 }
 
-static int note(ck_device *device, ck_symbol_use *use, const ck_context *context, ck_error *error) {
+static int note(ck_held *held, ck_error *error) {
+    ck_symbol_use *use = held->resource;
     ck_mark *mark;
     if (use->mark != NULL) return CK_OK; // this call failed before it came to it: what was, holds
-    CK_TRY(ck_mark_record(device, context->stream, &mark, error));
-    use->device = device;
+    CK_TRY(ck_mark_record(held->device, held->stream, &mark, error));
+    use->device = held->device;
     use->mark = mark;
     return CK_OK;
 }
 
-int ck_symbols_used(ck_runtime *runtime, const ck_plan *plan, ck_device *device, const ck_context *context,
-                    ck_symbol_use *const uses[CK_MAX_SYMBOLS], ck_error *error) {
-    if (plan->symbols[0].find == NULL) return CK_OK;
-    int status = CK_OK;
-    for (int i = 0; i < CK_MAX_SYMBOLS; i++)
-        if (uses[i] != NULL && note(device, uses[i], context, error) != CK_OK) status = error->code;
+int ck_symbol_release(ck_held *held, ck_error *error) {
+    const int status = note(held, error);
     if (status != CK_OK) (void)backend_settle(); // nothing is under way unnoted
-    pthread_mutex_unlock(&runtime->symbols_lock);
+    pthread_mutex_unlock(&held->runtime->symbols_lock);
     return status;
 }

@@ -1,4 +1,4 @@
-// Inputs that a row reads through textures: an array and an object each, filled in the call's stream.
+// Bindings of textures: an array and an object for each input that a row reads so, filled in the call's stream.
 //
 //   call --acquire--> [array, object] --copy in the stream--> run --mark in the stream--> kept for the next call
 //
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "bindings.h"
 #include "memory.h"
 
 enum { ALIKE = 4, MOST = 16 };
@@ -245,58 +246,42 @@ static int copy_in(const ck_texture *texture, const ck_view *view, cudaStream_t 
     return CK_OK;
 }
 
-static int fill(ck_device *device, const ck_texture_plan *asked, const ck_view *view, cudaStream_t stream,
-                ck_texture **held, ck_error *error) {
+int ck_texture_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
+    const ck_texture_plan *asked = &held->binding->of.texture;
+    const ck_view *view = held->view;
     const int axes = view->ndim - (asked->channels > 0);
-    ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = axes};
+    ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = axes}, *texture;
     if (axes < 1 || axes > 3 || ck_view_is_empty(view))
         return ck_fail(error, CK_BAD_VALUE, "texture",
-                       "operand %d has %d axes%s: a texture has 1 to 3, none of them empty", asked->view, axes,
-                       ck_view_is_empty(view) ? ", one of length 0" : "");
+                       "operand %d has %d axes%s: a texture has 1 to 3, none of them empty", held->binding->view,
+                       axes, ck_view_is_empty(view) ? ", one of length 0" : "");
     wanted.extent.width = (size_t)view->shape[axes - 1];
     wanted.extent.height = axes > 1 ? (size_t)view->shape[axes - 2] : 0;
     wanted.extent.depth = axes > 2 ? (size_t)view->shape[0] : 0;
     wanted.bytes = (size_t)ck_view_bytes(view);
-    CK_TRY(acquire(device, &wanted, stream, held, error));
-    ck_texture *texture = *held;
+    CK_TRY(acquire(held->device, &wanted, held->stream, &texture, error));
+    held->resource = texture;
+    bound->texture = texture->object;
     if (texture->last != NULL) {
-        CK_CUDA(error, cudaStreamWaitEvent(stream, texture->last->event, 0));
-        ck_mark_drop(device, texture->last); // the stream comes after it, and has a mark of its own at the end
+        CK_CUDA(error, cudaStreamWaitEvent(held->stream, texture->last->event, 0));
+        ck_mark_drop(held->device, texture->last); // the stream comes after it, and has a mark of its own at the end
         texture->last = NULL;
     }
-    return copy_in(texture, view, stream, error);
+    return copy_in(texture, view, held->stream, error);
 }
 
-int ck_textures_fill(ck_device *device, const ck_plan *plan, const ck_view *views, ck_context *context,
-                     ck_texture *held[CK_MAX_TEXTURES], ck_error *error) {
-    for (int i = 0; i < CK_MAX_TEXTURES; i++) {
-        const ck_texture_plan *asked = &plan->textures[i];
-        if (!asked->wanted) continue;
-        CK_TRY(fill(device, asked, &views[asked->view], context->stream, &held[i], error));
-        context->textures[i] = held[i]->object;
-    }
-    return CK_OK;
-}
-
-void ck_textures_used(ck_device *device, const ck_context *context, ck_texture *held[CK_MAX_TEXTURES],
-                      ck_error *error) {
-    for (int i = 0; i < CK_MAX_TEXTURES; i++) {
-        ck_texture *texture = held[i];
-        if (texture == NULL) continue;
-        held[i] = NULL;
-        ck_mark *mark = NULL;
-        ck_error failed = {0}; // the first failure of a call is the one that is told
-        if (texture->last != NULL) {
-            mark = texture->last; // this call failed before it came to it: what was, holds
-        } else if (ck_mark_record(device, context->stream, &mark, &failed) != CK_OK) {
-            (void)backend_settle(); // nothing is under way unnoted
-            if (error->code == CK_OK) *error = failed;
-        }
-        pthread_mutex_lock(&device->textures->lock);
-        texture->last = mark;
-        texture->stream = context->stream;
-        texture->number = ++device->textures->number;
-        texture->held = 0;
-        pthread_mutex_unlock(&device->textures->lock);
-    }
+int ck_texture_release(ck_held *held, ck_error *error) {
+    ck_texture *texture = held->resource;
+    struct ck_textures *textures = held->device->textures;
+    ck_mark *mark = texture->last; // there is one: this call failed before it came to it, and what was, holds
+    int status = CK_OK;
+    if (mark == NULL) status = ck_mark_record(held->device, held->stream, &mark, error);
+    if (status != CK_OK) (void)backend_settle(); // nothing is under way unnoted
+    pthread_mutex_lock(&textures->lock);
+    texture->last = mark;
+    texture->stream = held->stream;
+    texture->number = ++textures->number;
+    texture->held = 0;
+    pthread_mutex_unlock(&textures->lock);
+    return status;
 }

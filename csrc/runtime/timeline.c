@@ -1,4 +1,4 @@
-// When each launch of a measured call was done, where that is asked for: an event after every launch.
+// The launcher that times every launch of a measured call: it runs the launch, and records an event after it.
 //
 //     start | launch 0 | launch 1 | ...        launch i took the time from event i to event i + 1
 //
@@ -8,6 +8,7 @@
 #include "runtime.h"
 
 struct ck_timeline {
+    ck_runner runner;
     int count, events;
     cudaEvent_t event[CK_MAX_TIMELINE + 1];
     const char *name[CK_MAX_TIMELINE];
@@ -19,9 +20,22 @@ static int add_event(ck_timeline *timeline, ck_error *error) {
     return CK_OK;
 }
 
-int ck_timeline_create(ck_timeline **timeline, ck_error *error) {
+static int launch_and_mark(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream,
+                           ck_error *error) {
+    ck_timeline *timeline = (ck_timeline *)launcher;
+    CK_TRY(ck_run_launch(launcher, launch, stream, error));
+    if (timeline->count >= CK_MAX_TIMELINE) return CK_OK; // (the first ones say enough)
+    timeline->name[timeline->count] = launch->name;
+    CK_TRY(add_event(timeline, error));
+    CK_CUDA(error, cudaEventRecord(timeline->event[timeline->events - 1], stream));
+    timeline->count++;
+    return CK_OK;
+}
+
+int ck_timeline_create(ck_launches *log, ck_timeline **timeline, ck_error *error) {
     ck_timeline *made = calloc(1, sizeof *made);
     if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a call's times");
+    made->runner = (ck_runner){{launch_and_mark}, log};
     const int status = add_event(made, error);
     if (status != CK_OK)
         free(made);
@@ -35,13 +49,8 @@ int ck_timeline_start(ck_timeline *timeline, cudaStream_t stream, ck_error *erro
     return CK_OK;
 }
 
-int ck_timeline_note(ck_timeline *timeline, const char *name, cudaStream_t stream, ck_error *error) {
-    if (timeline->count >= CK_MAX_TIMELINE) return CK_OK; // (the first ones say enough)
-    timeline->name[timeline->count] = name;
-    CK_TRY(add_event(timeline, error));
-    CK_CUDA(error, cudaEventRecord(timeline->event[timeline->events - 1], stream));
-    timeline->count++;
-    return CK_OK;
+ck_launcher *ck_timeline_launcher(ck_timeline *timeline) {
+    return &timeline->runner.launcher;
 }
 
 int ck_timeline_read(const ck_timeline *timeline, ck_launch_time *times, int *count, ck_error *error) {

@@ -5,36 +5,29 @@
 //
 // The kernel is the strided copy, which also swaps bytes and converts types. A temporary is from the pool and goes
 // back there in the stream's order. Each function is a frame (begin, order, end) around the part that enqueues.
-#include "../kernels/strided_copy.h"
 #include "backend.h"
+#include "frame.h"
+#include "kernels/strided_copy.h"
 #include "memory.h"
 
 typedef struct transfer {
-    ck_runtime *runtime;
-    int index, previous, entered;
-    ck_device *device;
-    cudaStream_t stream;
-    ck_launches *launches;
+    ck_frame frame;
     ck_block temporary;
-    ck_error *error;
+    const ck_array *to, *from;
+    const ck_view *host;
+    const void *value;
+    const ck_waiter *waiter;
 } transfer;
 
-static int begin(transfer *t) {
-    atomic_fetch_add(&t->runtime->calls, 1);
-    CK_TRY(ck_stream_check(t->stream, t->error));
-    CK_TRY(ck_device_enter(t->index, &t->previous, t->error));
-    t->entered = 1;
-    CK_TRY(ck_runtime_device(t->runtime, t->index, &t->device, t->error));
-    t->launches = ck_launches_of(t->device, t->stream);
-    return CK_OK;
+static int begin(transfer *t, cudaStream_t stream) {
+    CK_TRY(ck_frame_begin(&t->frame));
+    return ck_frame_use(&t->frame, stream);
 }
 
 static int end(transfer *t) {
-    ck_launches_explain(t->launches, t->error); // any call may be the one that reports a kernel's failure
-    if (t->temporary.data != NULL) ck_pool_free(t->device, &t->temporary, t->stream, t->error);
-    if (t->entered) ck_device_leave(t->index, t->previous, t->error);
-    atomic_fetch_sub(&t->runtime->calls, 1);
-    return t->error->code;
+    ck_launches_explain(t->frame.launches, t->frame.error); // a wait may be what reports a kernel's failure
+    if (t->temporary.data != NULL) ck_pool_free(t->frame.device, &t->temporary, t->frame.stream, t->frame.error);
+    return ck_frame_end(&t->frame);
 }
 
 // --- views -------------------------------------------------------------------------------------------------------
@@ -72,57 +65,63 @@ static enum cudaMemcpyKind kind_of(const ck_memory *memory, enum cudaMemcpyKind 
 }
 
 static int copy_by_kernel(transfer *t, const ck_view *to, const ck_view *from) {
-    const ck_context context = {.device = t->index, .stream = t->stream, .launches = t->launches};
-    return ck_strided_copy(to, from, &context, t->error);
+    const ck_context context = ck_frame_context(&t->frame);
+    return ck_strided_copy(to, from, &context, t->frame.error);
+}
+
+static int copy_bytes(transfer *t, void *to, const void *from, int64_t bytes, enum cudaMemcpyKind kind) {
+    CK_CUDA(t->frame.error, cudaMemcpyAsync(to, from, (size_t)bytes, kind, t->frame.stream));
+    return CK_OK;
 }
 
 static int take_temporary(transfer *t, const ck_view *like, ck_view *temporary) {
-    CK_TRY(ck_pool_allocate(t->device, (size_t)ck_view_bytes(like), t->stream, &t->temporary, t->error));
+    CK_TRY(ck_pool_allocate(t->frame.device, (size_t)ck_view_bytes(like), t->frame.stream, &t->temporary,
+                            t->frame.error));
     *temporary = packed(like, t->temporary.data);
     return CK_OK;
 }
 
-static int put(transfer *t, const ck_array *to, const ck_view *host) {
-    const size_t bytes = (size_t)ck_view_bytes(host);
+static int put(transfer *t) {
+    const ck_array *to = t->to;
+    const ck_view *host = t->host;
     ck_view temporary;
-    if (ck_view_is_contiguous(&to->view) && is_swapped(host) == is_swapped(&to->view)) {
-        CK_CUDA(t->error, cudaMemcpyAsync(to->view.data, host->data, bytes,
-                                          kind_of(to->memory, cudaMemcpyHostToDevice), t->stream));
-        return CK_OK;
-    }
+    if (ck_view_is_contiguous(&to->view) && is_swapped(host) == is_swapped(&to->view))
+        return copy_bytes(t, to->view.data, host->data, ck_view_bytes(host),
+                          kind_of(to->memory, cudaMemcpyHostToDevice));
     CK_TRY(take_temporary(t, host, &temporary));
     temporary.swapped = host->swapped;
-    CK_CUDA(t->error, cudaMemcpyAsync(temporary.data, host->data, bytes, cudaMemcpyHostToDevice, t->stream));
+    CK_TRY(copy_bytes(t, temporary.data, host->data, ck_view_bytes(host), cudaMemcpyHostToDevice));
     return copy_by_kernel(t, &to->view, &temporary);
 }
 
-static int get(transfer *t, const ck_view *host, const ck_array *from) {
-    const size_t bytes = (size_t)ck_view_bytes(host);
+static int get(transfer *t) {
+    const ck_array *from = t->from;
+    const ck_view *host = t->host;
     ck_view temporary;
-    if (ck_view_is_contiguous(&from->view) && is_swapped(host) == is_swapped(&from->view)) {
-        CK_CUDA(t->error, cudaMemcpyAsync(host->data, from->view.data, bytes,
-                                          kind_of(from->memory, cudaMemcpyDeviceToHost), t->stream));
-        return CK_OK;
-    }
+    if (ck_view_is_contiguous(&from->view) && is_swapped(host) == is_swapped(&from->view))
+        return copy_bytes(t, host->data, from->view.data, ck_view_bytes(host),
+                          kind_of(from->memory, cudaMemcpyDeviceToHost));
     CK_TRY(take_temporary(t, host, &temporary));
     temporary.swapped = host->swapped;
     CK_TRY(copy_by_kernel(t, &temporary, &from->view));
-    CK_CUDA(t->error, cudaMemcpyAsync(host->data, temporary.data, bytes, cudaMemcpyDeviceToHost, t->stream));
-    return CK_OK;
+    return copy_bytes(t, host->data, temporary.data, ck_view_bytes(host), cudaMemcpyDeviceToHost);
 }
 
 // --- host and device ---------------------------------------------------------------------------------------------
-// Between the host array and the device's; returns when the host array may be used again.
-static int exchange(transfer *t, const ck_view *host, const ck_array *array, int upload, const ck_waiter *waiter) {
-    const ck_access access = {array->memory, upload};
-    CK_TRY(begin(t));
-    CK_TRY(ck_order_before(&access, 1, t->stream, t->error));
+static int exchange(void *closure) {
+    transfer *t = closure;
     // A copy of ordinary memory holds this thread until its turn comes. Wait first where a wait can be broken off.
-    if (backend_wait_can_be_interrupted()) CK_TRY(ck_wait(t->stream, t->launches, waiter, t->error));
-    int status = upload ? put(t, array, host) : get(t, host, array);
-    const int noted = ck_order_after(&access, 1, t->stream, t->error);
-    if (status == CK_OK) status = noted;
-    if (status == CK_OK) status = ck_wait(t->stream, t->launches, waiter, t->error);
+    if (backend_wait_can_be_interrupted())
+        CK_TRY(ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error));
+    return t->to != NULL ? put(t) : get(t);
+}
+
+// Between the host array and the device's; returns when the host array may be used again.
+static int exchange_and_wait(transfer *t, cudaStream_t stream) {
+    const ck_access access = {t->to != NULL ? t->to->memory : t->from->memory, t->to != NULL};
+    CK_TRY(begin(t, stream));
+    int status = ck_frame_ordered(&t->frame, &access, 1, exchange, t);
+    if (status == CK_OK) status = ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error);
     // A copy may still be on its way from or to the caller's array (a wait that was broken off has given it up).
     if (status != CK_OK && status != CK_INTERRUPTED) (void)backend_settle();
     return status;
@@ -130,24 +129,32 @@ static int exchange(transfer *t, const ck_view *host, const ck_array *array, int
 
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
                     const ck_waiter *waiter, ck_error *error) {
-    transfer t = {.runtime = runtime, .index = ck_memory_device(to->memory), .stream = stream, .error = error};
+    transfer t = {.frame = {.runtime = runtime, .index = ck_memory_device(to->memory), .error = error},
+                  .to = to,
+                  .host = host,
+                  .waiter = waiter};
     CK_TRY(check_same(&to->view, host, 1, "upload", error));
     if (ck_view_is_empty(host)) return CK_OK;
-    exchange(&t, host, to, 1, waiter);
+    exchange_and_wait(&t, stream);
     return end(&t);
 }
 
 int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *from, cudaStream_t stream,
                       const ck_waiter *waiter, ck_error *error) {
-    transfer t = {.runtime = runtime, .index = ck_memory_device(from->memory), .stream = stream, .error = error};
+    transfer t = {.frame = {.runtime = runtime, .index = ck_memory_device(from->memory), .error = error},
+                  .from = from,
+                  .host = host,
+                  .waiter = waiter};
     CK_TRY(check_same(host, &from->view, 1, "download", error));
     if (ck_view_is_empty(host)) return CK_OK;
-    exchange(&t, host, from, 0, waiter);
+    exchange_and_wait(&t, stream);
     return end(&t);
 }
 
 // --- device to device --------------------------------------------------------------------------------------------
-static int move(transfer *t, const ck_array *to, const ck_array *from) {
+static int move(void *closure) {
+    transfer *t = closure;
+    const ck_array *to = t->to, *from = t->from;
     ck_view temporary;
     if (is_element_by_element(&to->view, &from->view)) {
         if (to->view.dtype == from->view.dtype && is_swapped(&to->view) == is_swapped(&from->view)) return CK_OK;
@@ -158,20 +165,10 @@ static int move(transfer *t, const ck_array *to, const ck_array *from) {
     } else if (to->view.dtype == from->view.dtype && ck_view_is_contiguous(&to->view) &&
                ck_view_is_contiguous(&from->view) && is_swapped(&to->view) == is_swapped(&from->view)) {
         const int foreign = to->memory->foreign || from->memory->foreign;
-        CK_CUDA(t->error, cudaMemcpyAsync(to->view.data, from->view.data, (size_t)ck_view_bytes(&to->view),
-                                          foreign ? cudaMemcpyDefault : cudaMemcpyDeviceToDevice, t->stream));
-        return CK_OK;
+        return copy_bytes(t, to->view.data, from->view.data, ck_view_bytes(&to->view),
+                          foreign ? cudaMemcpyDefault : cudaMemcpyDeviceToDevice);
     }
     return copy_by_kernel(t, &to->view, &from->view);
-}
-
-static int copy_here(transfer *t, const ck_array *to, const ck_array *from) {
-    const ck_access accesses[2] = {{from->memory, 0}, {to->memory, 1}};
-    CK_TRY(begin(t));
-    CK_TRY(ck_order_before(accesses, 2, t->stream, t->error));
-    const int status = move(t, to, from);
-    const int noted = ck_order_after(accesses, 2, t->stream, t->error);
-    return status != CK_OK ? status : noted;
 }
 
 int ck_array_copy(ck_runtime *runtime, const ck_array *to, const ck_array *from, cudaStream_t stream,
@@ -180,37 +177,36 @@ int ck_array_copy(ck_runtime *runtime, const ck_array *to, const ck_array *from,
     if (ck_view_is_empty(&to->view)) return CK_OK;
     if (ck_memory_device(to->memory) != ck_memory_device(from->memory))
         return ck_copy_across(runtime, to, from, stream, error);
-    transfer t = {.runtime = runtime, .index = ck_memory_device(to->memory), .stream = stream, .error = error};
-    copy_here(&t, to, from);
+    transfer t = {
+        .frame = {.runtime = runtime, .index = ck_memory_device(to->memory), .error = error}, .to = to, .from = from};
+    const ck_access accesses[2] = {{from->memory, 0}, {to->memory, 1}};
+    if (begin(&t, stream) == CK_OK) ck_frame_ordered(&t.frame, accesses, 2, move, &t);
     return end(&t);
 }
 
 // --- fill --------------------------------------------------------------------------------------------------------
-static int set(transfer *t, const ck_array *to, const void *value) {
-    const unsigned char *bytes = value;
+static int set(void *closure) {
+    transfer *t = closure;
+    const ck_array *to = t->to;
+    const unsigned char *bytes = t->value;
     const size_t item = ck_dtype_size(to->view.dtype);
     int same = 1;
     for (size_t i = 1; i < item; i++) same &= bytes[i] == bytes[0];
     if (same && !to->memory->foreign && ck_view_is_contiguous(&to->view)) { // cudaMemset does not take all memory
-        CK_CUDA(t->error, cudaMemsetAsync(to->view.data, bytes[0], (size_t)ck_view_bytes(&to->view), t->stream));
+        CK_CUDA(t->frame.error,
+                cudaMemsetAsync(to->view.data, bytes[0], (size_t)ck_view_bytes(&to->view), t->frame.stream));
         return CK_OK;
     }
-    const ck_context context = {.device = t->index, .stream = t->stream, .launches = t->launches};
-    return ck_strided_fill(&to->view, value, &context, t->error);
-}
-
-static int fill(transfer *t, const ck_array *to, const void *value) {
-    const ck_access access = {to->memory, 1};
-    CK_TRY(begin(t));
-    CK_TRY(ck_order_before(&access, 1, t->stream, t->error));
-    const int status = set(t, to, value);
-    const int noted = ck_order_after(&access, 1, t->stream, t->error);
-    return status != CK_OK ? status : noted;
+    const ck_context context = ck_frame_context(&t->frame);
+    return ck_strided_fill(&to->view, t->value, &context, t->frame.error);
 }
 
 int ck_array_fill(ck_runtime *runtime, const ck_array *to, const void *value, cudaStream_t stream, ck_error *error) {
     if (ck_view_is_empty(&to->view)) return CK_OK;
-    transfer t = {.runtime = runtime, .index = ck_memory_device(to->memory), .stream = stream, .error = error};
-    fill(&t, to, value);
+    transfer t = {.frame = {.runtime = runtime, .index = ck_memory_device(to->memory), .error = error},
+                  .to = to,
+                  .value = value};
+    const ck_access access = {to->memory, 1};
+    if (begin(&t, stream) == CK_OK) ck_frame_ordered(&t.frame, &access, 1, set, &t);
     return end(&t);
 }

@@ -14,9 +14,7 @@
 #include "backend.h"
 #include "runtime/runtime.h"
 
-#define OPERATION(name) extern const ck_operation ck_operation_##name;
-#include "operations.inc"
-#undef OPERATION
+extern const ck_set_table cudakern_set; // linked in, not loaded
 
 enum { ARRAYS = 8, ORDERS = 3 };
 
@@ -166,10 +164,6 @@ static void tell(const ck_operation *operation, const ck_variant *row, counts of
 }
 
 int main(int argc, char **argv) {
-    static const ck_operation *const operations[] = {
-#define OPERATION(name) &ck_operation_##name,
-#include "operations.inc"
-    };
     FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
     if (!file) stop("cannot be read");
     ck_runtime *runtime = ck_runtime_create();
@@ -183,8 +177,8 @@ int main(int argc, char **argv) {
             tell(operation, row, of_row, &rows);
             of_row = (counts){0};
             operation = NULL;
-            for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-                if (strcmp(operations[i]->name, name) == 0) operation = operations[i];
+            for (int i = 0; i < cudakern_set.operation_count; i++)
+                if (strcmp(cudakern_set.operations[i]->name, name) == 0) operation = cudakern_set.operations[i];
             if (!operation) stop(name);
             ck_error error = {0};
             row = ck_find_variant(operation, variant, &error);

@@ -267,12 +267,6 @@ ENTRY seam_memory_is_host() {
 ENTRY seam_detail(char *buffer, size_t size) {
     return (int)backend_error_detail(buffer, size);
 }
-ENTRY seam_hold(cudaStream_t stream) {
-    return backend_hold(stream);
-}
-ENTRY seam_drop(cudaStream_t stream) {
-    return backend_drop(stream);
-}
 ENTRY seam_configure(const char *key, const char *value) {
     return backend_configure(key, value);
 }

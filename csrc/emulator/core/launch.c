@@ -202,9 +202,8 @@ int emu_launch_kernel(const emu_launch *asked) {
             cudaErrorInvalidResourceHandle,
             "a kernel on a stream of device %d, while the current device is %d: call cudaSetDevice(%d) first",
             s->device, device, s->device);
-    const int held = !code && s->held;
-    if (!code && !held) code = emu_queue_later(s, later);
+    if (!code) code = emu_queue_later(s, later);
     pthread_mutex_unlock(&emu_queues.lock);
-    if (code || held) free(later);
+    if (code) free(later);
     return code;
 }

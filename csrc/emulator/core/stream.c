@@ -40,7 +40,7 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
         start_conditions(s);
     }
     s->live = 1;
-    s->closing = s->is_null = s->of_thread = s->held = 0;
+    s->closing = s->is_null = s->of_thread = 0;
     s->id = ++last_id;
     s->device = device;
     s->flags = flags;
@@ -332,18 +332,6 @@ int emu_stream_info(void *handle, unsigned *flags, int *priority, int *device_ou
         if (priority) *priority = s->priority;
         if (device_out) *device_out = s->device;
     }
-    pthread_mutex_unlock(&emu_queues.lock);
-    return code;
-}
-
-int emu_stream_hold(void *handle, int held) {
-    int device, code = emu_enter(&device);
-    if (code) return code;
-    emu_stream *s;
-    pthread_mutex_lock(&emu_queues.lock);
-    code = emu_find_stream(handle, device, &s);
-    if (!code && s->is_null) code = emu_error(cudaErrorStreamCaptureUnsupported, "the default stream cannot be held");
-    if (!code) s->held = held;
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
 }

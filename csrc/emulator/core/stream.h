@@ -56,7 +56,6 @@ struct emu_stream {
     int live; // the handle is valid
     int device, is_null, priority;
     unsigned long long id; // no other stream ever has it
-    int held;              // kernels launched now never run
     int of_thread;         // cudaStreamPerThread of `owner`
     pthread_t owner;
     unsigned flags;

@@ -47,15 +47,6 @@ static inline int backend_memory_is_host(void) {
     return 1;
 }
 
-// Between these two no kernel that is launched in the stream runs, whoever launches it. (A stream of its own: a default
-// stream cannot be held.)
-static inline int backend_hold(cudaStream_t stream) {
-    return emu_stream_hold(stream, 1);
-}
-static inline int backend_drop(cudaStream_t stream) {
-    return emu_stream_hold(stream, 0);
-}
-
 // Words on this thread's last failing call; returns their length (0: nothing more than the code says).
 static inline size_t backend_error_detail(char *buffer, size_t size) {
     return emu_error_detail(buffer, size);

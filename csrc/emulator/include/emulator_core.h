@@ -139,7 +139,6 @@ EMU_API int emu_stream_wait(void *stream, emu_interrupted interrupted, void *arg
 EMU_API int emu_stream_id(void *stream, unsigned long long *id);
 EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
 EMU_API int emu_stream_wait_event(void *stream, void *event);
-EMU_API int emu_stream_hold(void *stream, int held); // our extension: kernels launched while it is held never run
 EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
 EMU_API int emu_event_create(void **event, unsigned flags);
 EMU_API int emu_event_destroy(void *event);

@@ -85,17 +85,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace add_fields
 
-extern "C" {
-extern const ck_operation ck_operation_add_fields;
-const ck_operation ck_operation_add_fields = {
-    "add_fields",
-    "Structs of four fields, added in place",
-    2,
-    1,
-    add_fields::variants,
-    ck_length_of(add_fields::variants),
-    add_fields::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(add_fields, "Structs of four fields, added in place", 2, 1, add_fields::variants, add_fields::work, NULL,
+             NULL)

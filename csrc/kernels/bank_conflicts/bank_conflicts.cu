@@ -70,17 +70,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace bank_conflicts
 
-extern "C" {
-extern const ck_operation ck_operation_bank_conflicts;
-const ck_operation ck_operation_bank_conflicts = {
-    "bank_conflicts",
-    "Lanes read words that are some words apart in shared memory, again and again",
-    1,
-    1,
-    bank_conflicts::variants,
-    ck_length_of(bank_conflicts::variants),
-    bank_conflicts::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(bank_conflicts, "Lanes read words that are some words apart in shared memory, again and again", 1, 1,
+             bank_conflicts::variants, bank_conflicts::work, NULL, NULL)

@@ -92,17 +92,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace bincount
 
-extern "C" {
-extern const ck_operation ck_operation_bincount;
-const ck_operation ck_operation_bincount = {
-    "bincount",
-    "How often each number occurs",
-    1,
-    1,
-    bincount::variants,
-    ck_length_of(bincount::variants),
-    bincount::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(bincount, "How often each number occurs", 1, 1, bincount::variants, bincount::work, NULL, NULL)

@@ -69,17 +69,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace coalescing
 
-extern "C" {
-extern const ck_operation ck_operation_coalescing;
-const ck_operation ck_operation_coalescing = {
-    "coalescing",
-    "A slice of an array: x[offset::stride]",
-    1,
-    1,
-    coalescing::variants,
-    ck_length_of(coalescing::variants),
-    coalescing::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(coalescing, "A slice of an array: x[offset::stride]", 1, 1, coalescing::variants, coalescing::work, NULL,
+             NULL)

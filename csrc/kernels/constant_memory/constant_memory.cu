@@ -39,13 +39,13 @@ int plan_literal(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 int plan_scalar(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_table(call, plan, error, LITERALS, LITERALS));
-    plan->symbols[0] = {CK_SYMBOL(scalars), 1};
+    plan->bindings[0] = ck_bind_symbol(CK_SYMBOL(scalars), 1);
     return CK_OK;
 }
 
 int plan_array(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_table(call, plan, error, 1, LONGEST));
-    plan->symbols[0] = {CK_SYMBOL(numbers), 1};
+    plan->bindings[0] = ck_bind_symbol(CK_SYMBOL(numbers), 1);
     return CK_OK;
 }
 
@@ -103,17 +103,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace constant_memory
 
-extern "C" {
-extern const ck_operation ck_operation_constant_memory;
-const ck_operation ck_operation_constant_memory = {
-    "constant_memory",
-    "Elements mixed with the numbers of a small table, from one of four places",
-    2,
-    1,
-    constant_memory::variants,
-    ck_length_of(constant_memory::variants),
-    constant_memory::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(constant_memory, "Elements mixed with the numbers of a small table, from one of four places", 2, 1,
+             constant_memory::variants, constant_memory::work, NULL, NULL)

@@ -43,17 +43,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace divergence
 
-extern "C" {
-extern const ck_operation ck_operation_divergence;
-const ck_operation ck_operation_divergence = {
-    "divergence",
-    "One of two chains of multiplications, chosen by the thread's place",
-    1,
-    1,
-    divergence::variants,
-    ck_length_of(divergence::variants),
-    divergence::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(divergence, "One of two chains of multiplications, chosen by the thread's place", 1, 1,
+             divergence::variants, divergence::work, NULL, NULL)

@@ -4,17 +4,5 @@
 #define SCAN_EXCLUSIVE true
 #include "launches.cuh"
 
-extern "C" {
-extern const ck_operation ck_operation_exclusive_scan;
-const ck_operation ck_operation_exclusive_scan = {
-    SCAN_NAME,
-    "The sum of the elements before each element",
-    1,
-    1,
-    scan::variants,
-    ck_length_of(scan::variants),
-    scan::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(exclusive_scan, "The sum of the elements before each element", 1, 1, scan::variants, scan::work, NULL,
+             NULL)

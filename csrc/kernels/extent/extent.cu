@@ -82,17 +82,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace extent
 
-extern "C" {
-extern const ck_operation ck_operation_extent;
-const ck_operation ck_operation_extent = {
-    "extent",
-    "The smallest and the largest of an array of integers",
-    1,
-    1,
-    extent::variants,
-    ck_length_of(extent::variants),
-    extent::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(extent, "The smallest and the largest of an array of integers", 1, 1, extent::variants, extent::work,
+             NULL, NULL)

@@ -123,17 +123,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace grayscale
 
-extern "C" {
-extern const ck_operation ck_operation_grayscale;
-const ck_operation ck_operation_grayscale = {
-    "grayscale",
-    "The luminance of each pixel of a picture",
-    1,
-    1,
-    grayscale::variants,
-    ck_length_of(grayscale::variants),
-    grayscale::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(grayscale, "The luminance of each pixel of a picture", 1, 1, grayscale::variants, grayscale::work, NULL,
+             NULL)

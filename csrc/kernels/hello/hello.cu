@@ -52,17 +52,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace hello
 
-extern "C" {
-extern const ck_operation ck_operation_hello;
-const ck_operation ck_operation_hello = {
-    "hello",
-    "Each thread's number, added to its element, and a greeting",
-    1,
-    1,
-    hello::variants,
-    ck_length_of(hello::variants),
-    hello::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(hello, "Each thread's number, added to its element, and a greeting", 1, 1, hello::variants, hello::work,
+             NULL, NULL)

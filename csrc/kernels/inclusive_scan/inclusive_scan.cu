@@ -4,17 +4,5 @@
 #define SCAN_EXCLUSIVE false
 #include "../exclusive_scan/launches.cuh"
 
-extern "C" {
-extern const ck_operation ck_operation_inclusive_scan;
-const ck_operation ck_operation_inclusive_scan = {
-    SCAN_NAME,
-    "The sum of the elements up to each element, itself among them",
-    1,
-    1,
-    scan::variants,
-    ck_length_of(scan::variants),
-    scan::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(inclusive_scan, "The sum of the elements up to each element, itself among them", 1, 1, scan::variants,
+             scan::work, NULL, NULL)

@@ -64,8 +64,8 @@ int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
                        "a table of %lld points: constant memory holds up to %lld of this type. "
                        "variant=\"global_memory\" takes any length",
                        static_cast<long long>(length(call)), static_cast<long long>(most));
-    plan->symbols[0] = {CK_SYMBOL(constant_points), XP};
-    plan->symbols[1] = {CK_SYMBOL(constant_values), FP};
+    plan->bindings[0] = ck_bind_symbol(CK_SYMBOL(constant_points), XP);
+    plan->bindings[1] = ck_bind_symbol(CK_SYMBOL(constant_values), FP);
     return CK_OK;
 }
 
@@ -75,7 +75,8 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
         return ck_fail(error, CK_BAD_VALUE, "interp",
                        "a table of %lld points: a texture holds up to %d. variant=\"global_memory\" takes any length",
                        static_cast<long long>(length(call)), TEXTURE_ROW);
-    plan->textures[0] = {1, FP, cudaAddressModeClamp, cudaFilterModeLinear, 0, 0, cudaReadModeElementType};
+    plan->bindings[0] =
+        ck_bind_texture({cudaAddressModeClamp, cudaFilterModeLinear, 0, 0, cudaReadModeElementType}, FP);
     return CK_OK;
 }
 
@@ -116,7 +117,7 @@ int run_constant(const ck_call *call, const ck_plan *plan, const ck_context *con
 
 int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     context->textures[0], in<float>(call, X), in<float>(call, XP), in<float>(call, LEFT),
+                     context->bound[0].texture, in<float>(call, X), in<float>(call, XP), in<float>(call, LEFT),
                      in<float>(call, RIGHT), out<float>(call), points(call), length(call));
 }
 
@@ -161,17 +162,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace interp
 
-extern "C" {
-extern const ck_operation ck_operation_interp;
-const ck_operation ck_operation_interp = {
-    "interp",
-    "A table read between its points, along straight lines",
-    5,
-    1,
-    interp::variants,
-    ck_length_of(interp::variants),
-    interp::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(interp, "A table read between its points, along straight lines", 5, 1, interp::variants, interp::work,
+             NULL, NULL)

@@ -81,17 +81,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace intrinsics
 
-extern "C" {
-extern const ck_operation ck_operation_intrinsics;
-const ck_operation ck_operation_intrinsics = {
-    "intrinsics",
-    "A function of each element, in full precision and as a fast intrinsic",
-    2,
-    1,
-    intrinsics::variants,
-    ck_length_of(intrinsics::variants),
-    intrinsics::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(intrinsics, "A function of each element, in full precision and as a fast intrinsic", 2, 1,
+             intrinsics::variants, intrinsics::work, NULL, NULL)

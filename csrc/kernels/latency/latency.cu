@@ -85,17 +85,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace latency
 
-extern "C" {
-extern const ck_operation ck_operation_latency;
-const ck_operation ck_operation_latency = {
-    "latency",
-    "Each element plus a chain of multiply-adds of its index",
-    1,
-    1,
-    latency::variants,
-    ck_length_of(latency::variants),
-    latency::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(latency, "Each element plus a chain of multiply-adds of its index", 1, 1, latency::variants,
+             latency::work, NULL, NULL)

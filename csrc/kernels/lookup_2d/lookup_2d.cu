@@ -42,7 +42,7 @@ int run_global_memory(const ck_call *call, const ck_plan *plan, const ck_context
 
 int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     context->textures[0], IN(float, 1), IN(float, 2), OUT(float), SIZES, MODE);
+                     context->bound[0].texture, IN(float, 1), IN(float, 2), OUT(float), SIZES, MODE);
 }
 
 #define CK_FOLDER "lookup_2d/"
@@ -61,17 +61,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace lookup_2d
 
-extern "C" {
-extern const ck_operation ck_operation_lookup_2d;
-const ck_operation ck_operation_lookup_2d = {
-    "lookup_2d",
-    "A table of two axes, read between its elements",
-    3,
-    1,
-    lookup_2d::variants,
-    ck_length_of(lookup_2d::variants),
-    lookup::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(lookup_2d, "A table of two axes, read between its elements", 3, 1, lookup_2d::variants, lookup::work,
+             NULL, NULL)

@@ -391,17 +391,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace matmul
 
-extern "C" {
-extern const ck_operation ck_operation_matmul;
-const ck_operation ck_operation_matmul = {
-    "matmul",
-    "The product of two matrices, or of stacks of them",
-    2,
-    1,
-    matmul::variants,
-    ck_length_of(matmul::variants),
-    matmul::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(matmul, "The product of two matrices, or of stacks of them", 2, 1, matmul::variants, matmul::work, NULL,
+             NULL)

@@ -129,17 +129,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace moving_sum
 
-extern "C" {
-extern const ck_operation ck_operation_moving_sum;
-const ck_operation ck_operation_moving_sum = {
-    "moving_sum",
-    "A weighted sum over the newest rows of each column: the newest counts most",
-    1,
-    1,
-    moving_sum::variants,
-    ck_length_of(moving_sum::variants),
-    moving_sum::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(moving_sum, "A weighted sum over the newest rows of each column: the newest counts most", 1, 1,
+             moving_sum::variants, moving_sum::work, NULL, NULL)

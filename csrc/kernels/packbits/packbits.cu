@@ -125,17 +125,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace packbits
 
-extern "C" {
-extern const ck_operation ck_operation_packbits;
-const ck_operation ck_operation_packbits = {
-    "packbits",
-    "Flags packed into the bits of bytes",
-    1,
-    1,
-    packbits::variants,
-    ck_length_of(packbits::variants),
-    packbits::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(packbits, "Flags packed into the bits of bytes", 1, 1, packbits::variants, packbits::work, NULL, NULL)

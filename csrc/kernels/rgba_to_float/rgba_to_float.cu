@@ -46,8 +46,8 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
             "any image",
             static_cast<long long>(image.shape[0]), static_cast<long long>(image.shape[1]), ROWS_MOST, COLUMNS_MOST);
     if (pixels(call) > 0)
-        plan->textures[0] = {1, 0,        cudaAddressModeClamp,       cudaFilterModePoint,
-                             0, CHANNELS, cudaReadModeNormalizedFloat};
+        plan->bindings[0] =
+            ck_bind_texture({cudaAddressModeClamp, cudaFilterModePoint, 0, CHANNELS, cudaReadModeNormalizedFloat}, 0);
     return CK_OK;
 }
 
@@ -66,7 +66,7 @@ int run_packed(const ck_call *call, const ck_plan *plan, const ck_context *conte
 
 int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
     return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     context->textures[0], RESULT, pixels(call), call->views[0].shape[1]);
+                     context->bound[0].texture, RESULT, pixels(call), call->views[0].shape[1]);
 }
 
 double depth(const ck_call *) {
@@ -100,17 +100,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace rgba_to_float
 
-extern "C" {
-extern const ck_operation ck_operation_rgba_to_float;
-const ck_operation ck_operation_rgba_to_float = {
-    "rgba_to_float",
-    "An image of four bytes a pixel as floats from 0 to 1",
-    1,
-    1,
-    rgba_to_float::variants,
-    ck_length_of(rgba_to_float::variants),
-    rgba_to_float::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(rgba_to_float, "An image of four bytes a pixel as floats from 0 to 1", 1, 1, rgba_to_float::variants,
+             rgba_to_float::work, NULL, NULL)

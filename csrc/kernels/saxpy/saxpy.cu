@@ -89,17 +89,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace saxpy
 
-extern "C" {
-extern const ck_operation ck_operation_saxpy;
-const ck_operation ck_operation_saxpy = {
-    "saxpy",
-    "A number times an array, plus an array, element by element",
-    3,
-    1,
-    saxpy::variants,
-    ck_length_of(saxpy::variants),
-    saxpy::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(saxpy, "A number times an array, plus an array, element by element", 3, 1, saxpy::variants, saxpy::work,
+             NULL, NULL)

@@ -214,15 +214,13 @@ int run_cub(const ck_call *call, const ck_plan *plan, const ck_context *context,
     if (n == 0) return CK_OK;
     auto *const count = static_cast<int64_t *>(context->workspace);
     char *const temporary = static_cast<char *>(context->workspace) + LIBRARY_ALIGNED;
-    CK_TRY(library_failed(library_sort(library_type(call), n, call->views[0].data, call->views[1].data, temporary,
-                                       plan->workspace_bytes - LIBRARY_ALIGNED, context->stream),
-                          error));
-    ck_launches_note(context->launches, "cub::DeviceRadixSort::SortKeys", plan->grid, plan->block, 0);
-    if (context->timeline != NULL)
-        CK_TRY(ck_timeline_note(context->timeline, "cub::DeviceRadixSort::SortKeys", context->stream, error));
+    const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
+    CK_TRY(ck_launch_library(context, error, "cub::DeviceRadixSort::SortKeys", grid, block, [&](cudaStream_t stream) {
+        return library_sort(library_type(call), n, call->views[0].data, call->views[1].data, temporary,
+                            plan->workspace_bytes - LIBRARY_ALIGNED, stream);
+    }));
     if (call->types.input != CK_FLOAT32) return CK_OK;
     float *const sorted = output<float>(call), *const turned = reinterpret_cast<float *>(temporary);
-    const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
     CK_TRY(
         ck_launch(context, error, "count_negative_nans", count_negative_nans, dim3(1), dim3(1), 0, sorted, n, count));
     CK_TRY(ck_launch(context, error, "rotate", rotate, grid, block, 0, sorted, turned, n, count));
@@ -292,10 +290,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace sort
 
-extern "C" {
-extern const ck_operation ck_operation_sort;
-const ck_operation ck_operation_sort = {
-    "sort", "The elements in ascending order", 1, 1, sort::variants, ck_length_of(sort::variants), sort::work, NULL,
-    NULL,
-};
-}
+CK_OPERATION(sort, "The elements in ascending order", 1, 1, sort::variants, sort::work, NULL, NULL)

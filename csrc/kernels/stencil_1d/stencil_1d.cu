@@ -114,17 +114,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace stencil_1d
 
-extern "C" {
-extern const ck_operation ck_operation_stencil_1d;
-const ck_operation ck_operation_stencil_1d = {
-    "stencil_1d",
-    "The sum of the elements around each one, up to a radius",
-    1,
-    1,
-    stencil_1d::variants,
-    ck_length_of(stencil_1d::variants),
-    stencil_1d::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(stencil_1d, "The sum of the elements around each one, up to a radius", 1, 1, stencil_1d::variants,
+             stencil_1d::work, NULL, NULL)

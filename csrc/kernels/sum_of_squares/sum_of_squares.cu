@@ -419,17 +419,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace sum_of_squares
 
-extern "C" {
-extern const ck_operation ck_operation_sum_of_squares;
-const ck_operation ck_operation_sum_of_squares = {
-    "sum_of_squares",
-    "The sum of the squares of all elements",
-    1,
-    1,
-    sum_of_squares::variants,
-    ck_length_of(sum_of_squares::variants),
-    sum_of_squares::work,
-    sum_of_squares::finish_host,
-    sum_of_squares::finish_device,
-};
-}
+CK_OPERATION(sum_of_squares, "The sum of the squares of all elements", 1, 1, sum_of_squares::variants,
+             sum_of_squares::work, sum_of_squares::finish_host, sum_of_squares::finish_device)

@@ -91,17 +91,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace thread_map
 
-extern "C" {
-extern const ck_operation ck_operation_thread_map;
-const ck_operation ck_operation_thread_map = {
-    "thread_map",
-    "Each thread of a grid adds its number to its element",
-    2,
-    1,
-    thread_map::variants,
-    ck_length_of(thread_map::variants),
-    thread_map::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(thread_map, "Each thread of a grid adds its number to its element", 2, 1, thread_map::variants,
+             thread_map::work, NULL, NULL)

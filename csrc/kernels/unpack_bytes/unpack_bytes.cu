@@ -58,17 +58,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace unpack_bytes
 
-extern "C" {
-extern const ck_operation ck_operation_unpack_bytes;
-const ck_operation ck_operation_unpack_bytes = {
-    "unpack_bytes",
-    "Bytes as floats",
-    1,
-    1,
-    unpack_bytes::variants,
-    ck_length_of(unpack_bytes::variants),
-    unpack_bytes::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(unpack_bytes, "Bytes as floats", 1, 1, unpack_bytes::variants, unpack_bytes::work, NULL, NULL)

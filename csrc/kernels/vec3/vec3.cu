@@ -104,17 +104,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace vec3
 
-extern "C" {
-extern const ck_operation ck_operation_vec3;
-const ck_operation ck_operation_vec3 = {
-    "vec3",
-    "The squared lengths of vectors of three floats",
-    1,
-    1,
-    vec3::variants,
-    ck_length_of(vec3::variants),
-    vec3::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(vec3, "The squared lengths of vectors of three floats", 1, 1, vec3::variants, vec3::work, NULL, NULL)

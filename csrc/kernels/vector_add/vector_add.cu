@@ -80,17 +80,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace vector_add
 
-extern "C" {
-extern const ck_operation ck_operation_vector_add;
-const ck_operation ck_operation_vector_add = {
-    "vector_add",
-    "The sum of two arrays, element by element",
-    2,
-    1,
-    vector_add::variants,
-    ck_length_of(vector_add::variants),
-    vector_add::work,
-    NULL,
-    NULL,
-};
-}
+CK_OPERATION(vector_add, "The sum of two arrays, element by element", 2, 1, vector_add::variants, vector_add::work,
+             NULL, NULL)

@@ -1,5 +1,5 @@
 #include "head_start.h"
-#include "launch.cuh"
+#include "../../kernels/launch.cuh"
 
 namespace timing {
 

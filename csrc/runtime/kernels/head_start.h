@@ -7,7 +7,7 @@
 #ifndef CK_HEAD_START_H
 #define CK_HEAD_START_H
 
-#include "variant.h"
+#include "../../kernels/call.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #ifndef CK_STRIDED_COPY_H
 #define CK_STRIDED_COPY_H
 
-#include "variant.h"
+#include "../../kernels/call.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,8 +3,8 @@
 
 #include "strided_copy.cuh"
 
-#include "launch.cuh"
-#include "sizes.h"
+#include "../../kernels/launch.cuh"
+#include "../../kernels/sizes.h"
 #include "strided_copy.h"
 
 namespace strided {

@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-#include "numbers.cuh"
-#include "variant.h"
+#include "../../kernels/numbers.cuh"
+#include "../../kernels/call.h"
 
 namespace strided {
 

@@ -1,0 +1,271 @@
+// Set, a group of kernels that was loaded from a shared library; and a launch of one of its kernels.
+//
+// The package's own kernels are the set that every module loads when it is imported: lib/kernels_BACKEND.so beside it.
+#define _GNU_SOURCE // dladdr
+#include <dlfcn.h>
+#include <string.h>
+
+#include "backend.h"
+#include "python.h"
+
+typedef struct set {
+    PyObject_HEAD ck_set *set; // it is never unloaded, so nothing is given back
+} set;
+
+int load_package_set(module_state *state) {
+    ck_error error = {0};
+    char path[4096];
+    Dl_info here;
+    if (!dladdr((void *)(uintptr_t)load_package_set, &here) || here.dli_fname == NULL) {
+        PyErr_SetString(PyExc_ImportError, "the module's own file cannot be found, and its kernels lie beside it");
+        return -1;
+    }
+    const char *slash = strrchr(here.dli_fname, '/');
+    PyOS_snprintf(path, sizeof path, "%.*slib/kernels_%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
+                  here.dli_fname, backend_name());
+    if (ck_set_load(state->runtime, path, &state->package, &error) == CK_OK) return 0;
+    PyErr_SetString(PyExc_ImportError, error.message);
+    return -1;
+}
+
+static PyObject *load_set(PyObject *module, PyObject *argument) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    ck_set *loaded = NULL;
+    const char *path = read_text(argument, "path");
+    if (path == NULL) return NULL;
+    outside outside;
+    outside_begin(&outside, state);
+    const int status = ck_set_load(state->runtime, path, &loaded, &error);
+    if (outside_end(&outside, status, &error) < 0) return NULL;
+    set *made = PyObject_New(set, state->set_type);
+    if (made != NULL) made->set = loaded;
+    return (PyObject *)made;
+}
+
+// --- a launch ----------------------------------------------------------------------------------------------------
+enum { MAX_ARGUMENTS = 64, MAX_VALUE = 1024 }; // parameters, and bytes of all values
+
+typedef struct arguments {
+    void *addresses[MAX_ARGUMENTS];
+    ck_memory *memories[MAX_ARGUMENTS];
+    void *pointers[MAX_ARGUMENTS];
+    _Alignas(16) char values[MAX_VALUE];
+    size_t used; // of values
+} arguments;
+
+static int read_array(const module_state *state, PyObject *object, const ck_kernel_parameter *parameter, int number,
+                      int device, arguments *arguments) {
+    const view *array = read_view(state, object, label_of("argument", number).text);
+    if (array == NULL) return -1;
+    const ck_view *described = &array->array.view;
+    if (parameter->kind == CK_WRITTEN && check_writable(array, "argument", number) < 0) return -1;
+    if (array->device != device) {
+        PyErr_Format(PyExc_ValueError, "argument %d is on device %d, and the launch is on device %d: copy it there",
+                     number, array->device, device);
+        return -1;
+    }
+    if (parameter->dtype >= 0 && parameter->dtype != described->dtype) {
+        PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, and the parameter is a pointer to %s", number,
+                     ck_dtype_name(described->dtype), ck_dtype_name(parameter->dtype));
+        return -1;
+    }
+    if (!ck_view_is_contiguous(described)) {
+        PyErr_Format(PyExc_ValueError, "argument %d has gaps, or is not in C order: give a copy of it", number);
+        return -1;
+    }
+    arguments->pointers[number] = described->data;
+    arguments->memories[number] = array->array.memory;
+    arguments->addresses[number] = &arguments->pointers[number];
+    return 0;
+}
+
+static int refuse_value(PyObject *object, const ck_kernel_parameter *parameter, int number) {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
+        return -1;
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "argument %d is %R, and the parameter is a value of %s, %zu bytes long", number,
+                 object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type of its own",
+                 parameter->bytes);
+    return -1;
+}
+
+// A Python number as the parameter's type has it.
+static int write_number(PyObject *object, const ck_kernel_parameter *parameter, int number, char *value) {
+    const int dtype = parameter->dtype;
+    if (dtype == CK_FLOAT32 || dtype == CK_FLOAT64) {
+        const double given = PyFloat_AsDouble(object);
+        const float single = (float)given;
+        if (PyErr_Occurred()) return refuse_value(object, parameter, number);
+        memcpy(value, dtype == CK_FLOAT32 ? (const void *)&single : (const void *)&given, parameter->bytes);
+        return 0;
+    }
+    const int is_signed = dtype == CK_INT8 || dtype == CK_INT16 || dtype == CK_INT32 || dtype == CK_INT64;
+    const int is_unsigned = dtype == CK_UINT8 || dtype == CK_UINT16 || dtype == CK_UINT32 || dtype == CK_UINT64;
+    if (!PyLong_Check(object) || !(is_signed || is_unsigned || dtype == CK_BOOL))
+        return refuse_value(object, parameter, number);
+    const int bits = 8 * (int)parameter->bytes;
+    const long long given = is_signed ? PyLong_AsLongLong(object) : (long long)PyLong_AsUnsignedLongLong(object);
+    const unsigned long long rest = is_signed   ? (unsigned long long)((given >> (bits - 1)) ^ (given >> 63))
+                                    : bits < 64 ? (unsigned long long)given >> (dtype == CK_BOOL ? 1 : bits)
+                                                : 0;
+    if (PyErr_Occurred() || rest != 0) return refuse_value(object, parameter, number);
+    memcpy(value, &given, parameter->bytes); // (the lowest bytes come first on every processor that CUDA is for)
+    return 0;
+}
+
+static int read_value(PyObject *object, const ck_kernel_parameter *parameter, int number, arguments *arguments) {
+    Py_buffer buffer;
+    const size_t at = (arguments->used + 15) / 16 * 16;
+    if (at + parameter->bytes > MAX_VALUE) {
+        PyErr_Format(PyExc_ValueError, "the values of a launch have more than %d bytes", MAX_VALUE);
+        return -1;
+    }
+    char *value = arguments->values + at;
+    arguments->used = at + parameter->bytes;
+    arguments->addresses[number] = value;
+    if (PyLong_Check(object) || PyFloat_Check(object)) return write_number(object, parameter, number, value);
+    // NumPy's scalars and structures, and bytes, are taken as they are.
+    if (PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0) return refuse_value(object, parameter, number);
+    const int fits = buffer.len == (Py_ssize_t)parameter->bytes;
+    if (fits) memcpy(value, buffer.buf, parameter->bytes);
+    PyBuffer_Release(&buffer);
+    return fits ? 0 : refuse_value(object, parameter, number);
+}
+
+static int read_arguments(const module_state *state, PyObject *objects, const ck_set_kernel *kernel, int device,
+                          arguments *arguments) {
+    if (!PyTuple_Check(objects) || PyTuple_Size(objects) != kernel->parameter_count) {
+        PyErr_Format(PyExc_TypeError, "%s has %d parameters, and a tuple of as many arguments is wanted, not %R",
+                     kernel->name, kernel->parameter_count, objects);
+        return -1;
+    }
+    if (kernel->parameter_count > MAX_ARGUMENTS) {
+        PyErr_Format(PyExc_ValueError, "%s has %d parameters, and at most %d are taken", kernel->name,
+                     kernel->parameter_count, MAX_ARGUMENTS);
+        return -1;
+    }
+    memset(arguments->memories, 0, sizeof arguments->memories);
+    arguments->used = 0;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const ck_kernel_parameter *parameter = &kernel->parameters[i];
+        PyObject *object = PyTuple_GetItem(objects, i);
+        const int read = parameter->kind == CK_BY_VALUE ? read_value(object, parameter, i, arguments)
+                                                        : read_array(state, object, parameter, i, device, arguments);
+        if (read < 0) return -1;
+    }
+    return 0;
+}
+
+static int read_sizes(PyObject *object, const char *what, unsigned sizes[3]) {
+    int64_t given[3] = {1, 1, 1};
+    const int count = read_integers(object, what, 3, given);
+    if (count < 0) return -1;
+    for (int i = 0; i < 3; i++) {
+        if (count == 0 || given[i] < 1 || given[i] > UINT32_MAX) {
+            PyErr_Format(PyExc_ValueError, "%s is %R: it is one to three numbers from 1 on", what, object);
+            return -1;
+        }
+        sizes[i] = (unsigned)given[i];
+    }
+    return 0;
+}
+
+static PyObject *launch(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    ck_kernel_request request = {.kernel = NULL};
+    arguments arguments;
+    if (check_count("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream)",
+                    count, 10) < 0)
+        return NULL;
+    if (!Py_IS_TYPE(given[0], state->set_type)) {
+        PyErr_Format(PyExc_TypeError, "set is a %R, and a Set of cudakern." QUOTE(CK_MODULE) " is wanted", given[0]);
+        return NULL;
+    }
+    const char *name = read_text(given[1], "kernel");
+    if (name == NULL) return NULL;
+    request.kernel = ck_set_kernel_of(((set *)given[0])->set, name, &error);
+    if (request.kernel == NULL) return errors_raise(state, &error);
+    const Py_ssize_t shared = PyLong_AsSsize_t(given[4]);
+    if (shared == -1 && PyErr_Occurred()) return NULL;
+    if (shared < 0 || shared > INT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "shared is %zd: it is a number of bytes", shared);
+        return NULL;
+    }
+    request.shared_bytes = (size_t)shared;
+    request.cooperative = PyObject_IsTrue(given[5]);
+    request.arguments = arguments.addresses;
+    request.memories = arguments.memories;
+    const int measured = read_measure(given[8]);
+    if (measured < 0 || request.cooperative < 0 || read_sizes(given[2], "grid", request.grid) < 0 ||
+        read_sizes(given[3], "block", request.block) < 0 || read_int(given[7], "device", &request.device) < 0 ||
+        read_stream(given[9], &request.stream) < 0 ||
+        read_arguments(state, given[6], request.kernel, request.device, &arguments) < 0)
+        return NULL;
+    ck_measure measure = {.by_launch = measured == 2};
+    outside outside;
+    outside_begin(&outside, state);
+    request.waiter = outside.waiter;
+    request.measure = measured ? &measure : NULL;
+    const int status = ck_launch_kernel(state->runtime, &request, &error);
+    PyObject *result = NULL;
+    if (outside_end(&outside, status, &error) == 0) result = measured ? make_report(&measure) : none();
+    ck_measure_clear(&measure);
+    return result;
+}
+
+// --- the type ----------------------------------------------------------------------------------------------------
+static void set_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *get_path(PyObject *self, void *unused) {
+    (void)unused;
+    return PyUnicode_DecodeFSDefault(ck_set_path(((set *)self)->set));
+}
+
+static PyObject *get_operations(PyObject *self, void *unused) {
+    (void)unused;
+    return table_operations(ck_set_table_of(((set *)self)->set));
+}
+
+static PyObject *get_kernels(PyObject *self, void *unused) {
+    (void)unused;
+    return table_kernels(ck_set_table_of(((set *)self)->set));
+}
+
+static PyGetSetDef set_attributes[] = {
+    {"path", get_path, NULL, PyDoc_STR("The file that it was loaded from."), NULL},
+    {"operations", get_operations, NULL, PyDoc_STR("Its variant tables, as operations() gives them."), NULL},
+    {"kernels", get_kernels, NULL,
+     PyDoc_STR("(name, ((\"value\", \"reads\" or \"writes\", dtype or None, bytes)...))."), NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyTypeObject *make_set_type(PyObject *module) {
+    PyType_Slot slots[] = {
+        {Py_tp_doc, (void *)PyDoc_STR("Kernels of a shared library, which stays loaded to the process's end.")},
+        {Py_tp_dealloc, (void *)set_dealloc},
+        {Py_tp_getset, set_attributes},
+        {0, NULL},
+    };
+    PyType_Spec spec = {
+        .name = "cudakern." QUOTE(CK_MODULE) ".Set",
+        .basicsize = sizeof(set),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+        .slots = slots,
+    };
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+}
+
+PyMethodDef set_methods[] = {
+    {"load_set", load_set, METH_O,
+     PyDoc_STR("load_set(path, /)\n--\n\nThe kernels of a shared library that exports cudakern_set.")},
+    {"launch", FAST(launch),
+     PyDoc_STR("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream, /)\n--\n\n"
+               "Launches one kernel on Views and values, in the order of other uses of the arrays.")},
+    {NULL, NULL, 0, NULL},
+};

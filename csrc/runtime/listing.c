@@ -1,0 +1,56 @@
+// The launcher that lists launches and runs none; and what a call would launch: its checks, its plan, and its run with
+// that launcher.
+#include "job.h"
+
+#include <string.h>
+
+// Where operands would be. Nobody follows these addresses; the launches only hand them on.
+static void *const NOWHERE = (void *)(uintptr_t)(1 << 20);
+
+// A kernel that is launched several times is listed once. A library's own kernels are not known.
+static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error) {
+    ck_listing *listing = (ck_listing *)launcher;
+    (void)stream;
+    if (launch->library != NULL) return CK_OK;
+    CK_TRY(ck_allow_shared(launch, error)); // occupancy depends on it
+    for (int i = 0; i < listing->count; i++)
+        if (listing->kernels[i].kernel == launch->kernel) return CK_OK;
+    if (listing->count == CK_MAX_LISTED) return CK_OK;
+    ck_listed_kernel *listed = &listing->kernels[listing->count++];
+    *listed = (ck_listed_kernel){.kernel = launch->kernel,
+                                 .name = launch->name,
+                                 .dynamic_shared = launch->shared_bytes,
+                                 .cooperative = launch->cooperative};
+    memcpy(listed->grid, launch->grid, sizeof listed->grid);
+    memcpy(listed->block, launch->block, sizeof listed->block);
+    return CK_OK;
+}
+
+static int list(job *job, ck_listing *listing) {
+    CK_TRY(job_check(job));
+    CK_TRY(job_plan(job));
+    for (int i = 0; i < job->laid_out; i++) job->views[i].data = NOWHERE;
+    job->context = (ck_context){.device = job->frame.index,
+                                .launcher = &listing->launcher,
+                                .workspace = NOWHERE,
+                                .partials = NOWHERE,
+                                .clocks = NOWHERE};
+    CK_TRY(job_run(job));
+    CK_TRY(job_finish(job));
+    for (int i = 0; i < listing->count; i++)
+        CK_TRY(ck_kernel_attributes(&listing->kernels[i], &listing->sweep, job->frame.error));
+    return CK_OK;
+}
+
+int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error) {
+    ck_operand operands[CK_MAX_VIEWS];
+    ck_view views[CK_MAX_VIEWS];
+    job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
+               .request = request,
+               .operands = operands,
+               .views = views};
+    listing->launcher.launch = list_launch;
+    listing->count = 0;
+    if (ck_frame_begin(&job.frame) == CK_OK) list(&job, listing);
+    return ck_frame_end(&job.frame);
+}

@@ -1,0 +1,128 @@
+// Sets of kernels: shared libraries that export `cudakern_set` (kernels/set.h).
+//
+//   path --dlopen--> library --"cudakern_set"--> table --is it of our ABI version and for this backend?--> ck_set
+//
+// A set stays loaded to the process's end, the package's own and a user's alike: launches of its kernels may be queued,
+// records of late errors hold its names, and views of it may be anywhere. A set costs what its file costs in memory.
+// Loading a file again gives the set that is there; a file that was written anew is another set.
+#define _POSIX_C_SOURCE 200809L // strdup, under plain C11
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "runtime.h"
+
+struct ck_set {
+    char *path;
+    void *library;
+    const ck_set_table *table;
+    struct ck_set *next; // in ck_runtime.sets
+};
+
+static int check_table(const ck_set_table *table, const char *path, ck_error *error) {
+    if (table == NULL)
+        return ck_fail(error, CK_BAD_VALUE, "dlsym", "%.500s is no set of kernels: it exports no cudakern_set", path);
+    int version = table->abi;
+    for (int i = 0; version == CK_ABI_VERSION && i < table->operation_count; i++) version = table->operations[i]->abi;
+    if (version != CK_ABI_VERSION)
+        return ck_fail(error, CK_BAD_VALUE, "dlopen",
+                       "%.500s was built for version %d of the kernels' interface, and this is version %d: build it "
+                       "again",
+                       path, version, CK_ABI_VERSION);
+    if (strcmp(table->backend, backend_name()) != 0)
+        return ck_fail(error, CK_BAD_VALUE, "dlopen", "%.500s was built for backend %.20s, and this is %s", path,
+                       table->backend, backend_name());
+    return CK_OK;
+}
+
+static int make(void *library, const char *path, ck_set **made, ck_error *error) {
+    const ck_set_table *table = dlsym(library, "cudakern_set");
+    CK_TRY(check_table(table, path, error));
+    ck_set *set = calloc(1, sizeof *set);
+    char *copy = set != NULL ? strdup(path) : NULL;
+    if (copy == NULL) {
+        free(set);
+        return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the record of a set");
+    }
+    *set = (ck_set){copy, library, table, NULL};
+    *made = set;
+    return CK_OK;
+}
+
+// The set that was loaded from this library before takes the place of `set`.
+static ck_set *unique(ck_runtime *runtime, ck_set *set) {
+    pthread_mutex_lock(&runtime->lock);
+    ck_set *at = runtime->sets;
+    while (at != NULL && at->library != set->library) at = at->next;
+    if (at == NULL) {
+        set->next = runtime->sets;
+        runtime->sets = set;
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    if (at == NULL) return set;
+    free(set->path);
+    free(set);
+    return at;
+}
+
+int ck_set_load(ck_runtime *runtime, const char *path, ck_set **loaded, ck_error *error) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        const char *why = dlerror();
+        return ck_fail(error, CK_BAD_VALUE, "dlopen", "the set of kernels cannot be loaded: %.1000s",
+                       why != NULL ? why : path);
+    }
+    if (make(library, path, loaded, error) != CK_OK) {
+        dlclose(library);
+        return error->code;
+    }
+    *loaded = unique(runtime, *loaded);
+    return CK_OK;
+}
+
+void ck_sets_free(ck_runtime *runtime) {
+    for (ck_set *set = runtime->sets, *next; set != NULL; set = next) { // (the libraries stay)
+        next = set->next;
+        free(set->path);
+        free(set);
+    }
+    runtime->sets = NULL;
+}
+
+const char *ck_set_path(const ck_set *set) {
+    return set->path;
+}
+
+const ck_set_table *ck_set_table_of(const ck_set *set) {
+    return set->table;
+}
+
+// --- what is in a set --------------------------------------------------------------------------------------------
+// Adds to a list in a buffer; what does not fit is cut.
+static void add(char *text, size_t size, const char *name) {
+    const size_t used = strlen(text);
+    if (used + 1 < size) snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+const ck_operation *ck_set_operation(const ck_set *set, const char *name, ck_error *error) {
+    const ck_set_table *table = set->table;
+    for (int i = 0; i < table->operation_count; i++)
+        if (strcmp(table->operations[i]->name, name) == 0) return table->operations[i];
+    char known[800] = ""; // written only now: every call comes here
+    for (int i = 0; i < table->operation_count; i++) add(known, sizeof known, table->operations[i]->name);
+    ck_fail(error, CK_BAD_VALUE, "operation", "There is no operation '%.64s'. There are %s", name, known);
+    return NULL;
+}
+
+const ck_set_kernel *ck_set_kernel_of(const ck_set *set, const char *name, ck_error *error) {
+    const ck_set_table *table = set->table;
+    for (int i = 0; i < table->kernel_count; i++)
+        if (strcmp(table->kernels[i].name, name) == 0) return &table->kernels[i];
+    char known[800] = "";
+    for (int i = 0; i < table->kernel_count; i++) add(known, sizeof known, table->kernels[i].name);
+    ck_fail(error, CK_BAD_VALUE, "kernel", "%.500s has no kernel '%.64s'. It has %s", set->path, name,
+            *known ? known : "none");
+    return NULL;
+}
