@@ -18,9 +18,9 @@ from . import _display, _table
 from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
-from ._dispatch import refuse_elsewhere
 from ._dtypes import kind_of, numpy_dtype
 from ._errors import CudaError, unknown
+from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, check_seed, measure
 

@@ -43,6 +43,7 @@ class Native(Protocol):
 
     __file__: str
     interface_version: int
+    memo: dict[Any, Any]  #: the kind of a call -> what ``prepare`` made for it; emptied when the device is configured
 
     def operations(self) -> tuple[dict[str, Any], ...]:
         """The variant table: an entry an operation, with its rows in the order of the ladder."""
@@ -82,6 +83,38 @@ class Native(Protocol):
         0 registers: it does not know the kernel's needs. ``swept``: active blocks a multiprocessor for each pair
         (threads a block, bytes of dynamic shared memory) of ``sweep``.
         """
+
+    # --- plain calls on arrays of one device -------------------------------------------------------------------------
+    def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: tuple[Any, ...], /) -> Any:
+        """The kind of a call, for ``memo``: types and layouts of the inputs, too. None unless all are DeviceArrays on
+        one device of this module."""
+
+    def prepare(
+        self,
+        operation: str,
+        variant: str,
+        parameters: tuple[int, ...],
+        dtype: str,
+        alike: int,
+        shape: Any,
+        entry: Any,
+        /,
+    ) -> Any:
+        """What ``call`` finds in ``memo``; ``entry`` is kept with it. ``alike`` is a mask of the inputs that must have
+        the result's shape; where it is 0, ``shape`` is that shape, or a function of the inputs' shapes."""
+
+    def call(
+        self,
+        rule: str,
+        variant: str,
+        parameters: dict[str, Any],
+        inputs: tuple[Any, ...],
+        out: Any,
+        stream: Stream,
+        /,
+    ) -> Any:
+        """A call on DeviceArrays, enqueued: ``out``, or a new DeviceArray where that is None. NotImplemented unless
+        ``memo`` has something prepared for the call's kind, and shapes and ``out`` fit."""
 
     def error_depth(
         self,

@@ -8,13 +8,56 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from . import _chip, _display
-from ._backend import emulator
-from ._dispatch import recorder
+from ._backend import Backend, emulator
+from ._dtypes import name_in_numpy
+from ._layout import Shape
+from ._observer import Observer, Result, Run, observed
 from ._table import Variant
 
 #: Without repeat=, a call is measured until this time is used up, but no more often than REPEATS.
 BUDGET_S, REPEATS = 0.5, 20
+
+
+class Times(Observer):
+    """Measures every call, and keeps a report of each; ``by_launch``: with the time of each launch."""
+
+    def __init__(self, by_launch: bool = False) -> None:
+        self.reports: list[dict[str, Any]] = []
+        self._measure = 2 if by_launch else 1
+
+    def kernel(self, run: Run) -> None:
+        """Runs a kernel, measured."""
+        report = run.execute(self._measure) or {}
+        here = Backend(run.native.backend_name(), run.device, "", run.native)
+        self._keep(report, run.row, run.values, here, run.shapes, run.dtype)
+
+    def numpy(
+        self, row: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
+    ) -> Result:
+        """Computes with NumPy, by the host's clock."""
+        start = time.perf_counter_ns()
+        result = compute()
+        elapsed = time.perf_counter_ns() - start
+        arrays = tuple(np.asarray(x) for x in inputs)
+        report = {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0, "clocks": ()}
+        report["as_counted"] = counted
+        self._keep(report, row, (), None, tuple(x.shape for x in arrays), name_in_numpy(arrays[0].dtype))
+        return result
+
+    def _keep(
+        self,
+        report: dict[str, Any],
+        row: Variant,
+        values: tuple[int, ...],
+        here: Backend | None,
+        shapes: tuple[Shape, ...],
+        dtype: str,
+    ) -> None:
+        facts = {"row": row, "values": values, "backend": here, "shapes": shapes, "dtype": dtype}
+        self.reports.append(report | facts)
 
 
 @dataclass(frozen=True)
@@ -218,17 +261,13 @@ def measure(
 
 
 def _once(fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], name: str) -> tuple[dict[str, Any], Any]:
-    reports: list[dict[str, Any]] = []
-    token = recorder.set(reports)
-    start = time.perf_counter_ns()
-    try:
+    with observed(Times()) as times:
+        start = time.perf_counter_ns()
         result = fn(*args, **kw)
         whole = time.perf_counter_ns() - start
-    finally:
-        recorder.reset(token)
-    if not reports:
+    if not times.reports:
         raise TypeError(f"profile measures cudakern's own operations; {name} ran none")
-    return reports[-1] | {"whole_ns": whole}, result
+    return times.reports[-1] | {"whole_ns": whole}, result
 
 
 def _summary(samples: list[dict[str, Any]]) -> Profile:

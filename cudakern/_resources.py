@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _dispatch, _display, _table
+from . import _display, _table
 from ._backend import Backend, backend
 from ._dtypes import numpy_dtype
+from ._observer import Observer, Run, observed
 from ._operations import Operation, operation
 
 #: What setup.py keeps of the GPU's compiler: its words on each kernel, and why there is no GPU module.
@@ -194,6 +195,19 @@ def _built(symbol: str, capability: int) -> tuple[Built | None, str]:
 
 
 # --- looking at a call -----------------------------------------------------------------------------------------------
+class Launches(Observer):
+    """Lists what calls would launch, and runs nothing. The pairs of ``sweep`` are (threads a block, dynamic shared
+    memory) for which active blocks are asked."""
+
+    def __init__(self, sweep: tuple[tuple[int, int], ...]) -> None:
+        self.found: list[dict[str, Any]] = []
+        self._sweep = sweep
+
+    def kernel(self, run: Run) -> None:
+        """Lists a kernel's call."""
+        self.found += ({"row": run.row, **kernel} for kernel in run.launches(self._sweep))
+
+
 def inspect(
     what: Operation,
     row: _table.Variant,
@@ -202,14 +216,9 @@ def inspect(
     sweep: tuple[tuple[int, int], ...] = (),
 ) -> list[dict[str, Any]]:
     """What a call of the row would launch, as the C module tells it; nothing is launched."""
-    found: list[dict[str, Any]] = []
-    token = _dispatch.inspector.set((found, sweep))
-    try:
-        with np.errstate(all="ignore"):  # nobody computes the result
-            what.call(*what.make(what.default_shape, kind, 0), variant=row.name, **parameters)
-    finally:
-        _dispatch.inspector.reset(token)
-    return found
+    with observed(Launches(sweep)) as launches, np.errstate(all="ignore"):  # nobody computes the result
+        what.call(*what.make(what.default_shape, kind, 0), variant=row.name, **parameters)
+    return launches.found
 
 
 def _resources(found: dict[str, Any], here: Backend, dtype: str) -> KernelResources:

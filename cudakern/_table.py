@@ -17,6 +17,7 @@ from ._dtypes import kind_of, rounding_unit, type_name
 from ._errors import unknown
 
 AUTO = "auto"
+NUMPY = "numpy"  #: the row that NumPy computes, on the host
 
 # The error bounds' constants. The largest error: each rounding costs at most u, and 1.1 leaves room for the terms
 # of second order. Root mean square: roundings that are independent of each other add up like a random walk.

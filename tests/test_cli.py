@@ -184,16 +184,17 @@ def test_verify(backend):
 
 def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
     """The verdict must be able to be bad."""
-    from cudakern import _cli, _dispatch
+    from cudakern import _cli
+    from cudakern._operations import _call
 
-    right = _dispatch.execute
+    right = _call.execute
 
-    def wrong(row, values, inputs, outputs):
-        right(row, values, inputs, outputs)
+    def wrong(row, values, inputs, outputs, *where):
+        right(row, values, inputs, outputs, *where)
         if row.name == "kahan" and outputs[0].size:
             outputs[0].flat[-1] *= 1.001
 
-    monkeypatch.setattr(_dispatch, "execute", wrong)
+    monkeypatch.setattr(_call, "execute", wrong)
     assert _cli.main(["verify", "--op", "matmul", "--backend", "emulator", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert not found["ok"]

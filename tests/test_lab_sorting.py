@@ -5,7 +5,9 @@ import pytest
 
 import cudakern
 from cases import BACKENDS, native, rows
-from cudakern import _dispatch, lab
+from cudakern import lab
+from cudakern._observer import observed
+from cudakern._profile import Times
 
 STAGES = ["select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins"]
 
@@ -60,16 +62,11 @@ def test_the_time_of_each_launch(name):
     """What the stages are told from: a call reports each launch where that is asked for, of host and device arrays."""
     x = np.random.default_rng(1).integers(0, 1 << 32, 5000, dtype=np.uint32)
     row = next(row for side, row in rows("sort", host=False) if side == name and row.name == "many_blocks")
-    reports = _dispatch.LaunchTimes()
-    token = _dispatch.recorder.set(reports)
-    try:
-        with cudakern.use_backend(name):
-            for a in (x, cudakern.asarray(x)):
-                cudakern.sort(a, variant=row.name)
-    finally:
-        _dispatch.recorder.reset(token)
-    assert len(reports) == 2
-    for report in reports:
+    with observed(Times(by_launch=True)) as times, cudakern.use_backend(name):
+        for a in (x, cudakern.asarray(x)):
+            cudakern.sort(a, variant=row.name)
+    assert len(times.reports) == 2
+    for report in times.reports:
         names, times = zip(*report["launches"], strict=True)
         assert names == ("many_blocks", "merge_runs", "merge_runs", "merge_runs")
         assert min(times) > 0
@@ -77,39 +74,30 @@ def test_the_time_of_each_launch(name):
 
 
 def test_launches_are_not_timed_unasked():
-    reports = []
-    token = _dispatch.recorder.set(reports)
-    try:
-        with cudakern.use_backend("emulator"):
-            cudakern.sort(np.ones(50, np.uint32), variant="sample_sort")
-    finally:
-        _dispatch.recorder.reset(token)
-    assert reports[0]["launches"] == ()
+    with observed(Times()) as times, cudakern.use_backend("emulator"):
+        cudakern.sort(np.ones(50, np.uint32), variant="sample_sort")
+    assert times.reports[0]["launches"] == ()
 
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_whichever_call_fails_while_launches_are_timed(name, fault):
     failures = 0
-    token = _dispatch.recorder.set(_dispatch.LaunchTimes())
-    try:
-        with cudakern.use_backend(name):
-            x = cudakern.asarray(np.arange(9000, dtype=np.uint32)[::-1].copy())
-            cudakern.sort(x, variant="sample_sort")
-            used = native(name).pool_used(0)
-            for n in range(1, 200):
-                fault(name, n, 1)
-                try:
-                    result = cudakern.sort(x, variant="sample_sort")
-                except cudakern.CudaError as error:
-                    assert "cudaErrorInvalidValue" in str(error)
-                    error.__traceback__ = None
-                    failures += 1
-                else:
-                    break
-                finally:
-                    fault(name, 0, 1)
-                assert native(name).pool_used(0) == used, n
-            assert result.get().tolist() == list(range(9000))
-    finally:
-        _dispatch.recorder.reset(token)
+    with observed(Times(by_launch=True)), cudakern.use_backend(name):
+        x = cudakern.asarray(np.arange(9000, dtype=np.uint32)[::-1].copy())
+        cudakern.sort(x, variant="sample_sort")
+        used = native(name).pool_used(0)
+        for n in range(1, 200):
+            fault(name, n, 1)
+            try:
+                result = cudakern.sort(x, variant="sample_sort")
+            except cudakern.CudaError as error:
+                assert "cudaErrorInvalidValue" in str(error)
+                error.__traceback__ = None
+                failures += 1
+            else:
+                break
+            finally:
+                fault(name, 0, 1)
+            assert native(name).pool_used(0) == used, n
+        assert result.get().tolist() == list(range(9000))
     assert failures > 20  # the launches and an event after each

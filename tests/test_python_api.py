@@ -335,9 +335,9 @@ def test_profile_gives_the_errors_of_the_call(backend):
 
 def test_an_ordinary_call_after_profile_is_not_measured(backend):
     cudakern.profile(cudakern.sum_of_squares, np.ones(10, "float32"), variant="coalesced", repeat=1)
-    from cudakern import _dispatch
+    from cudakern._observer import observer
 
-    assert _dispatch.recorder.get() is None
+    assert observer.get() is None
 
 
 # --- ladder ----------------------------------------------------------------------------------------------------------
@@ -460,16 +460,16 @@ def test_bfloat16_without_its_package(backend, monkeypatch):
 
 
 def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
-    from cudakern import _dispatch
+    from cudakern._operations import _call
 
-    right = _dispatch.execute
+    right = _call.execute
 
     def fails(row, *arguments):
         if row.name == "coalesced":
             raise cudakern.CudaError("cudaErrorLaunchFailure (719): words", "cudaErrorLaunchFailure", 719)
         right(row, *arguments)
 
-    monkeypatch.setattr(_dispatch, "execute", fails)
+    monkeypatch.setattr(_call, "execute", fails)
     steps = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced", "atomic"], repeat=1, progress=False)
     assert steps.failed
     assert steps[0].profile is None

@@ -167,9 +167,7 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
     if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure, stream)", count, 8) <
         0)
         return NULL;
-    error.code = CK_OK;
-    error.bytes = error.bytes_free = 0;
-    error.call[0] = error.message[0] = '\0';
+    ck_error_clear(&error);
     const int read = read_call(state, arguments, &given, &error);
     const int measured = read < 0 ? -1 : read_measure(arguments[6]);
     if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)

@@ -45,6 +45,7 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
     Py_END_ALLOW_THREADS
     if (code == cudaSuccess) {
         ck_runtime_forget_limits(state_of(module)->runtime);
+        PyDict_Clear(state_of(module)->memo); // the device may be another chip
         return none();
     }
     ck_error error = {0};
@@ -96,8 +97,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyMethodDef *const all_methods[] = {
-    array_methods, call_methods,   device_methods, dlpack_in_methods, dlpack_out_methods, exchange_methods,
-    fork_methods,  pinned_methods, set_methods,    stream_methods,    transfer_methods,
+    array_methods, call_methods,   device_methods,   dlpack_in_methods, dlpack_out_methods, exchange_methods,
+    fork_methods,  pinned_methods, prepared_methods, set_methods,       stream_methods,     transfer_methods,
 };
 
 static int register_at_fork(PyObject *module) {
@@ -144,7 +145,9 @@ static int exec_module(PyObject *module) {
         return -1;
     if ((state->view_type = make_view_type(module)) == NULL || PyModule_AddType(module, state->view_type) < 0 ||
         (state->pinned_type = make_pinned_type(module)) == NULL ||
-        (state->set_type = make_set_type(module)) == NULL || load_package_set(state) < 0)
+        (state->prepared_type = make_prepared_type(module)) == NULL ||
+        (state->set_type = make_set_type(module)) == NULL || load_package_set(state) < 0 ||
+        (state->memo = PyDict_New()) == NULL || PyModule_AddObjectRef(module, "memo", state->memo) < 0)
         return -1;
     for (size_t i = 0; i < sizeof all_methods / sizeof *all_methods; i++)
         if (PyModule_AddFunctions(module, all_methods[i]) < 0) return -1;
@@ -158,7 +161,10 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->out_of_memory);
     Py_VISIT(state->view_type);
     Py_VISIT(state->pinned_type);
+    Py_VISIT(state->prepared_type);
     Py_VISIT(state->set_type);
+    Py_VISIT(state->array_type);
+    Py_VISIT(state->memo);
     return 0;
 }
 
@@ -169,7 +175,11 @@ static int clear_module(PyObject *module) {
     Py_CLEAR(state->out_of_memory);
     Py_CLEAR(state->view_type);
     Py_CLEAR(state->pinned_type);
+    Py_CLEAR(state->prepared_type);
     Py_CLEAR(state->set_type);
+    Py_CLEAR(state->array_type);
+    Py_CLEAR(state->view_name);
+    Py_CLEAR(state->memo);
     return 0;
 }
 

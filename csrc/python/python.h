@@ -8,6 +8,7 @@
 //   sets.c        Set: the package's kernels and other sets; a launch of a single kernel
 //   buffers.c     arrays of the host, by the buffer protocol: formats, shapes, strides
 //   call.c        execute, error_depth, work: Python's arguments to a request of the runtime
+//   prepared.c    the plain case of a call: arrays on one device that a kernel takes as they are
 //   view.c        View, the array on the device: the type
 //   array.c       Views made: empty, view, adopt
 //   transfers.c   what moves between arrays: upload, download, copy, fill
@@ -42,13 +43,16 @@
 // The functions that a file adds to the module.
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 extern PyMethodDef array_methods[], call_methods[], device_methods[], dlpack_in_methods[], dlpack_out_methods[],
-    exchange_methods[], fork_methods[], pinned_methods[], set_methods[], stream_methods[], transfer_methods[];
+    exchange_methods[], fork_methods[], pinned_methods[], prepared_methods[], set_methods[], stream_methods[],
+    transfer_methods[];
 
 typedef struct module_state {
     ck_runtime *runtime;
     ck_set *package;                      // the package's own kernels
     PyObject *cuda_error, *out_of_memory; // cudakern._errors': both modules raise the same classes
-    PyTypeObject *view_type, *pinned_type, *set_type;
+    PyTypeObject *view_type, *pinned_type, *prepared_type, *set_type;
+    PyObject *array_type, *view_name; // Python's DeviceArray, and "_view"; NULL: not needed yet
+    PyObject *memo;                   // a dict: the kind of a call --> what an earlier call of that kind prepared
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
@@ -137,6 +141,9 @@ void release_object(void *object);
 // --- sets.c ------------------------------------------------------------------------------------------------------
 PyTypeObject *make_set_type(PyObject *module);
 int load_package_set(module_state *state); // -1: ImportError is set
+
+// --- prepared.c --------------------------------------------------------------------------------------------------
+PyTypeObject *make_prepared_type(PyObject *module);
 
 // --- pinned.c ----------------------------------------------------------------------------------------------------
 PyTypeObject *make_pinned_type(PyObject *module);

@@ -36,6 +36,12 @@ int job_check(job *job) {
     }
     CK_TRY(ck_runtime_limits(job->frame.runtime, request->device, &job->limits, error));
     CK_TRY(ck_check_device(operation, variant, &job->limits, error));
+    if (request->types != NULL) {
+        job->call.types = *request->types;
+        job->call.parameters = request->parameters;
+        return CK_OK;
+    }
+    job->call.parameters = job->parameters;
     for (int i = 0; i < operation->inputs; i++) inputs[i] = request->views[i].dtype;
     CK_TRY(ck_check_types(operation, variant, inputs, operation->inputs,
                           operation->outputs > 0 ? request->views[operation->inputs].dtype : -1, &job->call.types,
@@ -78,7 +84,6 @@ int job_plan(job *job) {
     }
     job->call.views = job->views;
     job->call.view_count = count;
-    job->call.parameters = job->parameters;
     job->call.limits = &job->limits;
     CK_TRY(worded(job, request->variant->plan(&job->call, &job->plan, job->frame.error), "the plan"));
     job->to_finish = job->plan.partials > 0 && !is_the_result(job);

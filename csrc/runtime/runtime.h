@@ -399,7 +399,8 @@ typedef struct ck_request {
     const ck_variant *variant;
     const int64_t *parameters; // in the row's order; those left out at the end have their defaults
     int parameter_count;
-    const ck_view *views; // inputs, then outputs
+    const ck_types *types; // not NULL: types and parameters were checked before, and all parameters are given
+    const ck_view *views;  // inputs, then outputs
     int view_count;
     ck_memory *const *memories; // whose memory each view is in, on the device; NULL: all views are host memory
     cudaStream_t stream;        // for views on the device: where the work goes

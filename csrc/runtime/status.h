@@ -32,6 +32,13 @@ typedef struct ck_error {
     size_t bytes_free;  // and what was free
 } ck_error;
 
+// An error without a failure. (It is large: what no failure has written is not cleared.)
+static inline void ck_error_clear(ck_error *error) {
+    error->code = CK_OK;
+    error->bytes = error->bytes_free = 0;
+    error->call[0] = error->message[0] = '\0';
+}
+
 // Writes the message (printf style) unless an earlier failure is there already; returns `code`.
 CK_EXPORTED int ck_fail(ck_error *error, int code, const char *call, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

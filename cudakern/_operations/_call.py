@@ -1,197 +1,317 @@
-"""The way of a call from its arguments to a row, for operations whose inputs are of one type and whose result is one
-array: what is different of each is said in its Rule.
+"""The one way of a call: of every operation, on host arrays and on arrays on a device, "auto" and named variants.
 
-matmul and sum_of_squares have ways of their own (stacks and broadcasting in place; results of a wider type)."""
+    call --> the memo: what did calls of this kind come to? --> C checks that the arrays are plain, and runs the kernel
+         '-> where they are not: they are converted, broadcast, arranged --> C
+             and where they cannot be, the checks on this way say why
+
+What is different of each operation is said in its Rule (_rule.py). The kind of a call is its operation, variant and
+parameters, and the types and layouts of its arrays.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _dispatch, _transfer
+from .. import _transfer
 from .._array import DeviceArray
-from .._backend import Backend
+from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind, type_name
 from .._exchange import is_elsewhere
-from .._layout import Shape, broadcast
-from .._native import Native, View
+from .._host import MASK_LOST, host_array, host_operand, host_result, native
+from .._layout import MAX_DIMS, Shape
+from .._native import Native
+from .._observer import Run, observer
 from .._streams import stream_handle
-from .._table import AUTO, Variant, find, told, variants
-from .._transfer import Array, refuse_masked
-from . import _out
+from .._table import AUTO, NUMPY, Variant, find, told, variants
+from .._transfer import Array, buffer_of, refuse_masked
+from . import _checks
+from ._rule import CONVERT, WEAK, Rule, spread
+
+NOTHING: Mapping[str, Any] = {}
+MOST = 4096  #: kinds of calls that a memo keeps
+#: numpy.matmul takes out=... from here on: "an array, also where the result is a scalar".
+TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+SHAPE, DTYPE = attrgetter("shape"), attrgetter("dtype")
 
 
-def _same_shape(*shapes: Shape, **own: Any) -> Shape:
-    return shapes[0]
+class Entry(NamedTuple):
+    """What calls of one kind come to."""
+
+    row: Variant
+    values: tuple[int, ...]  #: of the row's parameters
+    dtype: str  #: that the inputs are brought to
+    result: str  #: the type of the row's result
+    plain: np.dtype[Any] | None = None  #: of host arrays that need no conversion: the result's type
 
 
-CONVERT = ".astype() converts"
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What an operation says of its calls."""
-
-    name: str
-    operands: tuple[str, ...]  #: the inputs' names, for errors
-    by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
-    #: What "auto" takes, the first that lists the type and runs here. On the host, where there is no GPU: by_numpy.
-    preferred: tuple[str, ...]
-    #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
-    shape: Callable[..., Shape] = _same_shape
-    broadcasts: bool = False  #: inputs are brought to the result's shape
-    numbers: tuple[str, ...] = ()  #: operands that are one number, in host memory also where the others are not
-    #: The type that "auto" brings the inputs to, from the types and numbers given; TypeError for what NumPy refuses.
-    common: Callable[..., np.dtype[Any]] = np.result_type
-    counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
-    only: tuple[str, ...] = ()  #: the types that it is for, where "auto" takes no others either
-    instead: str = CONVERT  #: what to do with others
-    #: NumPy's letters for the kinds of types that are no numbers and that "auto" leaves to by_numpy, on the host.
-    others: str = ""
-
-
-#: What to do with elements that are no numbers, by NumPy's letter for the kind of their type.
-NUMBERS_FROM = {
-    "M": ".astype('int64') counts their units",
-    "m": ".astype('int64') counts their units",
-    "S": ".astype(float) reads numbers",
-    "U": ".astype(float) reads numbers",
-    "T": ".astype(float) reads numbers",
-    "O": ".astype(float) converts Python's numbers",
-    "V": "a field of records is an array, x['name']",
-}
-
-#: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
-WEAK = (int, float, complex, bool)
-
-
-def compute(
+def call(
     rule: Rule,
     inputs: tuple[Any, ...],
+    out: Any = None,
     *,
     variant: str,
     stream: Any,
     parameters: Mapping[str, Any],
-    own: Mapping[str, Any] | None = None,
-    out: Any = None,
+    own: Mapping[str, Any] = NOTHING,
 ) -> Any:
     """The result of a call: an array or NumPy scalar for host inputs, a DeviceArray for inputs on the device.
 
     ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
     """
-    own = own or {}
-    if out is None and stream is None and variant == AUTO and not parameters:
-        done = _plain(rule, inputs, own)
-        if done is not None:
-            return done
-    out = _out.only(rule.name, out)
-    row, values = _named(rule, variant, parameters, own)
-    given = dict(zip(rule.operands, inputs, strict=True))
-    if isinstance(out, DeviceArray) or any(isinstance(x, DeviceArray) for x in given.values()):
-        return _on_device(rule, row, values, given, own, out, stream)
-    _dispatch.check_stream(stream)
-    return _on_host(rule, row, values, given, own, out)
+    module = getattr(inputs[rule.first], "_native", None)
+    if module is None:
+        return _on_host(rule, inputs, out, variant, stream, parameters, own)
+    if observer.get() is None:
+        given = {**own, **parameters} if own else parameters
+        handle = 0 if stream is None else stream_handle(stream, module, inputs[rule.first]._view.device)
+        result = module.call(rule.key, variant, given, inputs, out, handle)
+        if result is not NotImplemented:
+            return result
+    return _on_device(rule, inputs, out, variant, stream, parameters, own)
+
+
+def named(
+    rule: Rule, variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
+) -> tuple[Variant | None, tuple[int, ...]]:
+    """The row of that name and its parameters' values; no row for "auto", which has no parameters."""
+    if variant == AUTO:
+        _checks.refuse_parameters(rule.name, parameters)
+        return None, ()
+    row = find(rule.name, variant, also=(AUTO,))
+    return row, row.values(parameters if row.on_host or not own else {**parameters, **own})
 
 
 def check(
     rule: Rule, x: Any, *, variant: str, stream: Any, parameters: Mapping[str, Any], own: Mapping[str, Any]
 ) -> None:
-    """What ``compute`` refuses, for a caller that has to copy its one input before."""
-    row, _ = _named(rule, variant, parameters, own)
+    """What ``call`` refuses, for a caller that has to copy its one input before."""
+    row, _ = named(rule, variant, parameters, own)
     (name,) = rule.operands
     if isinstance(x, DeviceArray):
         stream_handle(stream, x._native, x._view.device)
-        _check_type(rule, row, x._view.dtype)
+        _checks.check_type(rule, row, x._view.dtype)
         _row_on_device(rule, row, x._view.dtype, name, x._native, x._view.device)
         return
-    _dispatch.check_stream(stream)
+    check_stream(stream)
     if others := _no_numbers({name: x}):
-        _refuse_none(rule, row, {name: x})
-        _check_others(rule, row, others)
+        _checks.refuse_none(rule, row, {name: x})
+        _checks.check_numbers(rule, row, others)
     else:
         dtype = x.dtype.newbyteorder("=")
-        _check_type(rule, row, told(dtype))
+        _checks.check_type(rule, row, told(dtype))
         if row is not None:
             row.signature(dtype)
 
 
-def _named(
-    rule: Rule, variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
-) -> tuple[Variant | None, tuple[int, ...]]:
-    if variant == AUTO:
-        return _dispatch.check_variant(rule.name, variant, dict(parameters))
-    row = find(rule.name, variant, also=(AUTO,))
-    return row, row.values(parameters if row.on_host else {**parameters, **own})
+def _remember(module: Native, key: Any, what: Any) -> None:
+    if len(module.memo) >= MOST:
+        module.memo.clear()
+    module.memo[key] = what
 
 
 # --- host arrays -----------------------------------------------------------------------------------------------------
 def _on_host(
     rule: Rule,
+    inputs: tuple[Any, ...],
+    out: Any,
+    variant: str,
+    stream: Any,
+    parameters: Mapping[str, Any],
+    own: Mapping[str, Any],
+) -> Any:
+    module = key = None
+    if variant not in (AUTO, NUMPY) and stream is None and observer.get() is None:
+        try:
+            module, device = current()
+            given = {**own, **parameters} if own else parameters  # (1.0 and True are equal to 1: types count)
+            key = (rule.key, variant, device, *map(DTYPE, inputs), *given.items(), *map(type, given.values()))
+            entry = module.memo.get(key)
+            if entry is not None and entry.plain is not None and _lie_plainly(inputs):
+                shape = rule.shape(*map(SHAPE, inputs), **own)
+                result = _plain_result(rule, entry, inputs, shape, out)
+                if result is not None:
+                    execute(entry.row, entry.values, inputs, (result,), module, device)
+                    return result if shape or out is not None else result[()]
+        except (AttributeError, TypeError, ValueError):  # told below, in NumPy's order
+            key = None
+    row, values = named(rule, variant, parameters, own)
+    out = _checks.only(rule.name, out)
+    if isinstance(out, DeviceArray) or any(isinstance(x, DeviceArray) for x in inputs):
+        return _on_device(rule, inputs, out, variant, stream, parameters, own)
+    check_stream(stream)
+    return _convert_on_host(rule, row, values, inputs, own, out, module, key)
+
+
+def _lie_plainly(arrays: Iterable[Any]) -> bool:
+    """True for NumPy's own arrays without gaps."""
+    for x in arrays:
+        if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > MAX_DIMS:
+            return False
+    return True
+
+
+def _plain_result(rule: Rule, entry: Entry, inputs: tuple[Any, ...], shape: Shape, out: Any) -> Array | None:
+    """Where the result goes; None where inputs or out are not as the kernel takes them."""
+    if not rule.arranged.takes(tuple(map(SHAPE, inputs)), shape):
+        return None
+    if out is None:
+        return np.empty(shape, entry.plain)
+    fits = type(out) is np.ndarray and out.shape == shape and out.dtype == entry.plain and out.flags.carray
+    return out if fits and out.size else None
+
+
+def check_stream(stream: Any) -> None:
+    """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
+    if stream is not None:
+        here = backend()
+        handle = stream_handle(stream, here.native, here.device)
+        if handle:
+            here.native.stream_done(here.device, handle)  # refuses what is no stream
+
+
+def answers_at_once(here: Backend) -> bool:
+    """False for an emulator: who wants a result of host arrays should not wait for one, whatever use_backend says."""
+    return not here.emulated
+
+
+def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
+    """What "auto" takes for host arrays: on a GPU the first of the preferred rows that fits the type and the chip,
+    else NumPy's row."""
+    here = backend()
+    if answers_at_once(here):
+        name = type_name(dtype)
+        for row in (find(rule.name, wanted) for wanted in rule.preferred):
+            if name in row.types and not row.why_not(here):
+                return row
+    return host_row(rule.name)
+
+
+def host_row(operation: str) -> Variant:
+    """The row that NumPy computes."""
+    return next(row for row in variants(operation) if row.on_host)
+
+
+def execute(
+    row: Variant,
+    values: tuple[int, ...],
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    module: Native,
+    device: int,
+    stream: int = 0,
+    dtype: str = "",
+) -> None:
+    """Runs a kernel row on host buffers, or on Views."""
+    by = observer.get()
+    if by is None:
+        module.execute(row.operation, row.name, values, inputs, outputs, device, 0, stream)
+    else:
+        by.kernel(Run(module, device, row, values, inputs, outputs, stream, dtype))
+
+
+def by_numpy(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> Any:
+    """Computes with NumPy."""
+    by = observer.get()
+    if by is None:
+        return rule.by_numpy(*inputs, **own)
+    return by.numpy(host_row(rule.name), inputs, lambda: rule.by_numpy(*inputs, **own), rule.counted)
+
+
+def _convert_on_host(
+    rule: Rule,
     row: Variant | None,
     values: tuple[int, ...],
-    given: Mapping[str, Any],
+    inputs: tuple[Any, ...],
     own: Mapping[str, Any],
     out: Any,
+    module: Native | None,
+    key: Any,
 ) -> Any:
+    """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
+    if row is None and rule.numpys_own is not None and rule.numpys_own(inputs, out):
+        return by_numpy(rule, inputs, {"out": out})
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
-    plain = {name: x if type(x) in WEAK else _dispatch.host_array(x, name) for name, x in given.items()}
-    others = _no_numbers(plain)
+    given = {name: x if type(x) in WEAK else host_array(x, name) for name, x in zip(rule.operands, inputs, strict=True)}
+    if rule.real:
+        _checks.check_real(rule, given)
+    others = {} if rule.numpys_own is not None else _no_numbers(given)
+    dtype = None
     if others:
-        _refuse_none(rule, row, plain)
-        _check_others(rule, row, others)
+        _checks.refuse_none(rule, row, given)
+        _checks.check_numbers(rule, row, others)
     else:
-        dtype = _common_type(rule, [x if type(x) in WEAK else x.dtype for x in plain.values()]).newbyteorder("=")
-        _check_type(rule, row, told(dtype))
-        if row is not None:
-            row.signature(dtype)
-            _check_one_type(rule, row, {n: told(x.dtype) for n, x in plain.items() if isinstance(x, np.ndarray)})
+        dtype = _common_type(rule, row, given)
+        if row is None:
+            row = fastest(rule, dtype)
+            values = () if row.on_host else row.values(own)
     for name in rule.numbers:
-        _check_one_number(rule, name, np.shape(plain[name]))
-    shape = rule.shape(*(np.shape(x) for x in plain.values()), **own)
+        _checks.check_one_number(rule, name, np.shape(given[name]))
+    if rule.numpys_own is not None and row is not None and row.on_host:
+        return by_numpy(rule, tuple(given.values()), {"out": out})
+    dots = out is ... and rule.dots and TAKES_DOTS
+    if dots:
+        out = None
+    result_type = None if dtype is None or row is None or row.on_host else from_name(row.signature(dtype)[2])
+    shape = _check_out_on_host(rule, out, result_type, given, own)
+    if dtype is None or row is None:
+        return _into(rule, out, _others_by_numpy(rule, given, own))
+    arrays = tuple(np.asarray(x, dtype) for x in given.values())
+    if result_type is None:
+        return _into(rule, out, by_numpy(rule, arrays, own))
+    if key is not None and module is not None:
+        same = all(x.dtype == dtype and x.dtype.kind != "V" for x in inputs)
+        plain = result_type if same and all(x.dtype.isnative for x in inputs) else None
+        _remember(module, key, Entry(row, values, type_name(dtype), name_in_numpy(result_type), plain))
+    # Straight into out where that can be, also into an operand, which the device has a copy of by then.
+    if out is not None and out.dtype == result_type and out.shape == shape and out.size > 0:
+        target = np.asarray(out)
+        operands, result = rule.arranged.on_host(arrays, target)
+        if host_result(result) and np.may_share_memory(result, target):
+            _by_kernel(row, values, operands, result)
+            return out
+    made = np.empty(shape, result_type)
+    operands, result = rule.arranged.on_host(arrays, made)
+    _by_kernel(row, values, operands, result)
+    return made if dots else _into(rule, out, made)
+
+
+def _by_kernel(row: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> None:
+    here = backend()
+    _checks.check_place(row, here)
+    inputs = tuple(buffer_of(host_operand(x)) for x in operands)
+    execute(row, values, inputs, (buffer_of(result),), here.native, here.device, 0, name_in_numpy(operands[0].dtype))
+
+
+def _check_out_on_host(
+    rule: Rule, out: Any, result_type: np.dtype[Any] | None, given: Mapping[str, Any], own: Mapping[str, Any]
+) -> Shape:
+    """The result's shape, if out, where there is one, takes the result."""
     if out is not None:
-        _out.check_is_array(rule.name, out, (np.ndarray,))
-        refuse_masked(out, f"{rule.name}: out", _dispatch.MASK_LOST, "out.data")
-        _out.check_writable(rule.name, out.flags.writeable)
-        if out.shape != shape:
-            raise ValueError(f"{rule.name}: out is {out.shape}, and the result is {shape}: give out= of that shape")
-    if others:
-        return _into(rule, out, _others_by_numpy(rule, plain, own))
-    if row is None:
-        row = _dispatch.fastest(rule.name, dtype, rule.preferred)
-        values = () if row.on_host else row.values(own)
-    arrays = tuple(np.asarray(x, dtype) for x in plain.values())
-    if row.on_host:
-        return _into(rule, out, _by_numpy(rule, arrays, own))
-    result_type = from_name(row.signature(dtype)[2])
+        _checks.check_is_array(rule.name, out, (np.ndarray,))
+        refuse_masked(out, f"{rule.name}: out", MASK_LOST, "out.data")
+        _checks.check_writable(rule.name, out.flags.writeable)
+        if result_type is not None:
+            possible = np.can_cast(result_type, out.dtype, casting="same_kind")
+            _checks.check_cast(rule.name, possible, name_in_numpy(result_type), told(out.dtype))
+    shapes = [np.shape(x) for x in given.values()]
+    shape = rule.shape(*shapes, **own)
     if out is not None:
-        _out.check_cast(
-            rule.name,
-            np.can_cast(result_type, out.dtype, casting="same_kind"),
-            name_in_numpy(result_type),
-            told(out.dtype),
-        )
-    direct = out is not None and out.dtype == result_type and out.size > 0 and _dispatch.host_result(out)
-    result = np.asarray(out) if direct else np.empty(shape, result_type)
-    full = (np.broadcast_to(x, shape) if _spreads(rule, n) else x for n, x in zip(given, arrays, strict=True))
-    _dispatch.execute(row, values, tuple(map(_dispatch.host_operand, full)), (result,))
-    return out if direct else _into(rule, out, result)
+        _checks.check_shape(rule, out.shape, shape, *shapes)
+    return shape
 
 
-def _by_numpy(rule: Rule, arrays: tuple[Any, ...], own: Mapping[str, Any]) -> Any:
-    return _dispatch.on_host(rule.name, arrays, lambda: rule.by_numpy(*arrays, **own), rule.counted)
-
-
-def _others_by_numpy(rule: Rule, plain: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+def _others_by_numpy(rule: Rule, given: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
     """NumPy's answer for arrays as they came: what type the result has is its own matter."""
-    arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else _dispatch.native(x) for x in plain.values())
+    arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else native(x) for x in given.values())
     try:
-        return _by_numpy(rule, arrays, own)
+        return by_numpy(rule, arrays, own)
     except TypeError as error:
-        said = " and ".join(f"{n} of {told(np.asarray(x).dtype)}" for n, x in plain.items())
+        said = " and ".join(f"{n} of {told(np.asarray(x).dtype)}" for n, x in given.items())
         raise TypeError(f"{rule.name}: {said}: NumPy says: {error}") from None
 
 
@@ -201,30 +321,25 @@ def _no_numbers(given: Mapping[str, Any]) -> dict[str, np.dtype[Any]]:
     return {name: dtype for name, dtype in types.items() if dtype.kind not in "biufc" and dtype.isbuiltin != 2}
 
 
-def _refuse_none(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> None:
-    """TypeError for None in an array's place, where it is not NumPy's to answer."""
-    for name, x in given.items():
-        nothing = isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 0 and x.item() is None
-        if nothing and (row is not None or "O" not in rule.others):
-            raise TypeError(f"{rule.name}: {name} is None, and an array is wanted")
+def _common_type(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> np.dtype[Any]:
+    """The type that all inputs are brought to; TypeError if the operation or the row is not for it."""
+    kinds = [x if type(x) in WEAK else x.dtype for x in given.values()]
+    stays = row is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
+    dtype = (kinds[0] if stays else _common(kinds, rule)).newbyteorder("=")
+    _checks.check_type(rule, row, told(dtype))
+    if row is not None:
+        row.signature(dtype)
+        _checks.check_one_type(rule, row, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
+    return dtype
 
 
-def _check_others(rule: Rule, row: Variant | None, others: Mapping[str, np.dtype[Any]]) -> None:
-    """TypeError unless "auto" leaves them to NumPy."""
-    for name, dtype in others.items():
-        mend = rule.instead if rule.only else NUMBERS_FROM.get(dtype.kind, CONVERT)
-        if row is not None:
-            if dtype.kind in rule.others:
-                mend = f"variant={AUTO!r} leaves it to NumPy"
-            raise TypeError(
-                f"{rule.name}: variant {row.name!r} takes {' or '.join(row.types)}, and {name} is {told(dtype)}; {mend}"
-            )
-        if dtype.kind not in rule.others:
-            takes = " or ".join(rule.only) or "numbers"
-            raise TypeError(f"{rule.name} takes {takes}, and {name} is {told(dtype)}; {mend}")
+def _is_listed(rule: Rule, dtype: np.dtype[Any]) -> bool:
+    """True if any row of the operation is for that type."""
+    name = type_name(dtype)
+    return any(name in row.types for row in variants(rule.name))
 
 
-def _common_type(rule: Rule, kinds: list[Any]) -> np.dtype[Any]:
+def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:
     weak = [kind for kind in kinds if type(kind) in WEAK]
     types: set[np.dtype[Any]] = {kind for kind in kinds if type(kind) not in WEAK}
     if weak and len(types) == 1 and complex not in map(type, weak):
@@ -239,139 +354,134 @@ def _into(rule: Rule, out: Array | None, result: Any) -> Any:
     if out is None:
         return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
     kind = np.asarray(result).dtype
-    _out.check_cast(rule.name, np.can_cast(kind, out.dtype, casting="same_kind"), name_in_numpy(kind), told(out.dtype))
+    possible = np.can_cast(kind, out.dtype, casting="same_kind")
+    _checks.check_cast(rule.name, possible, name_in_numpy(kind), told(out.dtype))
     np.copyto(out, result, casting="same_kind")
     return out
-
-
-def _spreads(rule: Rule, operand: str) -> bool:
-    return rule.broadcasts and operand not in rule.numbers
-
-
-def _check_one_number(rule: Rule, name: str, shape: Shape) -> None:
-    if shape != ():
-        raise ValueError(f"{rule.name}: {name} is one number, and its shape is {shape}")
-
-
-def _check_type(rule: Rule, row: Variant | None, name: str) -> None:
-    if rule.only and name not in rule.only:
-        which, takes = ("", rule.only) if row is None else (f": variant {row.name!r}", row.types)
-        raise TypeError(f"{rule.name}{which} takes {' or '.join(takes)}, not {name}; {rule.instead}")
-
-
-def _check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
-    if len(set(types.values())) > 1:
-        said = ", ".join(f"{name} {kind}" for name, kind in types.items())
-        raise TypeError(
-            f"{rule.name}: variant {row.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
-        )
-
-
-# --- the plain case: arrays of one device, type and shape, nothing else said: no detour ------------------------------
-def _plain(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> DeviceArray | None:
-    """None: something is different."""
-    first = inputs[0]
-    if type(first) is not DeviceArray or rule.numbers or _dispatch.recorder.get() is not None:
-        return None
-    module, view = first._native, first._view
-    dtype, device, shape = view.dtype, view.device, view.shape
-    views = [view]
-    for x in inputs[1:]:
-        if type(x) is not DeviceArray or x._native is not module:
-            return None
-        other = x._view
-        if other.dtype != dtype or other.device != device or (rule.broadcasts and other.shape != shape):
-            return None
-        views.append(other)
-    rows = _takers(rule.name, rule.preferred, dtype)
-    if not rows:
-        return None
-    row = rows[0] if len(rows) == 1 else _first_that_takes(rule, dtype, module, device)
-    result_type, values = _with_values(rule.name, row.name, dtype, tuple(own.items()))
-    if not rule.broadcasts:
-        shape = rule.shape(*(x.shape for x in views), **own)
-    result = module.empty(shape, result_type, device, 0)
-    try:
-        module.execute(rule.name, row.name, values, tuple(views), (result,), device, False, 0)
-    except NotImplementedError:  # the only row that takes the type needs a later chip
-        _first_that_takes(rule, dtype, module, device)  # says so
-        raise
-    return DeviceArray(result, module)
-
-
-@functools.lru_cache(maxsize=256)
-def _with_values(
-    operation: str, name: str, dtype: str, own: tuple[tuple[str, Any], ...]
-) -> tuple[str, tuple[int, ...]]:
-    row = find(operation, name)
-    return row.signature(dtype)[2], row.values(dict(own))
 
 
 # --- arrays on a device ----------------------------------------------------------------------------------------------
 def _on_device(
     rule: Rule,
-    row: Variant | None,
-    values: tuple[int, ...],
-    given: Mapping[str, Any],
-    own: Mapping[str, Any],
+    inputs: tuple[Any, ...],
     out: Any,
+    variant: str,
     stream: Any,
+    parameters: Mapping[str, Any],
+    own: Mapping[str, Any],
 ) -> DeviceArray:
+    """Arrays that are converted, broadcast or arranged there, or whose kind is new; or that cannot be taken."""
+    key, entry = _known_on_device(rule, inputs, variant, parameters, own)
+    row, values = named(rule, variant, parameters, own) if entry is None else (entry.row, entry.values)
+    out = _checks.only(rule.name, out)
+    if out is ... and rule.dots:  # results on the device are arrays anyway
+        out = None
+    rule.refuse(inputs)
+    given = dict(zip(rule.operands, inputs, strict=True))
     numbers = {
-        name: given[name] if type(given[name]) in WEAK else _dispatch.host_array(given[name], name)
+        name: given[name] if type(given[name]) in WEAK else host_array(given[name], name)
         for name in rule.numbers
         if not isinstance(given[name], DeviceArray) and not is_elsewhere(given[name])
     }
-    _check_others(replace(rule, others=""), row, _no_numbers(numbers))
+    _checks.check_numbers(rule, row, _no_numbers(numbers), left_to_numpy=False)
     arrays = {name: x for name, x in given.items() if name not in numbers}
     if out is not None:
-        _out.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
-        module, device = _dispatch.check_one_place(rule.name, **arrays, out=out)
+        _checks.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
+        module, device = _checks.check_one_place(rule.name, **arrays, out=out)
     else:
-        module, device = _dispatch.check_one_place(rule.name, **arrays)
+        module, device = _checks.check_one_place(rule.name, **arrays)
     handle = stream_handle(stream, module, device)
-    name = _common_name(rule, given, {n: x._view.dtype for n, x in arrays.items()})
-    _check_type(rule, row, name)
-    if row is None:
-        row = _row_on_device(rule, row, name, next(iter(arrays)), module, device)
-        values = row.values(own)
-    else:
-        _row_on_device(rule, row, name, next(iter(arrays)), module, device)
-        _check_one_type(rule, row, {n: x._view.dtype for n, x in arrays.items()})
-    views = {n: _transfer.converted(module, x._view, name, handle) for n, x in arrays.items()}
+    if entry is None:
+        entry = _entry_on_device(rule, row, values, given, arrays, own, module, device)
+        if key is not None:
+            _remember(module, key, _prepared(rule, entry, arrays, own, module) or entry)
+    shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**given, **numbers}.items())
     for n in rule.numbers:
-        _check_one_number(rule, n, np.shape(numbers[n]) if n in numbers else views[n].shape)
+        _checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
+    target = None if out is None else out._view
+    if target is not None:
+        _checks.check_writable(rule.name, not target.read_only)
+        _checks.check_cast(rule.name, same_kind(entry.result, target.dtype), entry.result, target.dtype)
+    shape = rule.shape(*shapes, **own)
+    if target is not None:
+        _checks.check_shape(rule, target.shape, shape, *shapes)
+        _checks.check_distinct(rule.name, target.shape, target.strides, itemsize(target.dtype))
+    views = {n: _transfer.converted(module, x._view, entry.dtype, handle) for n, x in arrays.items()}
     for n, x in numbers.items():
-        views[n] = module.empty((), name, device, handle)
+        views[n] = module.empty((), entry.dtype, device, handle)
         _transfer.fill(module, views[n], x, handle)
-    inputs = tuple(views[n] for n in given)
-    shape = rule.shape(*(x.shape for x in inputs), **own)
-    result_type = row.signature(name)[2]
-    target = None
-    if out is not None:
-        target = out._view
-        _out.check_writable(rule.name, not target.read_only)
-        _out.check_cast(rule.name, same_kind(result_type, target.dtype), result_type, target.dtype)
-        if target.shape != shape:
-            raise ValueError(f"{rule.name}: out is {target.shape}, and the result is {shape}: give out= of that shape")
-        _out.check_distinct(rule.name, target.shape, target.strides, itemsize(target.dtype))
-    direct = target is not None and target.dtype == result_type and not any(module.overlap(target, x) for x in inputs)
-    result = target if direct and target is not None else module.empty(shape, result_type, device, handle)
-    inputs = tuple(_spread(module, x, shape) if _spreads(rule, n) else x for n, x in zip(given, inputs, strict=True))
-    _dispatch.execute_on_device(row, values, inputs, (result,), module, handle)
+    ordered = tuple(views[n] for n in rule.operands)
+    direct = (
+        target is not None
+        and target.shape == shape
+        and target.dtype == entry.result
+        and not any(module.overlap(target, x) for x in ordered)
+    )
+    result = target if direct and target is not None else module.empty(shape, entry.result, device, handle)
+    operands, written = rule.arranged.on_device(module, ordered, result)
+    execute(entry.row, entry.values, operands, (written,), module, device, handle, entry.dtype)
     if target is None:
         return DeviceArray(result, module)
     if not direct:
-        module.copy(target, result, handle)
+        module.copy(target, spread(module, result, target.shape), handle)
     return out  # type: ignore[no-any-return]
 
 
-def _row_on_device(rule: Rule, row: Variant | None, name: str, operand: str, module: Native, device: int) -> Variant:
+def _entry_on_device(
+    rule: Rule,
+    row: Variant | None,
+    values: tuple[int, ...],
+    given: Mapping[str, Any],
+    arrays: Mapping[str, DeviceArray],
+    own: Mapping[str, Any],
+    module: Native,
+    device: int,
+) -> Entry:
+    """What calls of this kind come to; the errors say which types and rows there are."""
+    names = {n: x._view.dtype for n, x in arrays.items()}
+    if rule.real:
+        _checks.check_real(rule, arrays)
+    dtype = _common_name(rule, given, names)
+    _checks.check_type(rule, row, dtype)
+    operand = next(iter(arrays))
+    found = _row_on_device(rule, row, dtype, operand, module, device)
+    if row is None:
+        values = found.values(own)
+    else:
+        _checks.check_one_type(rule, row, names)
+    return Entry(found, values, dtype, found.signature(dtype)[2])
+
+
+def _known_on_device(
+    rule: Rule, inputs: tuple[Any, ...], variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
+) -> tuple[Any, Entry | None]:
+    """The kind of a call, and what calls of that kind come to; None where it is not known (yet)."""
+    module = getattr(inputs[rule.first], "_native", None)
+    key = None if module is None else module.key(rule.key, variant, {**own, **parameters}, inputs)
+    found = None if module is None or key is None else module.memo.get(key)
+    return key, getattr(found, "entry", found)
+
+
+def _prepared(
+    rule: Rule, entry: Entry, arrays: Mapping[str, DeviceArray], own: Mapping[str, Any], module: Native
+) -> Any:
+    """What the C module needs for more calls of this kind; None if their arrays have to be converted or arranged."""
+    views = tuple(x._view for x in arrays.values())
+    if {x.dtype for x in views} != {entry.dtype} or not rule.arranged.is_plain(views):
+        return None
+    shape: Any = functools.partial(rule.shape, **own) if own else rule.shape
+    if rule.fixed is not None:
+        shape = rule.fixed
+    return module.prepare(rule.name, entry.row.name, entry.values, entry.dtype, rule.alike, shape, entry)
+
+
+def _row_on_device(rule: Rule, row: Variant | None, dtype: str, operand: str, module: Native, device: int) -> Variant:
     """The row that takes arrays of a type there: the one that is named, or the first of "auto"."""
     if row is None:
-        return _first_that_takes(rule, name, module, device)
-    _dispatch.refuse_host_row(row, operand)
-    row.signature(name, "" if _that_run(_takers(rule.name, rule.preferred, name), module, device) else CONVERT)
+        return _first_that_takes(rule, dtype, module, device)
+    _checks.refuse_host_row(row, operand)
+    row.signature(dtype, "" if _that_run(_takers(rule, dtype), module, device) else CONVERT)
+    _checks.check_place(row, _at(module, device))
     return row
 
 
@@ -380,6 +490,8 @@ def _common_name(rule: Rule, given: Mapping[str, Any], names: Mapping[str, str])
         first = next(iter(names.values()))
         if all(type(given[n]) in WEAK for n in given if n not in names):
             return first if names.keys() == given.keys() else _with_numbers(rule, first, given, names)
+    if rule.common_on_device is not None:
+        return rule.common_on_device(*names.values())
     kinds = [from_name(names[n]) if n in names else _kind(x) for n, x in given.items()]
     return name_in_numpy(np.dtype(rule.common(*kinds)))
 
@@ -397,13 +509,13 @@ def _kind(x: Any) -> Any:
 
 
 def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Variant:
-    rows = _takers(rule.name, rule.preferred, dtype)
+    rows, preferred = _takers(rule, dtype), rule.on_device or rule.preferred
     if not rows:
-        listed = dict.fromkeys(t for row in variants(rule.name) if row.name in rule.preferred for t in row.types)
+        listed = dict.fromkeys(t for row in variants(rule.name) if row.name in preferred for t in row.types)
         raise TypeError(f"{rule.name} of arrays on the device takes {', '.join(listed)}, not {dtype}; {CONVERT}")
     for row in _that_run(rows, module, device):
         return row
-    others = _that_run((find(rule.name, name) for name in rule.preferred), module, device)
+    others = _that_run((find(rule.name, name) for name in preferred), module, device)
     listed = dict.fromkeys(t for row in others for t in row.types)
     able = " and ".join(repr(row.name) for row in rows)
     raise NotImplementedError(
@@ -421,12 +533,7 @@ def _that_run(rows: Iterable[Variant], module: Native, device: int) -> list[Vari
     return [row for row in rows if not row.why_not(here)]
 
 
-@functools.cache
-def _takers(operation: str, preferred: tuple[str, ...], dtype: str) -> tuple[Variant, ...]:
-    return tuple(row for row in (find(operation, name) for name in preferred) if dtype in row.types)
-
-
-def _spread(module: Native, x: View, shape: Shape) -> View:
-    if x.shape == shape:
-        return x
-    return module.view(x, 0, shape, broadcast(x.shape, x.strides, shape), x.dtype)
+def _takers(rule: Rule, dtype: str) -> tuple[Variant, ...]:
+    """The rows of "auto" that list a type."""
+    named = (find(rule.name, name) for name in rule.on_device or rule.preferred)
+    return tuple(row for row in named if dtype in row.types)

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from .._array import DeviceArray
-from .._dispatch import host_array
 from .._errors import unknown
 from .._exchange import is_elsewhere
+from .._host import host_array
 from .._layout import Shape
 from .._table import told
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, _spread, compute
+from ._call import call
+from ._rule import Rule, spread
 
 MODES = ("clamp", "wrap", "mirror", "border")
 FILTERS = ("linear", "nearest")
@@ -82,7 +83,7 @@ def look_up(
     check_word(rule.name, "filter", filter, FILTERS)
     own = {"mode": mode, "filter": filter}
     given = (table, *together(table, coordinates))
-    return compute(rule, given, variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(rule, given, variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -99,7 +100,7 @@ def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(on_device or arrays)  # which its shape's rule refuses, in words
     if not on_device:
         return tuple(np.broadcast_to(a, shape) for a in arrays)
-    return tuple(DeviceArray(_spread(a._native, a._view, shape), a._native) for a in on_device)
+    return tuple(DeviceArray(spread(a._native, a._view, shape), a._native) for a in on_device)
 
 
 def _on_host(coordinate: Any, axis: str, table: Any) -> Array:

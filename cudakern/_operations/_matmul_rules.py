@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from .._array import DeviceArray
+from .._dtypes import matmul_types
+from .._exchange import is_elsewhere
+from .._host import host_array, refuse_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast
-from .._table import AUTO, Variant
+from .._native import Native, View
+from .._transfer import Array
+from ._rule import AsTheyAre, HostArrays, Rule, Views
 
 NAME = "matmul"
+
+#: What "auto" tries on a GPU: compensated rows only, so that no result is less exact than numpy.dot's.
+PREFERRED = ("tiled_padded", "tiled", "kahan")
+#: What it takes for arrays on a device: it has every type, and takes arrays as they lie.
+ON_DEVICE = ("tiled",)
 
 
 class Product(NamedTuple):
@@ -126,10 +141,108 @@ def too_many(batch: Shape) -> bool:
     return len(batch) + 2 > MAX_DIMS
 
 
-# --- types ---------------------------------------------------------------------------------------------------
-def check_one_type(row: Variant, a: str, b: str) -> None:
-    """TypeError if a named row was given two types."""
-    if a != b:
-        raise TypeError(
-            f"matmul: variant {row.name!r} takes two arrays of one type, not {a} and {b}; variant={AUTO!r} takes both"
+# --- how stacks are handed to a kernel -------------------------------------------------------------------------------
+class Stacks(AsTheyAre):
+    """The three arrays as stacks of matrices with the same axes before them."""
+
+    def is_plain(self, views: tuple[View, ...]) -> bool:
+        return all(len(x.shape) == 2 for x in views)
+
+    def takes(self, shapes: tuple[Shape, ...], result: Shape) -> bool:
+        return len(shapes[0]) == len(shapes[1]) == 2
+
+    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
+        """No more axes than the C modules take."""
+        a, b = inputs
+        if a.ndim == b.ndim == result.ndim == 2:
+            return inputs, result
+        rules = product(a.shape, b.shape)
+        stacks = [rules.left(a.shape, a.strides), rules.right(b.shape, b.strides), rules.result(result.strides)]
+        batch = rules.batch
+        if too_many(batch):
+            batch, fronts = merge(batch, tuple(strides[:-2] for _, strides in stacks))
+            stacks = [
+                ((*batch, *shape[-2:]), (*front, *strides[-2:]))
+                for front, (shape, strides) in zip(fronts, stacks, strict=True)
+            ]
+        first, second, third = (
+            x if x.shape == shape else as_strided(x, shape, strides)
+            for x, (shape, strides) in zip((a, b, result), stacks, strict=True)
         )
+        if too_many(batch):  # no two axes are one in both operands: what is broadcast is written out
+            first, second, third = (np.ascontiguousarray(x).reshape(-1, *x.shape[-2:]) for x in (first, second, third))
+        return (first, second), third
+
+    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
+        a, b = inputs
+        if len(a.shape) == len(b.shape) == 2:
+            return inputs, result
+        rules = product(a.shape, b.shape)
+        first = native.view(a, 0, *rules.left(a.shape, a.strides), a.dtype)
+        second = native.view(b, 0, *rules.right(b.shape, b.strides), b.dtype)
+        return (first, second), native.view(result, 0, *rules.result(result.strides), result.dtype)
+
+
+# --- what is left to NumPy -------------------------------------------------------------------------------------------
+def numpys_own(inputs: tuple[Any, ...], out: Any) -> bool:
+    """True where NumPy has to answer itself: for whatever it would not see as plain arrays of one type."""
+    if not (all(map(_is_plain, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
+        for name, x in zip("ab", inputs, strict=True):
+            if not hasattr(type(x), "__array_ufunc__"):  # (what has it says itself what becomes of it)
+                refuse_elsewhere(x, name)
+        return True
+    first, second = (host_array(x, name) for x, name in zip(inputs, "ab", strict=True))
+    if _common_type(first.dtype, second.dtype) is None or not (first.ndim and second.ndim):
+        return True
+    # Of an out with fewer axes than two matrices make, NumPy takes the operands' axes for others.
+    return isinstance(out, np.ndarray) and out.ndim < (first.ndim > 1) + (second.ndim > 1)
+
+
+def _is_plain(x: Any) -> bool:
+    """False for what NumPy treats in a way of its own: subclasses, and whatever answers to NumPy's functions itself."""
+    kind = type(x)
+    if kind in (np.ndarray, np.memmap, list, tuple):
+        return True
+    return not any(hasattr(kind, name) for name in ("__array_ufunc__", "__array_wrap__", "__array_priority__"))
+
+
+@functools.lru_cache(maxsize=256)
+def _common_type(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The type that NumPy converts both operands to, if it is also the result's; None where NumPy has to answer."""
+    try:
+        first, second, result = np.matmul.resolve_dtypes((a, b, None))
+    except TypeError:
+        return None
+    return first if first == second == result and result.kind in "biufc" else None
+
+
+def refuse_scalars(inputs: tuple[Any, ...]) -> None:
+    """ValueError for a number in host memory beside an array on a device."""
+    for name, x in zip("ab", inputs, strict=True):
+        if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
+            raise ValueError(f"matmul: {name} is a scalar; use * for that")
+
+
+def shape_of(a: Shape, b: Shape) -> Shape:
+    """The product's shape."""
+    if len(a) == len(b) == 2 and a[1] == b[0]:
+        return a[0], b[1]
+    return product(a, b).shape
+
+
+RULE = Rule(
+    NAME,
+    ("a", "b"),
+    lambda a, b, out=None: np.matmul(a, b, out=out),
+    preferred=PREFERRED,
+    on_device=ON_DEVICE,
+    shape=shape_of,
+    arrangement=Stacks(),
+    check_out=lambda out, result, a, b: product(a, b).check_out(out),
+    common_on_device=lambda a, b: matmul_types(a, b)[0],
+    common=lambda a, b: _common_type(a, b) or np.result_type(a, b),
+    counted=lambda a, b: product(a, b).as_one_stack,
+    dots=True,
+    numpys_own=numpys_own,
+    refuse=refuse_scalars,
+)

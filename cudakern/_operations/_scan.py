@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dispatch
 from .._layout import Shape
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule
+from ._checks import refuse_keywords
+from ._rule import Rule
 
 PREFERRED = ("lookback", "blocks")
 RAGGED: tuple[Shape, ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
@@ -26,7 +26,7 @@ def flat(x: Shape) -> Shape:
 
 def refuse_numpys(name: str, parameters: dict[str, Any]) -> None:
     """TypeError for what numpy.cumsum takes and kernels of one row do not."""
-    _dispatch.refuse_keywords(name, "numpy.cumsum's", ("axis", "dtype"), parameters)
+    refuse_keywords(name, "numpy.cumsum's", ("axis", "dtype"), parameters)
 
 
 def exclusive(x: Array) -> Array:

@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "add_fields"
 
@@ -80,7 +81,7 @@ def add_fields(
     [[0, 3, 6, 9], [12, 15, 18, 21]]
     """
     own = {"rounds": rounds}
-    return compute(RULE, (begin, source), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (begin, source), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

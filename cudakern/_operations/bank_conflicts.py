@@ -11,7 +11,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 from ._wrapping import unsigned
 
 NAME = "bank_conflicts"
@@ -79,7 +80,7 @@ def bank_conflicts(
     ((1, 256), True)
     """
     own = {"stride": stride}
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

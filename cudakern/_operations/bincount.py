@@ -9,15 +9,16 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch
 from .._array import DeviceArray
 from .._backend import backend
 from .._dtypes import INTEGERS
+from .._host import host_array
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation
-from ._call import Rule, compute
+from . import Operation, _call
+from ._call import call
+from ._rule import Rule
 from .extent import extent
 
 NAME = "bincount"
@@ -130,18 +131,18 @@ def bincount(
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
     by_host = not isinstance(x, DeviceArray) and (
-        variant == "numpy" or (variant == AUTO and not _dispatch.answers_at_once(backend()))
+        variant == "numpy" or (variant == AUTO and not _call.answers_at_once(backend()))
     )
     rule = replace(RULE, by_numpy=lambda given: by_numpy(given, least))
     if not by_host:
-        bins = max(_bins(x if isinstance(x, DeviceArray) else _dispatch.host_array(x, "x"), stream), least)
+        bins = max(_bins(x if isinstance(x, DeviceArray) else host_array(x, "x"), stream), least)
         rule = replace(
             rule,
-            shape=lambda _: (bins,),
+            fixed=(bins,),
             counted=lambda given: (given, (bins,)),
             preferred=FOR_FEW if bins <= FEW_BINS else FOR_MANY,
         )
-    return compute(rule, (x,), variant=variant, stream=stream, parameters=parameters)
+    return call(rule, (x,), variant=variant, stream=stream, parameters=parameters)
 
 
 def _least(minlength: Any) -> int:

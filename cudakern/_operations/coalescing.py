@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "coalescing"
 #: For idle=: every lane takes part.
@@ -82,7 +83,7 @@ def coalescing(
     [1, 5, 9]
     """
     own = {"offset": offset, "stride": stride, "idle": idle}
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

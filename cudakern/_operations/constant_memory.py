@@ -11,7 +11,8 @@ from .._array import DeviceArray
 from .._layout import Shape
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "constant_memory"
 ROUNDS, LONGEST = 64, 1024  #: as in mix.cuh
@@ -108,7 +109,7 @@ def constant_memory(
         if given.dtype == LITERALS.dtype and given.shape == LITERALS.shape and not np.array_equal(given, LITERALS):
             raise ValueError(f"{NAME}: literal's numbers are in its code: {LITERALS.tolist()}, not {given.tolist()}")
     own = {"index": index}
-    return compute(RULE, (x, table), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x, table), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -12,7 +12,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 from ._wrapping import unsigned
 
 NAME = "divergence"
@@ -90,7 +91,7 @@ def divergence(
     3
     """
     own = {"branch": branch}
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -7,12 +7,12 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch
 from .._array import DeviceArray
+from .._host import host_array
 from .._table import AUTO
 from .._transfer import Array
 from . import _scan
-from ._call import compute
+from ._call import call
 
 NAME = "exclusive_scan"
 
@@ -92,9 +92,9 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     """
     _scan.refuse_numpys(NAME, parameters)
     single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
-    if single and _dispatch.host_array(x, "x").dtype.kind == "O":
+    if single and host_array(x, "x").dtype.kind == "O":
         raise TypeError(f"{NAME}: x is one {type(x).__name__}, and an array of numbers is wanted")
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 OPERATION = _scan.operation(NAME, 31, exclusive_scan, _scan.exclusive)

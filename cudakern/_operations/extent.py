@@ -13,7 +13,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "extent"
 
@@ -73,7 +74,7 @@ def extent(x: Any, /, *, variant: str = AUTO, stream: Any = None, **parameters: 
     >>> extent([3, -1, 4], variant="blocks").tolist()
     [-1, 4]
     """
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -13,7 +13,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "grayscale"
 
@@ -125,7 +126,7 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
             f"{NAME} takes a picture's pixels, and not the name of a file: "
             "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
         )
-    return compute(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -9,7 +9,8 @@ import numpy as np
 from .._layout import Shape
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "hello"
 
@@ -76,7 +77,7 @@ def hello(
     [0, 1, 2, 3]
     """
     own = {"lines": lines}
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -11,7 +11,7 @@ from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
 from . import _scan
-from ._call import compute
+from ._call import call
 
 NAME = "inclusive_scan"
 
@@ -90,7 +90,7 @@ def inclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     [3, 4, 8, 9, 14]
     """
     _scan.refuse_numpys(NAME, parameters)
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 OPERATION = _scan.operation(NAME, 32, inclusive_scan, np.cumsum)

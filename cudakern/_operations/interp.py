@@ -8,14 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .._array import DeviceArray
-from .._dispatch import host_array
 from .._dtypes import kind_of
 from .._exchange import is_elsewhere
+from .._host import host_array
 from .._layout import Shape
 from .._table import AUTO, told
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "interp"
 UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
@@ -215,7 +216,7 @@ def interp(
     if not any(isinstance(t, DeviceArray) for t in tables):
         _shape(np.shape(tables[0]), np.shape(tables[1]), np.shape(tables[2]), (), ())
         _check_table(xp, variant)
-    return compute(RULE, (*tables, *ends), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (*tables, *ends), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def _as_double(x: Any, name: str) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 from .._layout import Shape
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "intrinsics"
 
@@ -119,7 +120,7 @@ def intrinsics(
     [0.25, 2.0]
     """
     own = {"function": function, "repeats": repeats}
-    return compute(RULE, (x, y), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x, y), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

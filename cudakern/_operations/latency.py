@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 from ._wrapping import unsigned
 
 NAME = "latency"
@@ -63,7 +64,7 @@ def latency(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = No
     >>> bool((latency(x, variant="late") == latency(x, variant="several", elements=8)).all())
     True
     """
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -1,6 +1,6 @@
 """matmul: the public function, and what ladder and verify need to know of it.
 
-NumPy's rules are in _matmul_rules.py, host arrays in _matmul_on_host.py, arrays on a device in _matmul_on_device.py.
+NumPy's rules are in _matmul_rules.py.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch
 from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, _matmul_on_device, _matmul_on_host, _out, random_array
-from ._matmul_rules import NAME
+from . import Operation, random_array
+from ._call import call
+from ._checks import refuse_keywords
+from ._matmul_rules import NAME, RULE
 
 #: numpy.matmul's keywords that are not taken.
 NOT_TAKEN = ("axes", "axis", "casting", "order", "dtype", "subok", "signature", "sig", "where", "keepdims")
@@ -105,19 +106,9 @@ def matmul(
     >>> cudakern.matmul(d, d.T).get().tolist()
     [[5.0, 14.0], [14.0, 50.0]]
     """
-    if type(a) is DeviceArray and variant == AUTO and stream is None and not parameters:
-        done = _matmul_on_device.plain(a, b, out)
-        if done is not None:
-            return done
-    _dispatch.refuse_keywords(NAME, "numpy.matmul's", NOT_TAKEN, parameters)
-    row, values = _dispatch.check_variant(NAME, variant, parameters)
-    out = _out.only(NAME, out)
-    if any(isinstance(x, DeviceArray) for x in (a, b, out)):
-        return _matmul_on_device.product(row, values, a, b, out, stream)
-    _dispatch.check_stream(stream)
-    if row is None:
-        return _matmul_on_host.auto(a, b, out)
-    return _matmul_on_host.named(row, values, a, b, out)
+    if parameters:
+        refuse_keywords(NAME, "numpy.matmul's", NOT_TAKEN, parameters)
+    return call(RULE, (a, b), out, variant=variant, stream=stream, parameters=parameters)
 
 
 def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

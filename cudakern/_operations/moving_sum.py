@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "moving_sum"
 WINDOW = 32  #: the rows' default
@@ -90,7 +91,7 @@ def moving_sum(
     >>> moving_sum([[1.0], [0.0], [2.0]], variant="runtime_index", window=8).ravel().tolist()
     [8.0, 7.0, 22.0]
     """
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"window": window}, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"window": window}, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -10,15 +10,17 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch, _transfer
+from .. import _transfer
 from .._array import DeviceArray
 from .._dtypes import INTEGERS
+from .._host import host_array
 from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
-from ._call import Rule, check, compute
+from ._call import call, check
+from ._rule import Rule
 
 NAME = "packbits"
 BIT_ORDERS = ("big", "little")
@@ -130,14 +132,14 @@ def packbits(
         raise ValueError(f"{NAME}: bitorder is {bitorder!r}, and must be 'big' or 'little'")
     own = {"bitorder": bitorder}
     if axis is None:
-        return compute(RULE, (a,), variant=variant, stream=stream, parameters=parameters, own=own)
-    x = a if isinstance(a, DeviceArray) else _dispatch.host_array(a, "a")
+        return call(RULE, (a,), variant=variant, stream=stream, parameters=parameters, own=own)
+    x = a if isinstance(a, DeviceArray) else host_array(a, "a")
     place = _normal(axis, max(x.ndim, 1))
     if x.ndim < 2:
-        return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
+        return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
     if not isinstance(x, DeviceArray) and variant in (AUTO, "numpy"):
         rule = replace(RULE, preferred=(), by_numpy=_along(place), shape=_shape_along(place))
-        return compute(rule, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
+        return call(rule, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
     check(RULE, x, variant=variant, stream=stream, parameters=parameters, own=own)
     order = [*(i for i in range(x.ndim) if i != place), place]
     rows = x.transpose(*order)
@@ -145,7 +147,7 @@ def packbits(
     if gap:
         rows = _lengthened(rows, gap, stream)
     row = _as_one_row(rows, stream)
-    packed = compute(RULE, (row,), variant=variant, stream=stream, parameters=parameters, own=own)
+    packed = call(RULE, (row,), variant=variant, stream=stream, parameters=parameters, own=own)
     packed = packed.reshape(*rows.shape[:-1], rows.shape[-1] // FLAGS_A_BYTE)
     return packed.transpose(*sorted(range(x.ndim), key=order.__getitem__))  # every axis where it was
 

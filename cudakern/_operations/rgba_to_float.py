@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "rgba_to_float"
 
@@ -69,7 +70,7 @@ def rgba_to_float(image: Any, /, out: Any = None, *, variant: str = AUTO, stream
     >>> rgba_to_float(numpy.full((1, 1, 4), 51, numpy.uint8), variant="texture").tolist()
     [[[0.20000000298023224, 0.20000000298023224, 0.20000000298023224, 0.20000000298023224]]]
     """
-    return compute(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

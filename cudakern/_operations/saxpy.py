@@ -13,12 +13,15 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "saxpy"
 
 
 def _shape(a: Shape, x: Shape, y: Shape) -> Shape:
+    if x == y:
+        return x
     try:
         return np.broadcast_shapes(x, y)
     except ValueError:
@@ -136,7 +139,7 @@ def saxpy(
     >>> cudakern.saxpy(2, [1, 2, 3], [10, 20, 30], variant="grid_stride").tolist()
     [12, 24, 36]
     """
-    return compute(RULE, (a, x, y), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (a, x, y), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

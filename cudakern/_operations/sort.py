@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch
 from .._array import DeviceArray
 from .._dtypes import kind_of
+from .._host import host_array
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import by_numpy, call, check_stream, named
+from ._checks import refuse_keywords
+from ._rule import Rule
 
 NAME = "sort"
 
@@ -84,23 +87,23 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     >>> cudakern.sort(np.array([2, -1, 0xFFFF], np.int32), variant="merge_hybrid", lists=2).tolist()
     [-1, 2, 65535]
     """
-    _dispatch.refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
+    refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
     on_device = isinstance(a, DeviceArray)
-    x = a if on_device else _dispatch.host_array(a, "a")
+    x = a if on_device else host_array(a, "a")
     if axis is None:
         x, axis = x.reshape(-1), -1
     along = _axis(axis, x.ndim)
     if x.ndim > 1 and x.size != x.shape[along]:
         if not on_device and _by_numpy(variant, parameters):
-            _dispatch.check_stream(stream)
-            return _dispatch.on_host(NAME, (x,), lambda: np.sort(x, axis), RULE.counted)
+            check_stream(stream)
+            return by_numpy(replace(RULE, by_numpy=lambda a: np.sort(a, axis)), (x,), {})
         raise ValueError(
             f"{NAME}: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
             "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
         )
     shape = x.shape
     row = x if x.ndim == 1 else x.reshape(-1)
-    result = compute(RULE, (row,), variant=variant, stream=stream, parameters=parameters)
+    result = call(RULE, (row,), variant=variant, stream=stream, parameters=parameters)
     return result if x.ndim == 1 else result.reshape(shape)
 
 
@@ -114,7 +117,7 @@ def _axis(axis: Any, ndim: int) -> int:
 
 def _by_numpy(variant: str, parameters: dict[str, Any]) -> bool:
     """True if a call for several rows on the host goes to NumPy; the errors of names and parameters as for one row."""
-    row, _ = _dispatch.check_variant(NAME, variant, parameters)
+    row, _ = named(RULE, variant, parameters, {})
     return row is None or row.on_host
 
 

@@ -13,7 +13,8 @@ from .._layout import Shape
 from .._table import AUTO, find
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "stencil_1d"
 RADIUS = 3
@@ -125,7 +126,7 @@ def stencil_1d(
         radius = rule.check(radius)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{NAME}: {error}") from None
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"radius": radius}, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"radius": radius}, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -8,14 +8,16 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch
 from .._array import DeviceArray
-from .._dtypes import BFLOAT16, itemsize, kind_of, name_in_numpy
+from .._dtypes import BFLOAT16, itemsize, name_in_numpy
+from .._host import native
 from .._native import Native, View
-from .._streams import stream_handle
-from .._table import AUTO, Variant, find, told
+from .._table import AUTO, told
 from .._transfer import Array
 from . import Operation, random_array
+from ._call import call
+from ._checks import refuse_keywords
+from ._rule import AsTheyAre, HostArrays, Rule, Views
 
 NAME = "sum_of_squares"
 
@@ -25,7 +27,7 @@ NOT_TAKEN = ("axis", "dtype", "out", "keepdims", "initial", "where")
 #: What "auto" tries on a GPU. All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
 PREFERRED = ("vectorized", "warp_shuffle", "tree_sequential")
 #: What it takes for arrays on the device: it has every type.
-ON_DEVICE = "vectorized"
+ON_DEVICE = ("vectorized",)
 
 
 @overload
@@ -84,70 +86,32 @@ def sum_of_squares(
     >>> int(cudakern.sum_of_squares(cudakern.asarray([1, 2, 3])))
     14
     """
-    if type(x) is DeviceArray and variant == AUTO and stream is None and not parameters:
-        done = _plain_case(x)
-        if done is not None:
-            return done
-    _dispatch.refuse_keywords(NAME, "numpy.sum's", NOT_TAKEN, parameters)
-    row, values = _dispatch.check_variant(NAME, variant, parameters)
-    if isinstance(x, DeviceArray):
-        return _on_device(row, values, x, stream)
-    _dispatch.check_stream(stream)
-    array = _dispatch.host_array(x, "x")
-    result = result_type(array.dtype)
-    if row is None:
-        row = _dispatch.fastest(NAME, array.dtype, PREFERRED)
-        values = row.values({})
-        if row.on_host:
-            return _by_numpy(array, result)
-    output = row.signature(array.dtype)[2]
-    if row.on_host:
-        return _by_numpy(array, result)
-    out = np.zeros((), output)
-    flat = _dispatch.native(array).ravel(order="K")  # in memory's order: a transposed array needs no copy
-    _dispatch.execute(row, values, (flat,), (out,))
-    return out[()]
+    if parameters:
+        refuse_keywords(NAME, "numpy.sum's", NOT_TAKEN, parameters)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters)
 
 
-def _by_numpy(x: Array, result: np.dtype[Any]) -> Any:
-    return _dispatch.on_host(NAME, (x,), lambda: on_host(x, result), lambda shape: ((math.prod(shape),),))
+class InMemorysOrder(AsTheyAre):
+    """All elements as one row, in the order in which they lie if they lie without gaps: a sum may take them in any."""
 
+    def is_plain(self, views: tuple[View, ...]) -> bool:
+        return views[0].contiguous
 
-def _plain_case(x: DeviceArray) -> DeviceArray | None:
-    """An array without gaps: no detour. None: something is different."""
-    view, module = x._view, x._native
-    found = _dispatch.defaults(NAME, ON_DEVICE).get(view.dtype)
-    if found is None or not view.contiguous or _dispatch.recorder.get() is not None:
-        return None
-    result = module.empty((), found[0], view.device, 0)
-    module.execute(NAME, ON_DEVICE, found[1], (view,), (result,), view.device, False, 0)
-    return DeviceArray(result, module)
+    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
+        return (native(inputs[0]).ravel(order="K"),), result
 
-
-def _on_device(row: Variant | None, values: tuple[int, ...], x: DeviceArray, stream: Any) -> DeviceArray:
-    view, module = x._view, x._native
-    handle = stream_handle(stream, module, view.device)
-    if kind_of(view.dtype) == "c":
-        raise TypeError(f"sum_of_squares takes real numbers, not {view.dtype}")
-    if row is None:
-        row = find(NAME, ON_DEVICE)
-        values = row.values({})
-    _dispatch.refuse_host_row(row, "x")
-    result = module.empty((), row.signature(view.dtype)[2], view.device, handle)
-    _dispatch.execute_on_device(row, values, (_in_memorys_order(view, module),), (result,), module, handle)
-    return DeviceArray(result, module)
-
-
-def _in_memorys_order(view: View, module: Native) -> View:
-    """The same elements in the order in which they lie, if they lie without gaps: a sum may take them in any."""
-    axes = sorted((abs(step), n) for n, step in zip(view.shape, view.strides, strict=True) if n != 1)
-    size = item = itemsize(view.dtype)
-    for step, n in axes:
-        if step != size:
-            return view  # the runtime packs it
-        size *= n
-    first = sum((n - 1) * step for n, step in zip(view.shape, view.strides, strict=True) if step < 0)
-    return module.view(view, first, (size // item,), (item,), view.dtype) if size else view
+    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
+        (x,) = inputs
+        axes = sorted((abs(step), n) for n, step in zip(x.shape, x.strides, strict=True) if n != 1)
+        size = item = itemsize(x.dtype)
+        for step, n in axes:
+            if step != size:
+                return inputs, result  # the runtime packs it
+            size *= n
+        if not size:
+            return inputs, result
+        first = sum((n - 1) * step for n, step in zip(x.shape, x.strides, strict=True) if step < 0)
+        return (native.view(x, first, (size // item,), (item,), x.dtype),), result
 
 
 def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -180,6 +144,19 @@ def on_host(x: Array, result: np.dtype[Any]) -> Any:
             return np.array(total % 2**64, np.uint64).view(result)[()]
         wide = np.promote_types(result, np.float64).type
         return result.type(sum((wide(np.dot(piece, piece)) for piece in pieces), start=wide(0)))
+
+
+RULE = Rule(
+    NAME,
+    ("x",),
+    lambda x: on_host(x, result_type(x.dtype)),
+    preferred=PREFERRED,
+    on_device=ON_DEVICE,
+    fixed=(),
+    arrangement=InMemorysOrder(),
+    real=True,
+    counted=lambda x: ((math.prod(x),),),
+)
 
 
 def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "thread_map"
 
@@ -76,7 +77,7 @@ def thread_map(
     >>> thread_map([0, 0, 0, 0, 0], [[10, 11], [20, 21]], variant="coordinates").tolist()
     [10, 11, 20, 21, 0]
     """
-    return compute(RULE, (x, numbers), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x, numbers), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "unpack_bytes"
 
@@ -53,7 +54,7 @@ def unpack_bytes(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any
     >>> unpack_bytes(np.array([0, 1, 255], np.uint8), variant="words").tolist()
     [0.0, 1.0, 255.0]
     """
-    return compute(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

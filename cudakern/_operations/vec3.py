@@ -10,7 +10,8 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._rule import Rule
 
 NAME = "vec3"
 
@@ -61,7 +62,7 @@ def vec3(vectors: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any =
     >>> vec3(np.array([[1, 2, 2], [0, 3, 4]], np.float32), variant="staged").tolist()
     [9.0, 25.0]
     """
-    return compute(RULE, (vectors,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (vectors,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

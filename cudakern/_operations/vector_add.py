@@ -7,18 +7,21 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .. import _dispatch
 from .._array import DeviceArray
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import Rule, compute
+from ._call import call
+from ._checks import refuse_keywords
+from ._rule import Rule
 
 NAME = "vector_add"
 
 
 def _shape(x: Shape, y: Shape) -> Shape:
+    if x == y:
+        return x
     try:
         return np.broadcast_shapes(x, y)
     except ValueError:
@@ -103,8 +106,9 @@ def vector_add(
     >>> cudakern.vector_add([1, 2, 3], [10, 20, 30], variant="naive").tolist()
     [11, 22, 33]
     """
-    _dispatch.refuse_keywords(NAME, "numpy.add's", NOT_TAKEN, parameters)
-    return compute(RULE, (x, y), variant=variant, stream=stream, parameters=parameters, out=out)
+    if parameters:
+        refuse_keywords(NAME, "numpy.add's", NOT_TAKEN, parameters)
+    return call(RULE, (x, y), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

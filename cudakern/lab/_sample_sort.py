@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dispatch, _display
+from .. import _display
 from .._array import DeviceArray
 from .._backend import backend
 from .._creation import asarray
 from .._errors import unknown
+from .._observer import observed
 from .._operations.sort import sort
-from .._profile import check_counts
+from .._profile import Times, check_counts
 from .._streams import synchronize
 from .._transfer import Array
 from ._experiment import Bars, Column, Experiment
@@ -178,13 +179,9 @@ def _keys(n: int, data: str) -> Array:
 def _stages(x: Any, taken: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """(launches, nanoseconds) of each stage of one call. Between the two kernels of the samples lies the sort of the
     samples by sample sort itself, where there are many."""
-    reports = _dispatch.LaunchTimes()
-    token = _dispatch.recorder.set(reports)
-    try:
+    with observed(Times(by_launch=True)) as times:
         sort(x, **taken)
-    finally:
-        _dispatch.recorder.reset(token)
-    launches = reports[-1]["launches"]
+    launches = times.reports[-1]["launches"]
     found = dict.fromkeys(STAGES, (0, 0))
     drawn = 0  # samples whose splitters are not taken yet
     for name, ns in launches:

@@ -1,0 +1,79 @@
+"""Host arrays on their way to a kernel: array-likes as NumPy's arrays, and memory as the C modules take it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ._exchange import is_elsewhere
+from ._layout import elements_meet
+from ._transfer import Array, refuse_masked
+
+#: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
+FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
+
+#: Why a masked array is refused that would go to NumPy's product or a kernel.
+MASK_LOST = "its mask would be lost"
+
+
+def host_array(x: Any, name: str) -> Array:
+    """Any array-like as an ndarray; masked arrays are refused, since their mask would be lost without a word."""
+    if type(x) is np.ndarray:
+        return x
+    refuse_masked(x, name, MASK_LOST, f"{name}.filled(0) or {name}.data")
+    refuse_elsewhere(x, name)
+    return np.asarray(x)
+
+
+def refuse_elsewhere(x: Any, name: str) -> None:
+    """TypeError for another library's array on a device: it would go by way of the host without a word."""
+    if is_elsewhere(x):
+        raise TypeError(
+            f"{name} is a {type(x).__name__} of another library, on the device: cudakern.asarray({name}) takes it "
+            "without a copy"
+        )
+
+
+def native(x: Array) -> Array:
+    """The same values in native byte order and aligned, as they are where they already are."""
+    return np.require(x.astype(x.dtype.newbyteorder("="), copy=False), requirements="A")
+
+
+def host_operand(x: Array) -> Array:
+    """The same values as the C modules take them (see ck_execute in csrc/runtime/runtime.h): copied where they must be
+    or where that is faster than many small copies to the device; what an axis of stride 0 repeats is copied once."""
+    if x.dtype.isnative and x.flags.aligned and (x.flags.c_contiguous or _is_plain(x)):
+        return x
+    if 0 not in x.strides or x.size == 0:
+        return np.array(x, x.dtype.newbyteorder("="), order="C")
+    once = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
+    return np.broadcast_to(np.array(once, x.dtype.newbyteorder("="), order="C"), x.shape)
+
+
+def _is_plain(x: Array) -> bool:
+    """True if the C modules take the strides, and copy what they describe in large pieces."""
+    item = x.itemsize
+    rows, columns = (1, 1, *x.shape)[-2:]
+    down, right = (0, 0, *x.strides)[-2:]
+    gaps = columns > 1 and right not in (0, item)
+    transposed = gaps and rows > 1 and down == item
+    if gaps and not transposed:
+        return False
+    axes = [(n, step) for n, step in zip(x.shape, x.strides, strict=True) if step != 0 and n != 1]
+    if transposed:
+        axes[-2:] = axes[:-3:-1]
+    run = item  # bytes without a gap
+    while axes and axes[-1][1] == run:
+        run *= axes.pop()[0]
+    runs = math.prod(n for n, _ in axes)
+    calls = runs // max((n for n, step in axes if step >= run), default=1)  # one call copies runs at equal distances
+    return runs <= FEW or (run >= LONG_RUN and (calls <= FEW or run * runs >= calls * LARGE_PIECE))
+
+
+def host_result(x: Array) -> bool:
+    """True if the C modules can write into such an array."""
+    if not (x.dtype.isnative and x.flags.aligned):
+        return False
+    return x.flags.c_contiguous or (_is_plain(x) and not elements_meet(x.shape, x.strides, x.itemsize))

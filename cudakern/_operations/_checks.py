@@ -1,0 +1,248 @@
+"""Checks of a call's names, places, types and out=: each returns, or says in words why the call cannot be made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._array import DeviceArray
+from .._backend import Backend
+from .._dtypes import kind_of
+from .._exchange import is_elsewhere
+from .._layout import Shape, elements_meet
+from .._native import Native
+from .._table import AUTO, Variant, having, told, variants
+from ._rule import CONVERT, Rule
+
+#: What to do with elements that are no numbers, by NumPy's letter for the kind of their type.
+NUMBERS_FROM = {
+    "M": ".astype('int64') counts their units",
+    "m": ".astype('int64') counts their units",
+    "S": ".astype(float) reads numbers",
+    "U": ".astype(float) reads numbers",
+    "T": ".astype(float) reads numbers",
+    "O": ".astype(float) converts Python's numbers",
+    "V": "a field of records is an array, x['name']",
+}
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+def refuse_keywords(operation: str, whose: str, known: Sequence[str], given: Mapping[str, Any]) -> None:
+    """TypeError for a keyword that NumPy has and we have not."""
+    for name in given:
+        if name in known:
+            raise TypeError(f"{operation}: {whose} keyword {name!r} is not taken here")
+
+
+def refuse_parameters(operation: str, parameters: Mapping[str, Any]) -> None:
+    """TypeError for a parameter: "auto" has none."""
+    for name in parameters:
+        taken = {p.name: None for row in variants(operation) for p in row.parameters}
+        if name in taken:
+            such = [repr(row.name) for row in having(name, variants(operation))]
+            raise TypeError(
+                f"{operation}: variant {AUTO!r} has no parameters, so not {name!r}; name a variant that has it: "
+                f"{', '.join(such)}"
+            )
+        raise TypeError(
+            f"{operation} takes no {name!r}: its variants have {', '.join(f'{n}=' for n in taken) or 'no parameters'}"
+        )
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+def refuse_host_row(row: Variant, name: str) -> None:
+    """TypeError for NumPy's row with an array on the device."""
+    if row.on_host:
+        raise TypeError(
+            f"{row.operation}: variant {row.name!r} computes on the host, and {name} is on the device: "
+            f"take {name}.get()"
+        )
+
+
+def check_place(row: Variant, here: Backend) -> None:
+    """NotImplementedError where a row cannot run."""
+    reason = row.why_not(here)
+    if reason:
+        here_is = here.device_name if here.name in row.backends else here.why
+        raise NotImplementedError(f"{row.operation}: variant {row.name!r} cannot run here: {reason} ({here_is})")
+
+
+def where(x: Any) -> str:
+    """An array's place, in words."""
+    if isinstance(x, DeviceArray):
+        return f"on the device ({x._native.backend_name()}:{x._view.device})"
+    if is_elsewhere(x):
+        return f"another library's, on the device ({type(x).__name__})"
+    return f"in host memory ({type(x).__name__})"
+
+
+def check_one_place(operation: str, **arrays: Any) -> tuple[Native, int]:
+    """The C module and the device that all these arrays are on; TypeError or ValueError says who is elsewhere."""
+    name, first = next((name, x) for name, x in arrays.items() if isinstance(x, DeviceArray))
+    native, device = first._native, first._view.device
+    for other, x in arrays.items():
+        if isinstance(x, DeviceArray) and x._native is native and x._view.device == device:
+            continue
+        said = f"{operation}: {name} is {where(first)} and {other} is {where(x)}"
+        if not isinstance(x, DeviceArray):
+            raise TypeError(f"{said}: {_bring_host(name, first, other, x)}")
+        if x._native is not native:
+            mend = (
+                "make out where the operands are, by cudakern.empty inside "
+                f"`with cudakern.use_backend({native.backend_name()!r})`"
+                if other == "out"
+                else f"bring them together by way of the host, {other}.get()"
+            )
+            raise ValueError(f"{said}, of another backend: {mend}")
+        raise ValueError(f"{said}: {_bring_device(first, other, x)}")
+    return native, device
+
+
+def _inside(x: DeviceArray) -> str:
+    return f"inside `with cudakern.device({x._view.device})`"
+
+
+def _bring_host(name: str, first: DeviceArray, other: str, x: Any) -> str:
+    """What to do about an array that is not ours. An out is made in its place: what it is brought to is another one."""
+    if is_elsewhere(x):
+        return f"cudakern.asarray({other}) takes it without a copy"
+    if name == "out":
+        return (
+            "make out where the operands are, by numpy.empty, or bring the operands to where out is, by "
+            f"cudakern.asarray({other}) {_inside(first)}"
+        )
+    if other == "out":
+        return (
+            f"make out where the operands are, by cudakern.empty {_inside(first)}, or leave it out and take the "
+            "result's .get(out=out)"
+        )
+    if x is None:
+        return f"{other} is missing"
+    # (A Python number has no type of its own, but an array of it has NumPy's widest.)
+    made = f"cudakern.asarray({other}{f', {first.dtype.name!r}' if isinstance(x, (int, float, complex)) else ''})"
+    return f"bring {other} there by {made} {_inside(first)}, or {name} here by {name}.get()"
+
+
+def _bring_device(first: DeviceArray, other: str, x: DeviceArray) -> str:
+    """What to do about an array of another device."""
+    if other == "out":
+        return (
+            f"make out where the operands are, by cudakern.empty {_inside(first)}, or bring the operands to where out "
+            f"is, by cudakern.asarray {_inside(x)}"
+        )
+    return f"bring them together by cudakern.asarray({other}) {_inside(first)}"
+
+
+# --- types and shapes of inputs --------------------------------------------------------------------------------------
+def refuse_none(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> None:
+    """TypeError for None in an array's place, where it is not NumPy's to answer."""
+    for name, x in given.items():
+        nothing = isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 0 and x.item() is None
+        if nothing and (row is not None or "O" not in rule.others):
+            raise TypeError(f"{rule.name}: {name} is None, and an array is wanted")
+
+
+def check_numbers(
+    rule: Rule, row: Variant | None, others: Mapping[str, np.dtype[Any]], left_to_numpy: bool = True
+) -> None:
+    """TypeError for elements that are no numbers, unless "auto" leaves them to NumPy."""
+    left = rule.others if left_to_numpy else ""
+    for name, dtype in others.items():
+        mend = rule.instead if rule.only else NUMBERS_FROM.get(dtype.kind, CONVERT)
+        if row is not None:
+            if dtype.kind in left:
+                mend = f"variant={AUTO!r} leaves it to NumPy"
+            raise TypeError(
+                f"{rule.name}: variant {row.name!r} takes {' or '.join(row.types)}, and {name} is {told(dtype)}; {mend}"
+            )
+        if dtype.kind not in left:
+            takes = " or ".join(rule.only) or "numbers"
+            raise TypeError(f"{rule.name} takes {takes}, and {name} is {told(dtype)}; {mend}")
+
+
+def check_real(rule: Rule, given: Mapping[str, Any]) -> None:
+    """TypeError for complex numbers, and for elements that are no numbers."""
+    for x in given.values():
+        dtype = x._view.dtype if isinstance(x, DeviceArray) else np.asarray(x).dtype
+        if kind_of(dtype) not in ("b", "i", "u", "f"):
+            raise TypeError(f"{rule.name} takes real numbers, not {told(dtype)}")
+
+
+def check_type(rule: Rule, row: Variant | None, name: str) -> None:
+    """TypeError for a type that the operation is not for."""
+    if rule.only and name not in rule.only:
+        which, takes = ("", rule.only) if row is None else (f": variant {row.name!r}", row.types)
+        raise TypeError(f"{rule.name}{which} takes {' or '.join(takes)}, not {name}; {rule.instead}")
+
+
+def check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
+    """TypeError if a named row was given arrays of several types."""
+    if len(set(types.values())) > 1:
+        said = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        raise TypeError(
+            f"{rule.name}: variant {row.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
+        )
+
+
+def check_one_number(rule: Rule, name: str, shape: Shape) -> None:
+    """ValueError where one number is wanted."""
+    if shape != ():
+        raise ValueError(f"{rule.name}: {name} is one number, and its shape is {shape}")
+
+
+# --- out= ------------------------------------------------------------------------------------------------------------
+def only(operation: str, out: Any) -> Any:
+    """out, which NumPy's functions take as a tuple of one as well."""
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError(f"{operation}: out is a tuple of {len(out)}, and there is one result")
+        if out[0] is ...:
+            raise TypeError(f"{operation}: give out=..., not a tuple of it")
+        return out[0]
+    return out
+
+
+def check_is_array(operation: str, out: Any, kinds: tuple[type, ...]) -> None:
+    """TypeError if out is no array."""
+    if not isinstance(out, kinds):
+        if is_elsewhere(out):
+            raise TypeError(
+                f"{operation}: out is a {type(out).__name__} of another library, on the device: cudakern.asarray(out) "
+                "takes it without a copy"
+            )
+        raise TypeError(f"{operation}: out must be an array, not {type(out).__name__}")
+
+
+def check_writable(operation: str, writable: bool) -> None:
+    """ValueError if out is read-only."""
+    if not writable:
+        raise ValueError(f"{operation}: out is read-only")
+
+
+def check_cast(operation: str, possible: bool, result: str, out: str) -> None:
+    """TypeError if the result does not go into out."""
+    if not possible:
+        raise TypeError(
+            f"{operation}: the result is {result}, which does not go into out, {out}, by the rule 'same_kind'"
+        )
+
+
+def check_shape(rule: Rule, out: Shape, result: Shape, *inputs: Shape) -> None:
+    """ValueError if the result does not fill out."""
+    if out == result:
+        return
+    if rule.check_out is not None:
+        rule.check_out(out, result, *inputs)
+    else:
+        raise ValueError(f"{rule.name}: out is {out}, and the result is {result}: give out= of that shape")
+
+
+def check_distinct(operation: str, shape: Shape, strides: Shape, itemsize: int) -> None:
+    """ValueError if elements of out share memory."""
+    if elements_meet(shape, strides, itemsize):
+        raise ValueError(
+            f"{operation}: elements of out share memory (shape {shape}, strides {strides}): several results would "
+            "go to one place; give an out= whose elements each have their own"
+        )

@@ -1,0 +1,125 @@
+"""What an operation says of its calls: a Rule. The call itself is in _call.py, alike for all operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._layout import Shape, broadcast
+from .._native import Native, View
+from .._transfer import Array
+
+#: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
+WEAK = (int, float, complex, bool)
+
+CONVERT = ".astype() converts"
+
+HostArrays = tuple[tuple[Array, ...], Array]
+Views = tuple[tuple[View, ...], View]
+
+
+def same_shape(*shapes: Shape, **own: Any) -> Shape:
+    """The result has the shape of the first input."""
+    return shapes[0]
+
+
+class AsTheyAre:
+    """How inputs and result are handed to a kernel: as they are."""
+
+    def is_plain(self, views: tuple[View, ...]) -> bool:
+        """True if arrays of that kind on a device need no other view."""
+        return True
+
+    def takes(self, shapes: tuple[Shape, ...], result: Shape) -> bool:
+        """The same of host arrays of those shapes, which have no gaps."""
+        return True
+
+    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
+        """Host arrays as the kernel takes them."""
+        return inputs, result
+
+    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
+        """The same for arrays on a device."""
+        return inputs, result
+
+
+@dataclass(frozen=True)
+class Spread(AsTheyAre):
+    """Inputs are broadcast to the result's shape, but for those that are numbers (a mask)."""
+
+    alike: int
+
+    def takes(self, shapes: tuple[Shape, ...], result: Shape) -> bool:
+        return all(x == result for i, x in enumerate(shapes) if self.alike >> i & 1)
+
+    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
+        shape = result.shape
+        return tuple(
+            np.broadcast_to(x, shape) if self.alike >> i & 1 and x.shape != shape else x for i, x in enumerate(inputs)
+        ), result
+
+    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
+        return tuple(
+            spread(native, x, result.shape) if self.alike >> i & 1 else x for i, x in enumerate(inputs)
+        ), result
+
+
+def spread(native: Native, x: View, shape: Shape) -> View:
+    """A view of that shape, in which axes of one element are repeated."""
+    if x.shape == shape:
+        return x
+    return native.view(x, 0, shape, broadcast(x.shape, x.strides, shape), x.dtype)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an operation says of its calls."""
+
+    name: str
+    operands: tuple[str, ...]  #: the inputs' names, for errors
+    by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
+    #: What "auto" takes, the first that lists the type and runs here. On the host, where there is no GPU: by_numpy.
+    preferred: tuple[str, ...]
+    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, where that is another choice
+    #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
+    shape: Callable[..., Shape] = same_shape
+    fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes
+    broadcasts: bool = False  #: inputs are brought to the result's shape
+    arrangement: AsTheyAre | None = None  #: another way of handing arrays to the kernel
+    #: (operation, out's shape, the result's, the inputs') -> ValueError where the result does not fill such an out.
+    check_out: Callable[..., None] | None = None
+    numbers: tuple[str, ...] = ()  #: operands that are one number, in host memory also where the others are not
+    #: The type that "auto" brings the inputs to, from the types and numbers given; TypeError for what NumPy refuses.
+    common: Callable[..., np.dtype[Any]] = np.result_type
+    counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
+    only: tuple[str, ...] = ()  #: the types that it is for, where "auto" takes no others either
+    instead: str = CONVERT  #: what to do with others
+    #: NumPy's letters for the kinds of types that are no numbers and that "auto" leaves to by_numpy, on the host.
+    others: str = ""
+    #: The same from the names of two types on a device, where NumPy's types do not say it.
+    common_on_device: Callable[..., str] | None = None
+    real: bool = False  #: it is for real numbers
+    dots: bool = False  #: out=... is taken, as NumPy's function takes it
+    #: (inputs, out) -> True where "auto" has to leave host arrays, as they came, to NumPy: it then takes out= too.
+    numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
+    #: Of arrays on a device: an error for what no kernel and no conversion is for, before anything else is looked at.
+    refuse: Callable[[tuple[Any, ...]], None] = lambda inputs: None
+
+    # Worked out once, since calls are short:
+    key: str = field(init=False, default="")  #: of the rule, in the memo of calls
+    first: int = field(init=False, default=0)  #: the first operand that is an array
+    alike: int = field(init=False, default=0)  #: a mask of the inputs that must have the result's shape
+    arranged: AsTheyAre = field(init=False, default_factory=AsTheyAre)  #: how arrays are handed to the kernel
+
+    def __post_init__(self) -> None:
+        arrays = [i for i, name in enumerate(self.operands) if name not in self.numbers]
+        alike = sum(1 << i for i in arrays) if self.broadcasts else 0
+        arranged = self.arrangement or (Spread(alike) if alike else AsTheyAre())
+        key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
+        if self.fixed is not None:
+            object.__setattr__(self, "shape", lambda *shapes, **own: self.fixed)
+        for name, value in {"key": key, "first": arrays[0], "alike": alike, "arranged": arranged}.items():
+            object.__setattr__(self, name, value)
