@@ -185,16 +185,16 @@ def test_verify(backend):
 def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
     """The verdict must be able to be bad."""
     from cudakern import _cli
-    from cudakern._operations import _call
+    from cudakern._operations import _execute
 
-    right = _call.execute
+    right = _execute.execute
 
     def wrong(row, values, inputs, outputs, *where):
         right(row, values, inputs, outputs, *where)
         if row.name == "kahan" and outputs[0].size:
             outputs[0].flat[-1] *= 1.001
 
-    monkeypatch.setattr(_call, "execute", wrong)
+    monkeypatch.setattr(_execute, "execute", wrong)
     assert _cli.main(["verify", "--op", "matmul", "--backend", "emulator", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert not found["ok"]

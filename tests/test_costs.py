@@ -10,7 +10,7 @@ import pytest
 import cudakern
 import subprocesses
 from cases import native, numbers
-from cudakern._operations import _call
+from cudakern._operations import _execute
 
 A, B = (300, 400), (400, 200)
 
@@ -38,8 +38,8 @@ HOST = {
 @pytest.mark.parametrize("left", HOST)
 def test_host_operands_go_as_they_lie(backend, monkeypatch, left, right):
     """Nothing is written out on the host where a leading dimension, or a stride of 0, can say it."""
-    given, execute = [], _call.execute
-    monkeypatch.setattr(_call, "execute", lambda *arguments: given.append(arguments) or execute(*arguments))
+    given, execute = [], _execute.execute
+    monkeypatch.setattr(_execute, "execute", lambda *arguments: given.append(arguments) or execute(*arguments))
     a, b = HOST[left](A), HOST[right](B)
     for variant in ("tiled", "naive"):
         result = cudakern.matmul(a, b, variant=variant)

@@ -24,7 +24,7 @@ import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, native, numbers, product_reference, relative_error, smallest, sum_reference
 from cudakern._array import DeviceArray
 from cudakern._dtypes import matmul_types, numpy_dtype, rounding_unit
-from cudakern._operations import _call
+from cudakern._operations import _call, _execute, _on_host
 
 TYPES = [name for name in cudakern.variants("matmul")["tiled"].types if name != "bfloat16" or HAS_BFLOAT16]
 NUMPY_TYPES = [name for name in TYPES if name != "bfloat16"]
@@ -178,12 +178,12 @@ def spread(x, result):
 @contextlib.contextmanager
 def as_on_a_gpu():
     """Lets "auto" take kernels for host arrays on the emulator too: what it does on a GPU."""
-    right = _call.answers_at_once
-    _call.answers_at_once = lambda here: True
+    right = _on_host.answers_at_once
+    _on_host.answers_at_once = lambda here: True
     try:
         yield
     finally:
-        _call.answers_at_once = right
+        _on_host.answers_at_once = right
 
 
 # --- calls, drawn --------------------------------------------------------------------------------------------------
@@ -540,7 +540,7 @@ def test_auto_takes_kernels_where_there_are_some(backend, monkeypatch):
 
 def test_auto_of_host_arrays_is_numpys_without_a_gpu(monkeypatch):
     """Nobody who wants a result should wait for the emulator, whatever use_backend says."""
-    monkeypatch.setattr(_call, "execute", None)
+    monkeypatch.setattr(_execute, "execute", None)
     with cudakern.use_backend("emulator"):
         for dtype in NUMPY_TYPES:
             assert np.array_equal(
@@ -870,7 +870,7 @@ def test_two_plain_matrices_take_no_detour(backend, monkeypatch):
     d, out = cudakern.asarray(TWO), cudakern.empty((2, 2))
     for a, b in ((d, d), (d.T, d[::-1])):  # a kind of call that is new is looked at more closely
         cudakern.matmul(a, b, out=out)
-    monkeypatch.setattr(_call, "_on_device", None)
+    monkeypatch.setattr(_call, "on_device", None)
     assert np.array_equal((d @ d).get(), TWO @ TWO)
     assert cudakern.matmul(d.T, d[::-1], out=out) is out
     assert np.array_equal(out.get(), TWO.T @ TWO[::-1])

@@ -460,16 +460,16 @@ def test_bfloat16_without_its_package(backend, monkeypatch):
 
 
 def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
-    from cudakern._operations import _call
+    from cudakern._operations import _execute
 
-    right = _call.execute
+    right = _execute.execute
 
     def fails(row, *arguments):
         if row.name == "coalesced":
             raise cudakern.CudaError("cudaErrorLaunchFailure (719): words", "cudaErrorLaunchFailure", 719)
         right(row, *arguments)
 
-    monkeypatch.setattr(_call, "execute", fails)
+    monkeypatch.setattr(_execute, "execute", fails)
     steps = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced", "atomic"], repeat=1, progress=False)
     assert steps.failed
     assert steps[0].profile is None

@@ -157,7 +157,7 @@ typedef struct ck_launch_plan {
 } ck_launch_plan;
 
 // Who takes a call's launches: one runs them (launcher.c), one also times each (timeline.c), one lists them and runs
-// none (inspect.c).
+// none (listing.c).
 typedef struct ck_launcher ck_launcher;
 struct ck_launcher {
     int (*launch)(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error);

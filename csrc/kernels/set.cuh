@@ -46,13 +46,14 @@ template <typename... P> struct ck_parameters {
 };
 
 template <typename... P>
-constexpr ck_set_kernel ck_describe(const char *name, int (*handle)(cudaKernel_t *), void (*)(P...)) {
-    return {name, handle, ck_parameters<P...>::of, static_cast<int>(sizeof...(P))};
+constexpr ck_set_kernel ck_describe(const char *name, int (*handle)(void *, cudaKernel_t *), void (*)(P...)) {
+    return {name, handle, nullptr, ck_parameters<P...>::of, static_cast<int>(sizeof...(P))};
 }
 
 #define CK_KERNEL(...)                                                                                               \
     ck_describe(                                                                                                     \
-        #__VA_ARGS__, [](cudaKernel_t *handle) -> int { return ck_answer(cudaGetKernel(handle, __VA_ARGS__)); },     \
+        #__VA_ARGS__,                                                                                                \
+        [](void *, cudaKernel_t *handle) -> int { return ck_answer(cudaGetKernel(handle, __VA_ARGS__)); },           \
         __VA_ARGS__)
 
 #define CK_SET(...)                                                                                                  \

@@ -29,7 +29,9 @@ typedef struct ck_kernel_parameter {
 
 typedef struct ck_set_kernel {
     const char *name;
-    int (*handle)(cudaKernel_t *kernel); // a cudaError_t; of the library's own CUDA runtime
+    // A cudaError_t. A shared library asks its own CUDA runtime; a kernel that was loaded otherwise is in `closure`.
+    int (*handle)(void *closure, cudaKernel_t *kernel);
+    void *closure;
     const ck_kernel_parameter *parameters;
     int parameter_count;
 } ck_set_kernel;

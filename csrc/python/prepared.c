@@ -222,7 +222,7 @@ static int can_be(const ck_view *result) {
 }
 
 // Enqueues the call; the memory of a new result is taken first. -1: an exception is set.
-static int execute(module_state *state, const prepared *prepared, arrays *arrays, ck_view *result, view *made,
+static int enqueue(module_state *state, const prepared *prepared, arrays *arrays, ck_view *result, view *made,
                    cudaStream_t stream) {
     ck_error error; // large: what is not used is not cleared
     const int device = arrays->held[0]->device;
@@ -277,7 +277,7 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (fits && out == Py_None) made = view_allocate(state);
     if (fits && (out != Py_None || made != NULL)) {
         result.swapped = 0;
-        if (execute(state, prepared, &arrays, &result, made, stream) == 0) {
+        if (enqueue(state, prepared, &arrays, &result, made, stream) == 0) {
             answer = out;
             if (made != NULL)
                 answer = PyObject_CallFunctionObjArgs(state->array_type, (PyObject *)made, module, NULL);

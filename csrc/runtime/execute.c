@@ -45,20 +45,17 @@ static int execute_on_host_arrays(job *job) {
 }
 
 // --- device arrays: in the caller's stream, done later -------------------------------------------------------------
-static int enqueue(void *closure) {
-    job *job = closure;
-    if (job->measure != NULL) CK_TRY(take_stream(job));
-    CK_TRY(job_prepare(job));
-    return job_compute(job);
-}
-
 static int execute_on_device_arrays(job *job) {
     const ck_request *request = job->request;
     ck_access accesses[CK_MAX_VIEWS];
     const int count = request->view_count;
     for (int i = 0; i < count; i++) accesses[i] = (ck_access){request->memories[i], i >= request->operation->inputs};
     CK_TRY(ck_frame_use(&job->frame, request->stream));
-    CK_TRY(ck_frame_ordered(&job->frame, accesses, count, enqueue, job));
+    if (job->measure != NULL) CK_TRY(take_stream(job));
+    CK_TRY(ck_frame_before(&job->frame, accesses, count));
+    int status = job_prepare(job);
+    if (status == CK_OK) status = job_compute(job);
+    CK_TRY(ck_frame_after(&job->frame, accesses, count, status));
     if (job->measure == NULL) return CK_OK;
     CK_TRY(wait(job, &request->waiter));
     CK_TRY(job_fetch(job));
@@ -91,13 +88,6 @@ static int report(job *job) {
     return CK_OK;
 }
 
-static int stages(job *job) {
-    CK_TRY(job_check(job));
-    CK_TRY(job_plan(job));
-    CK_TRY(job_on_device(job) ? execute_on_device_arrays(job) : execute_on_host_arrays(job));
-    return job->measure != NULL ? report(job) : CK_OK;
-}
-
 static void give_back(job *job, const ck_waiter *waiter) {
     ck_device *device = job->frame.device;
     cudaStream_t stream = job->frame.stream;
@@ -117,17 +107,24 @@ static void give_back(job *job, const ck_waiter *waiter) {
     free(job->host_partials);
 }
 
-// All of a call: its stages between the frame's beginning and end, measured where that is asked for.
-static int carry_out(job *job, int (*stages)(struct job *), const ck_waiter *waiter) {
-    const int64_t start = job->measure != NULL ? ck_now_ns() : 0;
-    if (ck_frame_begin(&job->frame) == CK_OK) stages(job);
+// What execute took goes back, whatever it is.
+static int end(job *job, const ck_waiter *waiter) {
     give_back(job, waiter);
     const int status = ck_frame_end(&job->frame);
     if (job->measure != NULL) {
-        job->measure->whole_ns = ck_now_ns() - start;
+        job->measure->whole_ns = ck_now_ns() - job->start_ns;
         if (status != CK_OK) ck_measure_clear(job->measure);
     }
     return status;
+}
+
+// --- a variant -----------------------------------------------------------------------------------------------------
+static int execute(job *job) {
+    CK_TRY(ck_frame_begin(&job->frame));
+    CK_TRY(job_check(job));
+    CK_TRY(job_plan(job));
+    CK_TRY(job_on_device(job) ? execute_on_device_arrays(job) : execute_on_host_arrays(job));
+    return job->measure != NULL ? report(job) : CK_OK;
 }
 
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error) {
@@ -136,63 +133,67 @@ int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error) 
     job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
                .request = request,
                .measure = request->measure,
+               .start_ns = request->measure != NULL ? ck_now_ns() : 0,
                .operands = operands,
                .views = views};
-    return carry_out(&job, stages, &request->waiter);
+    execute(&job);
+    return end(&job, &request->waiter);
 }
 
 // --- a single kernel -----------------------------------------------------------------------------------------------
-typedef struct kernel_job {
-    job job; // first: carry_out hands on a job
-    const ck_kernel_request *request;
-    ck_launch_plan launch;
-} kernel_job;
+static int uses_of(const ck_kernel_request *request, ck_access accesses[CK_MAX_ACCESSES], ck_error *error) {
+    const ck_set_kernel *kernel = request->kernel;
+    int count = 0;
+    for (int i = 0; i < kernel->parameter_count; i++) {
+        const ck_parameter_kind kind = kernel->parameters[i].kind;
+        if (kind == CK_BY_VALUE || request->memories[i] == NULL) continue;
+        if (count == CK_MAX_ACCESSES) {
+            ck_fail(error, CK_BAD_VALUE, kernel->name,
+                    "%s was given more than %d arrays, and a launch orders the uses of that many", kernel->name,
+                    CK_MAX_ACCESSES);
+            return -1;
+        }
+        accesses[count++] = (ck_access){request->memories[i], kind == CK_WRITTEN};
+    }
+    return count;
+}
 
-static int launch(void *closure) {
-    kernel_job *kernel = closure;
-    job *job = &kernel->job;
+static int launch(job *job, const ck_launch_plan *launch) {
     job->context = ck_frame_context(&job->frame);
-    if (job->measure != NULL) CK_TRY(take_stream(job));
     CK_TRY(job_mark_start(job));
-    CK_TRY(
-        job->context.launcher->launch(job->context.launcher, &kernel->launch, job->frame.stream, job->frame.error));
+    CK_TRY(job->context.launcher->launch(job->context.launcher, launch, job->frame.stream, job->frame.error));
     return job_mark(job, RAN);
 }
 
-static int kernel_stages(job *job) {
-    kernel_job *kernel = (kernel_job *)job;
-    const ck_kernel_request *request = kernel->request;
+static int launch_kernel(job *job, const ck_kernel_request *request) {
+    ck_error *error = job->frame.error;
+    ck_launch_plan plan = {.name = request->kernel->name,
+                           .shared_bytes = request->shared_bytes,
+                           .cooperative = request->cooperative,
+                           .arguments = request->arguments};
     ck_access accesses[CK_MAX_ACCESSES];
-    int count = 0;
-    for (int i = 0; i < request->kernel->parameter_count; i++) {
-        const ck_parameter_kind kind = request->kernel->parameters[i].kind;
-        if (kind == CK_BY_VALUE || request->memories[i] == NULL) continue;
-        if (count == CK_MAX_ACCESSES)
-            return ck_fail(job->frame.error, CK_BAD_VALUE, request->kernel->name,
-                           "%s was given more than %d arrays, and a launch orders the uses of that many",
-                           request->kernel->name, CK_MAX_ACCESSES);
-        accesses[count++] = (ck_access){request->memories[i], kind == CK_WRITTEN};
-    }
-    CK_CUDA(job->frame.error, (cudaError_t)request->kernel->handle(&kernel->launch.kernel));
+    memcpy(plan.grid, request->grid, sizeof plan.grid);
+    memcpy(plan.block, request->block, sizeof plan.block);
+    CK_TRY(ck_frame_begin(&job->frame));
+    const int count = uses_of(request, accesses, error);
+    if (count < 0) return error->code;
+    CK_CUDA(error, (cudaError_t)request->kernel->handle(request->kernel->closure, &plan.kernel));
     CK_TRY(ck_frame_use(&job->frame, request->stream));
-    CK_TRY(ck_frame_ordered(&job->frame, accesses, count, launch, kernel));
+    if (job->measure != NULL) CK_TRY(take_stream(job));
+    CK_TRY(ck_frame_before(&job->frame, accesses, count));
+    CK_TRY(ck_frame_after(&job->frame, accesses, count, launch(job, &plan)));
     if (job->measure == NULL) return CK_OK;
-    memcpy(job->measure->plan.grid, request->grid, sizeof request->grid);
-    memcpy(job->measure->plan.block, request->block, sizeof request->block);
-    job->measure->plan.shared_bytes = request->shared_bytes;
+    memcpy(job->measure->plan.grid, plan.grid, sizeof plan.grid);
+    memcpy(job->measure->plan.block, plan.block, sizeof plan.block);
+    job->measure->plan.shared_bytes = plan.shared_bytes;
     CK_TRY(wait(job, &request->waiter));
     return report_kernels(job);
 }
 
 int ck_launch_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_error *error) {
-    kernel_job kernel = {
-        .job = {.frame = {.runtime = runtime, .error = error, .index = request->device}, .measure = request->measure},
-        .request = request,
-        .launch = {.name = request->kernel->name,
-                   .grid = {request->grid[0], request->grid[1], request->grid[2]},
-                   .block = {request->block[0], request->block[1], request->block[2]},
-                   .shared_bytes = request->shared_bytes,
-                   .cooperative = request->cooperative,
-                   .arguments = request->arguments}};
-    return carry_out(&kernel.job, kernel_stages, &request->waiter);
+    job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
+               .measure = request->measure,
+               .start_ns = request->measure != NULL ? ck_now_ns() : 0};
+    launch_kernel(&job, request);
+    return end(&job, &request->waiter);
 }

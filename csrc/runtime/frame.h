@@ -24,8 +24,10 @@ ck_context ck_frame_context(ck_frame *frame);
 // Leaves the device; returns the code of the frame's error.
 int ck_frame_end(ck_frame *frame);
 
-// Between begin and end: enqueue(closure) comes after the uses that its accesses must come after, and later uses come
-// after it, also where it failed midway.
-int ck_frame_ordered(ck_frame *frame, const ck_access *accesses, int count, int (*enqueue)(void *), void *closure);
+// Between begin and end, around what is enqueued: it comes after the uses that its accesses must come after, and later
+// uses come after it. The second is to be called whenever the first went well: what was enqueued before a failure uses
+// the memory, too. It returns `status`, or where that is CK_OK its own.
+int ck_frame_before(ck_frame *frame, const ck_access *accesses, int count);
+int ck_frame_after(ck_frame *frame, const ck_access *accesses, int count, int status);
 
 #endif

@@ -12,6 +12,7 @@ typedef struct job {
     ck_frame frame;
     const ck_request *request;
     ck_measure *measure; // NULL: nothing is timed
+    int64_t start_ns;    // when the call began, if it is measured
     ck_limits limits;
     ck_plan plan;
     ck_call call;

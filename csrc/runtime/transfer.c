@@ -108,8 +108,7 @@ static int get(transfer *t) {
 }
 
 // --- host and device ---------------------------------------------------------------------------------------------
-static int exchange(void *closure) {
-    transfer *t = closure;
+static int exchange(transfer *t) {
     // A copy of ordinary memory holds this thread until its turn comes. Wait first where a wait can be broken off.
     if (backend_wait_can_be_interrupted())
         CK_TRY(ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error));
@@ -120,7 +119,8 @@ static int exchange(void *closure) {
 static int exchange_and_wait(transfer *t, cudaStream_t stream) {
     const ck_access access = {t->to != NULL ? t->to->memory : t->from->memory, t->to != NULL};
     CK_TRY(begin(t, stream));
-    int status = ck_frame_ordered(&t->frame, &access, 1, exchange, t);
+    CK_TRY(ck_frame_before(&t->frame, &access, 1));
+    int status = ck_frame_after(&t->frame, &access, 1, exchange(t));
     if (status == CK_OK) status = ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error);
     // A copy may still be on its way from or to the caller's array (a wait that was broken off has given it up).
     if (status != CK_OK && status != CK_INTERRUPTED) (void)backend_settle();
@@ -152,8 +152,7 @@ int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *
 }
 
 // --- device to device --------------------------------------------------------------------------------------------
-static int move(void *closure) {
-    transfer *t = closure;
+static int move(transfer *t) {
     const ck_array *to = t->to, *from = t->from;
     ck_view temporary;
     if (is_element_by_element(&to->view, &from->view)) {
@@ -180,13 +179,13 @@ int ck_array_copy(ck_runtime *runtime, const ck_array *to, const ck_array *from,
     transfer t = {
         .frame = {.runtime = runtime, .index = ck_memory_device(to->memory), .error = error}, .to = to, .from = from};
     const ck_access accesses[2] = {{from->memory, 0}, {to->memory, 1}};
-    if (begin(&t, stream) == CK_OK) ck_frame_ordered(&t.frame, accesses, 2, move, &t);
+    if (begin(&t, stream) == CK_OK && ck_frame_before(&t.frame, accesses, 2) == CK_OK)
+        ck_frame_after(&t.frame, accesses, 2, move(&t));
     return end(&t);
 }
 
 // --- fill --------------------------------------------------------------------------------------------------------
-static int set(void *closure) {
-    transfer *t = closure;
+static int set(transfer *t) {
     const ck_array *to = t->to;
     const unsigned char *bytes = t->value;
     const size_t item = ck_dtype_size(to->view.dtype);
@@ -207,6 +206,7 @@ int ck_array_fill(ck_runtime *runtime, const ck_array *to, const void *value, cu
                   .to = to,
                   .value = value};
     const ck_access access = {to->memory, 1};
-    if (begin(&t, stream) == CK_OK) ck_frame_ordered(&t.frame, &access, 1, set, &t);
+    if (begin(&t, stream) == CK_OK && ck_frame_before(&t.frame, &access, 1) == CK_OK)
+        ck_frame_after(&t.frame, &access, 1, set(&t));
     return end(&t);
 }

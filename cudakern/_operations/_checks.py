@@ -14,7 +14,7 @@ from .._exchange import is_elsewhere
 from .._layout import Shape, elements_meet
 from .._native import Native
 from .._table import AUTO, Variant, having, told, variants
-from ._rule import CONVERT, Rule
+from ._rule import CONVERT, WEAK, Rule
 
 #: What to do with elements that are no numbers, by NumPy's letter for the kind of their type.
 NUMBERS_FROM = {
@@ -142,6 +142,12 @@ def refuse_none(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> No
         nothing = isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 0 and x.item() is None
         if nothing and (row is not None or "O" not in rule.others):
             raise TypeError(f"{rule.name}: {name} is None, and an array is wanted")
+
+
+def no_numbers(given: Mapping[str, Any]) -> dict[str, np.dtype[Any]]:
+    """The types of those operands that are neither numbers nor bools. (2: another package's numbers, as bfloat16.)"""
+    types = {name: x.dtype for name, x in given.items() if type(x) not in WEAK}
+    return {name: dtype for name, dtype in types.items() if dtype.kind not in "biufc" and dtype.isbuiltin != 2}
 
 
 def check_numbers(

@@ -16,7 +16,7 @@ from .._host import host_array
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, _call
+from . import Operation, _on_host
 from ._call import call
 from ._rule import Rule
 from .extent import extent
@@ -131,7 +131,7 @@ def bincount(
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
     by_host = not isinstance(x, DeviceArray) and (
-        variant == "numpy" or (variant == AUTO and not _call.answers_at_once(backend()))
+        variant == "numpy" or (variant == AUTO and not _on_host.answers_at_once(backend()))
     )
     rule = replace(RULE, by_numpy=lambda given: by_numpy(given, least))
     if not by_host:

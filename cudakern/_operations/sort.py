@@ -16,8 +16,10 @@ from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import by_numpy, call, check_stream, named
+from ._call import call
 from ._checks import refuse_keywords
+from ._execute import by_numpy, named
+from ._on_host import check_stream
 from ._rule import Rule
 
 NAME = "sort"

@@ -1,0 +1,238 @@
+"""A call on host arrays: a named row whose kind is known at once, others converted, or left to NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from .._array import DeviceArray
+from .._backend import Backend, backend, current
+from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
+from .._host import MASK_LOST, host_array, host_operand, host_result, native
+from .._layout import MAX_DIMS, Shape
+from .._native import Native
+from .._observer import observer
+from .._streams import stream_handle
+from .._table import AUTO, NUMPY, Variant, find, told, variants
+from .._transfer import Array, buffer_of, refuse_masked
+from . import _checks, _execute
+from ._execute import Entry, by_numpy, host_row, named, remember
+from ._on_device import on_device
+from ._rule import WEAK, Rule
+
+#: numpy.matmul takes out=... from here on: "an array, also where the result is a scalar".
+TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+SHAPE, DTYPE = attrgetter("shape"), attrgetter("dtype")
+
+
+def on_host(
+    rule: Rule,
+    inputs: tuple[Any, ...],
+    out: Any,
+    variant: str,
+    stream: Any,
+    parameters: Mapping[str, Any],
+    own: Mapping[str, Any],
+) -> Any:
+    module = key = None
+    if variant not in (AUTO, NUMPY) and stream is None and observer.get() is None:
+        try:
+            module, device = current()
+            given = {**own, **parameters} if own else parameters  # (1.0 and True are equal to 1: types count)
+            key = (rule.key, variant, device, *map(DTYPE, inputs), *given.items(), *map(type, given.values()))
+            entry = module.memo.get(key)
+            if entry is not None and entry.plain is not None and _lie_plainly(inputs):
+                shape = rule.shape(*map(SHAPE, inputs), **own)
+                result = _plain_result(rule, entry, inputs, shape, out)
+                if result is not None:
+                    _execute.execute(entry.row, entry.values, inputs, (result,), module, device)
+                    return result if shape or out is not None else result[()]
+        except (AttributeError, TypeError, ValueError):  # told below, in NumPy's order
+            key = None
+    row, values = named(rule, variant, parameters, own)
+    out = _checks.only(rule.name, out)
+    if isinstance(out, DeviceArray) or any(isinstance(x, DeviceArray) for x in inputs):
+        return on_device(rule, inputs, out, variant, stream, parameters, own)
+    check_stream(stream)
+    return _convert_on_host(rule, row, values, inputs, own, out, module, key)
+
+
+def _lie_plainly(arrays: Iterable[Any]) -> bool:
+    """True for NumPy's own arrays without gaps."""
+    for x in arrays:
+        if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > MAX_DIMS:
+            return False
+    return True
+
+
+def _plain_result(rule: Rule, entry: Entry, inputs: tuple[Any, ...], shape: Shape, out: Any) -> Array | None:
+    """Where the result goes; None where inputs or out are not as the kernel takes them."""
+    if not rule.arranged.takes(tuple(map(SHAPE, inputs)), shape):
+        return None
+    if out is None:
+        return np.empty(shape, entry.plain)
+    fits = type(out) is np.ndarray and out.shape == shape and out.dtype == entry.plain and out.flags.carray
+    return out if fits and out.size else None
+
+
+def check_stream(stream: Any) -> None:
+    """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
+    if stream is not None:
+        here = backend()
+        handle = stream_handle(stream, here.native, here.device)
+        if handle:
+            here.native.stream_done(here.device, handle)  # refuses what is no stream
+
+
+def answers_at_once(here: Backend) -> bool:
+    """False for an emulator: who wants a result of host arrays should not wait for one, whatever use_backend says."""
+    return not here.emulated
+
+
+def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
+    """What "auto" takes for host arrays: on a GPU the first of the preferred rows that fits the type and the chip,
+    else NumPy's row."""
+    here = backend()
+    if answers_at_once(here):
+        name = type_name(dtype)
+        for row in (find(rule.name, wanted) for wanted in rule.preferred):
+            if name in row.types and not row.why_not(here):
+                return row
+    return host_row(rule.name)
+
+
+def _convert_on_host(
+    rule: Rule,
+    row: Variant | None,
+    values: tuple[int, ...],
+    inputs: tuple[Any, ...],
+    own: Mapping[str, Any],
+    out: Any,
+    module: Native | None,
+    key: Any,
+) -> Any:
+    """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
+    if row is None and rule.numpys_own is not None and rule.numpys_own(inputs, out):
+        return by_numpy(rule, inputs, {"out": out})
+    # Python's own numbers take the others' type, as in NumPy: they are converted last.
+    given = {name: x if type(x) in WEAK else host_array(x, name) for name, x in zip(rule.operands, inputs, strict=True)}
+    if rule.real:
+        _checks.check_real(rule, given)
+    others = {} if rule.numpys_own is not None else _checks.no_numbers(given)
+    dtype = None
+    if others:
+        _checks.refuse_none(rule, row, given)
+        _checks.check_numbers(rule, row, others)
+    else:
+        dtype = _common_type(rule, row, given)
+        if row is None:
+            row = fastest(rule, dtype)
+            values = () if row.on_host else row.values(own)
+    for name in rule.numbers:
+        _checks.check_one_number(rule, name, np.shape(given[name]))
+    if rule.numpys_own is not None and row is not None and row.on_host:
+        return by_numpy(rule, tuple(given.values()), {"out": out})
+    dots = out is ... and rule.dots and TAKES_DOTS
+    if dots:
+        out = None
+    result_type = None if dtype is None or row is None or row.on_host else from_name(row.signature(dtype)[2])
+    shape = _check_out_on_host(rule, out, result_type, given, own)
+    if dtype is None or row is None:
+        return _into(rule, out, _others_by_numpy(rule, given, own))
+    arrays = tuple(np.asarray(x, dtype) for x in given.values())
+    if result_type is None:
+        return _into(rule, out, by_numpy(rule, arrays, own))
+    if key is not None and module is not None:
+        same = all(x.dtype == dtype and x.dtype.kind != "V" for x in inputs)
+        plain = result_type if same and all(x.dtype.isnative for x in inputs) else None
+        remember(module, key, Entry(row, values, type_name(dtype), name_in_numpy(result_type), plain))
+    # Straight into out where that can be, also into an operand, which the device has a copy of by then.
+    if out is not None and out.dtype == result_type and out.shape == shape and out.size > 0:
+        target = np.asarray(out)
+        operands, result = rule.arranged.on_host(arrays, target)
+        if host_result(result) and np.may_share_memory(result, target):
+            _by_kernel(row, values, operands, result)
+            return out
+    made = np.empty(shape, result_type)
+    operands, result = rule.arranged.on_host(arrays, made)
+    _by_kernel(row, values, operands, result)
+    return made if dots else _into(rule, out, made)
+
+
+def _by_kernel(row: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> None:
+    here = backend()
+    _checks.check_place(row, here)
+    inputs = tuple(buffer_of(host_operand(x)) for x in operands)
+    _execute.execute(
+        row, values, inputs, (buffer_of(result),), here.native, here.device, 0, name_in_numpy(operands[0].dtype)
+    )
+
+
+def _check_out_on_host(
+    rule: Rule, out: Any, result_type: np.dtype[Any] | None, given: Mapping[str, Any], own: Mapping[str, Any]
+) -> Shape:
+    """The result's shape, if out, where there is one, takes the result."""
+    if out is not None:
+        _checks.check_is_array(rule.name, out, (np.ndarray,))
+        refuse_masked(out, f"{rule.name}: out", MASK_LOST, "out.data")
+        _checks.check_writable(rule.name, out.flags.writeable)
+        if result_type is not None:
+            possible = np.can_cast(result_type, out.dtype, casting="same_kind")
+            _checks.check_cast(rule.name, possible, name_in_numpy(result_type), told(out.dtype))
+    shapes = [np.shape(x) for x in given.values()]
+    shape = rule.shape(*shapes, **own)
+    if out is not None:
+        _checks.check_shape(rule, out.shape, shape, *shapes)
+    return shape
+
+
+def _others_by_numpy(rule: Rule, given: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+    """NumPy's answer for arrays as they came: what type the result has is its own matter."""
+    arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else native(x) for x in given.values())
+    try:
+        return by_numpy(rule, arrays, own)
+    except TypeError as error:
+        said = " and ".join(f"{n} of {told(np.asarray(x).dtype)}" for n, x in given.items())
+        raise TypeError(f"{rule.name}: {said}: NumPy says: {error}") from None
+
+
+def _common_type(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> np.dtype[Any]:
+    """The type that all inputs are brought to; TypeError if the operation or the row is not for it."""
+    kinds = [x if type(x) in WEAK else x.dtype for x in given.values()]
+    stays = row is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
+    dtype = (kinds[0] if stays else _common(kinds, rule)).newbyteorder("=")
+    _checks.check_type(rule, row, told(dtype))
+    if row is not None:
+        row.signature(dtype)
+        _checks.check_one_type(rule, row, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
+    return dtype
+
+
+def _is_listed(rule: Rule, dtype: np.dtype[Any]) -> bool:
+    """True if any row of the operation is for that type."""
+    name = type_name(dtype)
+    return any(name in row.types for row in variants(rule.name))
+
+
+def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:
+    weak = [kind for kind in kinds if type(kind) in WEAK]
+    types: set[np.dtype[Any]] = {kind for kind in kinds if type(kind) not in WEAK}
+    if weak and len(types) == 1 and complex not in map(type, weak):
+        (only,) = types
+        if type_name(only) == BFLOAT16:  # ml_dtypes makes float32 of it with 0.5, but with 2 it stays
+            return only
+    return np.dtype(rule.common(*kinds))
+
+
+def _into(rule: Rule, out: Array | None, result: Any) -> Any:
+    """The result in out, or where there is none by itself: NumPy's scalar for one number."""
+    if out is None:
+        return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
+    kind = np.asarray(result).dtype
+    possible = np.can_cast(kind, out.dtype, casting="same_kind")
+    _checks.check_cast(rule.name, possible, name_in_numpy(kind), told(out.dtype))
+    np.copyto(out, result, casting="same_kind")
+    return out
