@@ -222,33 +222,31 @@ def backend() -> Backend:
     >>> cudakern.backend().name in ("cuda", "emulator")
     True
     """
-    native, why = _select()
-    return Backend(native.backend_name(), _device_of(native), why, native)
+    native, device, why = current()
+    return Backend(native.backend_name(), device, why, native)
 
 
-def current() -> tuple[Native, int]:
-    """The C module that answers here and now, and the index of its device: backend() in short."""
-    native, _ = _select()
-    return native, _device_of(native)
+def current() -> tuple[Native, int, str]:
+    """backend() in short: the C module that answers here and now, the index of its device, and why.
 
-
-def _select() -> tuple[Native, str]:
-    """The C module that answers here and now, and why."""
-    name = _requested.get()
-    asked = "asked for by use_backend"
+    The device is the one that device() chose, else the one that the module chooses: the thread's current one if it
+    fits.
+    """
+    name, why = _requested.get(), "asked for by use_backend"
     if name is None:
-        name = os.environ.get(ENVIRONMENT, "").strip().lower() or None
-        asked = f"asked for by {ENVIRONMENT}"
+        name, why = os.environ.get(ENVIRONMENT, "").strip().lower() or None, f"asked for by {ENVIRONMENT}"
         if name is not None:
             _check(name)
-    if name == "emulator":
-        return emulator(), asked
-    native, reason = _cuda()
-    if native is not None:
-        return native, "a GPU that works" if name is None else asked
-    if name == "cuda":
-        raise CudaError(f"backend 'cuda' was {asked} and cannot be used: {reason}", NO_DEVICE, 100)
-    return emulator(), f"no GPU: {reason}"
+    native, reason = (None, "") if name == "emulator" else _cuda()
+    if native is not None and name is None:
+        why = "a GPU that works"
+    elif native is None:
+        if name == "cuda":
+            raise CudaError(f"backend 'cuda' was {why} and cannot be used: {reason}", NO_DEVICE, 100)
+        native, why = emulator(), why if name == "emulator" else f"no GPU: {reason}"
+    chosen = _chosen.get()
+    index = None if chosen is None else chosen.get(native.backend_name())
+    return native, native.choose_device() if index is None else index, why
 
 
 def native_of(name: str) -> Native:
@@ -258,13 +256,6 @@ def native_of(name: str) -> Native:
     if native is None:
         raise CudaError(f"backend {name!r} cannot be used: {reason}", NO_DEVICE, 100)
     return native
-
-
-def _device_of(native: Native) -> int:
-    """The device that device() chose, else the one that the module chooses: the thread's current one if it fits."""
-    chosen = _chosen.get()
-    index = None if chosen is None else chosen.get(native.backend_name())
-    return native.choose_device() if index is None else index
 
 
 class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):

@@ -61,7 +61,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     >>> cudakern.asarray(x) is x
     True
     """
-    native, device = current()
+    native, device, _ = current()
     name = None if dtype is None else _dtypes.name_of(dtype)
     handle = stream_handle(stream, native, device)
     if isinstance(x, DeviceArray):
@@ -135,7 +135,7 @@ def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
     >>> cudakern.empty((2, 3), "int8").nbytes
     6
     """
-    native, device = current()
+    native, device, _ = current()
     sizes, name = _layout.as_shape(shape), _dtypes.name_of(dtype)
     return DeviceArray(_transfer.new(native, sizes, name, device, stream_handle(stream, native, device)), native)
 
@@ -216,7 +216,7 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
     >>> cudakern.asarray(x).get().tolist()
     [1.0, 2.0, 3.0]
     """
-    native, _ = current()
+    native, _, _ = current()
     kind = _dtypes.from_name(_dtypes.name_of(dtype))
     sizes = _layout.check_size(_layout.as_shape(shape), kind.itemsize)
     nbytes = math.prod(sizes) * kind.itemsize
@@ -264,7 +264,7 @@ def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
     (7.0, 7.0)
     """
     _transfer.refuse_masked(x)
-    native, device = current()
+    native, device, _ = current()
     if isinstance(x, DeviceArray) and x._native is native:
         device = x._view.device
     return DeviceArray(_exchange.from_dlpack(x, native, device, stream), native)

@@ -90,7 +90,7 @@ def devices() -> list[Device]:
     >>> cudakern.devices()[0].index
     0
     """
-    native, _ = _backend.current()
+    native, _, _ = _backend.current()
     name = native.backend_name()
     return [Device(name, index) for index in range(native.device_count())]
 
@@ -134,7 +134,7 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
 
 def resolve(which: int | Device | None) -> tuple[Native, int]:
     """The current backend's C module, and the index of that device of it; None is the current one."""
-    native, index = _backend.current()
+    native, index, _ = _backend.current()
     if which is None:
         return native, index
     name = native.backend_name()

@@ -101,7 +101,8 @@ class Native(Protocol):
         /,
     ) -> Any:
         """What ``call`` finds in ``memo``; ``entry`` is kept with it. ``alike`` is a mask of the inputs that must have
-        the result's shape; where it is 0, ``shape`` is that shape, or a function of the inputs' shapes."""
+        the result's shape, ``shape`` gives that, of the inputs' shapes, and is asked when those are not the last
+        call's."""
 
     def call(
         self,
@@ -151,8 +152,9 @@ class Native(Protocol):
     ) -> dict[str, Any] | None:
         """Launches one kernel, before and after other uses of the same arrays as ``execute`` does.
 
-        A pointer takes a View without gaps, and writes it unless it is a pointer to const. A value is a Python number,
-        or an object with as many bytes as the parameter (a NumPy scalar). ``measure`` is as in ``execute``.
+        A pointer takes a View without gaps, and writes it unless it is a pointer to const. A value is a Python number
+        or a NumPy scalar of the parameter's type (of bfloat16: the bits as uint16); a struct is any object of its
+        size. ``measure`` is as in ``execute``.
         """
 
     # --- arrays on the device ----------------------------------------------------------------------------------------

@@ -305,5 +305,5 @@ def synchronize(device: int | Device | None = None) -> None:
     >>> x = cudakern.zeros((100, 100))
     >>> cudakern.synchronize()
     """
-    native, index = current() if device is None else _devices.resolve(device)
+    native, index = current()[:2] if device is None else _devices.resolve(device)
     native.synchronize(index)

@@ -61,11 +61,11 @@ def command(side, source, target):
         compiler = os.environ.get("CXX", "c++")
         line = [compiler, "-std=c++17", "-x", "c++", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
         line += ["-ffp-contract=off", *(flag for flag in ["-fno-gnu-unique"] if knows(compiler, flag))]
-        line += [f"-I{emulator_headers()}", str(source), "-o"]
+        line += [f"-I{emulator_headers()}", f"-I{ROOT / 'csrc'}", str(source), "-o"]
         return [*line, str(target), f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
     line += ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90"]
-    return [*line, f"-I{ROOT / 'csrc' / 'gpu'}", str(source), "-o", str(target)]
+    return [*line, f"-I{ROOT / 'csrc' / 'gpu'}", f"-I{ROOT / 'csrc'}", str(source), "-o", str(target)]
 
 
 def built(side, name):
@@ -73,7 +73,10 @@ def built(side, name):
     source = SOURCES / f"{name}.cu"
     digest = hashlib.sha256(side.encode())
     headers = emulator_headers() if side == "emulator" else ROOT / "csrc" / "gpu"
-    for path in [source, SOURCES / "kernels.h", *sorted(headers.rglob("*.[hc]*"))]:
+    used = [SOURCES / "kernels.h", *sorted(headers.rglob("*.[hc]*"))]
+    if name.startswith("set"):
+        used += sorted((ROOT / "csrc" / "kernels").glob("*.*h"))
+    for path in [source, *used]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     if side == "emulator":
         digest.update(str(PACKAGE).encode())  # the library's place is written into the file

@@ -101,6 +101,7 @@ def test_a_users_kernels_compile_without_warnings(compiler, path, tmp_path):
         "-Werror",
         "-Wno-unknown-pragmas",
         f"-I{cuda_api.emulator_headers()}",
+        f"-I{cuda_api.ROOT / 'csrc'}",  # (a set includes the package's own headers of the seam)
         str(path),
     ]
     run = subprocess.run(line, capture_output=True, text=True)

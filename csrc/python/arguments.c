@@ -1,4 +1,6 @@
 // Python's numbers, names and tuples to C's.
+#include <string.h>
+
 #include "python.h"
 
 int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted) {
@@ -52,6 +54,32 @@ int read_stream(PyObject *object, cudaStream_t *stream) {
     uintptr_t handle;
     if (read_handle(object, "stream", &handle) < 0) return -1;
     *stream = ck_stream_of((int64_t)handle);
+    return 0;
+}
+
+int write_number(PyObject *object, int dtype, void *value) {
+    const int is_signed = dtype == CK_INT8 || dtype == CK_INT16 || dtype == CK_INT32 || dtype == CK_INT64;
+    const int is_unsigned = dtype == CK_UINT8 || dtype == CK_UINT16 || dtype == CK_UINT32 || dtype == CK_UINT64;
+    if (!PyLong_Check(object) && !PyFloat_Check(object)) return 0;
+    if (dtype == CK_FLOAT32 || dtype == CK_FLOAT64 || dtype == CK_COMPLEX64 || dtype == CK_COMPLEX128) {
+        const double doubles[2] = {PyFloat_AsDouble(object), 0};
+        const float singles[2] = {(float)doubles[0], 0};
+        const int narrow = dtype == CK_FLOAT32 || dtype == CK_COMPLEX64;
+        memcpy(value, narrow ? (const void *)singles : (const void *)doubles, ck_dtype_size(dtype));
+    } else if (PyLong_Check(object) && (is_signed || is_unsigned || dtype == CK_BOOL)) {
+        const size_t bytes = ck_dtype_size(dtype);
+        const int bits = dtype == CK_BOOL ? 1 : 8 * (int)bytes;
+        const long long given = is_signed ? PyLong_AsLongLong(object) : (long long)PyLong_AsUnsignedLongLong(object);
+        const unsigned long long rest = is_signed   ? (unsigned long long)((given >> (bits - 1)) ^ (given >> 63))
+                                        : bits < 64 ? (unsigned long long)given >> bits
+                                                    : 0;
+        if (rest != 0) return 0;
+        memcpy(value, &given, bytes); // (the lowest bytes come first on every processor that CUDA is for)
+    } else {
+        return 0;
+    }
+    if (PyErr_Occurred() == NULL) return 1;
+    PyErr_Clear(); // too large
     return 0;
 }
 

@@ -40,6 +40,11 @@ static int parse_format(const char *format, Py_ssize_t size, ck_view *view) {
     return -1;
 }
 
+int buffer_dtype(const Py_buffer *buffer) {
+    ck_view view;
+    return parse_format(buffer->format, buffer->itemsize, &view) == 0 && !view.swapped ? view.dtype : -1;
+}
+
 static int describe(const Py_buffer *buffer, const char *role, int number, int writable, ck_view *view) {
     if (parse_format(buffer->format, buffer->itemsize, view) < 0) {
         PyErr_Format(PyExc_TypeError,

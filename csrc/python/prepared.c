@@ -5,34 +5,58 @@
 // It gives NotImplemented where the kind is new to the memo, or something does not fit: Python then converts what can be
 // converted, says what is wrong with what cannot, and prepares the next call of the kind. Nothing here words an error for
 // a call that is not plain.
+#include <stdatomic.h>
+#include <string.h>
+
 #include "python.h"
+
+// A number that was given as one, in device memory. It is kept, since the next call often has the same.
+typedef struct number {
+    char value[16];
+    view *view;
+} number;
+
+enum { MOST_NUMBERS = CK_MAX_VIEWS * (1 + CK_MAX_DIMS) };
+
+// The shapes of the last call's inputs and of its result, one after the other.
+typedef struct shapes {
+    int inputs; // how many of the numbers are the inputs'
+    int64_t numbers[MOST_NUMBERS];
+} shapes;
 
 typedef struct prepared {
     PyObject_HEAD const ck_operation *operation;
     const ck_variant *variant;
     int64_t parameters[CK_MAX_PARAMETERS];
     ck_types types;
-    unsigned alike;  // a mask of inputs: they must have the result's shape; 0: `shape` tells it
-    PyObject *shape; // the result's, a tuple, or a function of the inputs' shapes
+    unsigned alike;  // a mask: inputs that must have the result's shape
+    PyObject *shape; // a function: of the inputs' shapes, the result's
     PyObject *entry; // what Python knows of calls of this kind
+    // Of the last call; a call that looks takes it out for that time.
+    _Atomic(shapes *) last;
+    _Atomic(number *) kept[CK_MAX_VIEWS];
 } prepared;
 
 // The arrays of a call: inputs, then the result.
 typedef struct arrays {
-    view *held[CK_MAX_VIEWS];
+    view *held[CK_MAX_VIEWS]; // NULL: a number, before it has its place on the device
     ck_view views[CK_MAX_VIEWS];
     ck_memory *memories[CK_MAX_VIEWS];
-    int count;
+    int count, device;
 } arrays;
 
 static void release(arrays *arrays) {
-    while (arrays->count > 0) Py_DECREF(arrays->held[--arrays->count]);
+    while (arrays->count > 0) Py_XDECREF((PyObject *)arrays->held[--arrays->count]);
 }
 
-static void add(arrays *arrays, view *array) { // takes over the reference
-    arrays->held[arrays->count] = array;
-    arrays->views[arrays->count] = array->array.view;
-    arrays->memories[arrays->count++] = array->array.memory;
+static void set(arrays *arrays, int i, view *array) { // takes over the reference
+    arrays->held[i] = array;
+    arrays->views[i] = array->array.view;
+    arrays->memories[i] = array->array.memory;
+}
+
+static void add(arrays *arrays, view *array) {
+    set(arrays, arrays->count++, array);
 }
 
 // DeviceArray is Python's: it is there once cudakern is imported.
@@ -62,7 +86,8 @@ static int take(module_state *state, PyObject *object, arrays *arrays) {
 // What tells one kind of array from another, as far as a kernel may depend on it: type, gaps, and whether it is a
 // number, a vector, a matrix, or has more axes.
 enum { TYPE_BITS = 4, KIND_BITS = TYPE_BITS + 3, DEVICE_BITS = 16 };
-_Static_assert(CK_DTYPE_COUNT <= 1 << TYPE_BITS && (CK_MAX_VIEWS - 1) * KIND_BITS + DEVICE_BITS <= 64,
+enum { INTEGER = CK_DTYPE_COUNT, FLOAT = INTEGER | 1 << TYPE_BITS }; // Python's own numbers
+_Static_assert((int)CK_DTYPE_COUNT < 1 << TYPE_BITS && (CK_MAX_VIEWS - 1) * KIND_BITS + DEVICE_BITS <= 64,
                "all in a word");
 
 static unsigned kind_of(const ck_view *view) {
@@ -70,40 +95,63 @@ static unsigned kind_of(const ck_view *view) {
     return (unsigned)view->dtype | (unsigned)ck_view_is_contiguous(view) << TYPE_BITS | axes << (TYPE_BITS + 1);
 }
 
-// 1: all are arrays of one device of this module. They are released by the caller in any case.
+// 1: all are arrays of one device of this module, or numbers. They are released by the caller in any case.
 static int take_inputs(module_state *state, PyObject *inputs, arrays *arrays, unsigned long long *kinds) {
     const Py_ssize_t count = PyTuple_Check(inputs) ? PyTuple_Size(inputs) : 0;
     *kinds = 0;
+    arrays->device = -1;
     if (count < 1 || count >= CK_MAX_VIEWS) return 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!take(state, PyTuple_GetItem(inputs, i), arrays) || arrays->held[i]->device != arrays->held[0]->device)
-            return 0;
-        *kinds = *kinds << KIND_BITS | kind_of(&arrays->views[i]);
+    for (int i = 0; i < count; i++) {
+        PyObject *input = PyTuple_GetItem(inputs, i);
+        unsigned kind;
+        if (PyFloat_CheckExact(input) || PyLong_CheckExact(input)) {
+            arrays->held[i] = NULL;
+            arrays->views[i] = (ck_view){.data = NULL};
+            arrays->count++;
+            kind = PyFloat_CheckExact(input) ? FLOAT : INTEGER;
+        } else {
+            if (!take(state, input, arrays)) return 0;
+            if (arrays->device < 0) arrays->device = arrays->held[i]->device;
+            if (arrays->device != arrays->held[i]->device) return 0;
+            kind = kind_of(&arrays->views[i]);
+        }
+        *kinds = *kinds << KIND_BITS | kind;
     }
-    *kinds = *kinds << DEVICE_BITS | (unsigned)arrays->held[0]->device;
-    return arrays->held[0]->device < 1 << DEVICE_BITS;
+    *kinds = *kinds << DEVICE_BITS | (unsigned)arrays->device;
+    return arrays->device >= 0 && arrays->device < 1 << DEVICE_BITS;
 }
 
 // Integers and words are equal only if they are the same. (1.0 and True are equal to 1.)
-static int are_plain(PyObject *parameters) {
+static int are_plain(PyObject *variant, PyObject *parameters) {
     PyObject *name, *value;
     Py_ssize_t at = 0;
+    if (!PyUnicode_CheckExact(variant) || !PyDict_Check(parameters)) return 0;
     while (PyDict_Next(parameters, &at, &name, &value))
         if (!PyLong_CheckExact(value) && !PyUnicode_CheckExact(value)) return 0;
     return 1;
 }
 
+// (rule, variant, kinds, name, value, name, value...)
 static PyObject *make_key(PyObject *rule, PyObject *variant, PyObject *parameters, unsigned long long kinds) {
-    PyObject *number = PyLong_FromUnsignedLongLong(kinds), *key = NULL;
-    if (number != NULL && PyDict_Size(parameters) == 0) {
-        key = PyTuple_Pack(3, rule, variant, number);
-    } else if (number != NULL) {
-        PyObject *items = PyDict_Items(parameters), *tuple = items ? PyList_AsTuple(items) : NULL;
-        if (tuple != NULL) key = PyTuple_Pack(4, rule, variant, number, tuple);
-        Py_XDECREF(items);
-        Py_XDECREF(tuple);
+    PyObject *key = PyTuple_New(3 + 2 * PyDict_Size(parameters)), *number = PyLong_FromUnsignedLongLong(kinds);
+    PyObject *name, *value;
+    Py_ssize_t at = 0, next = 3;
+    if (key == NULL || number == NULL) {
+        Py_XDECREF(key);
+        Py_XDECREF(number);
+        return NULL;
     }
-    Py_XDECREF(number);
+    Py_INCREF(rule);
+    Py_INCREF(variant);
+    PyTuple_SetItem(key, 0, rule);
+    PyTuple_SetItem(key, 1, variant);
+    PyTuple_SetItem(key, 2, number);
+    while (PyDict_Next(parameters, &at, &name, &value)) {
+        Py_INCREF(name);
+        Py_INCREF(value);
+        PyTuple_SetItem(key, next++, name);
+        PyTuple_SetItem(key, next++, value);
+    }
     return key;
 }
 
@@ -117,7 +165,7 @@ static PyObject *key(PyObject *module, PyObject *const *arguments, Py_ssize_t co
         return NULL;
     }
     know_arrays(state);
-    const int known = are_plain(arguments[2]) && take_inputs(state, arguments[3], &arrays, &kinds);
+    const int known = are_plain(arguments[1], arguments[2]) && take_inputs(state, arguments[3], &arrays, &kinds);
     release(&arrays);
     return known ? make_key(arguments[0], arguments[1], arguments[2], kinds) : none();
 }
@@ -143,6 +191,8 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
     made->operation = operation;
     made->variant = variant;
     made->alike = (unsigned)alike;
+    atomic_init(&made->last, NULL);
+    for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&made->kept[i], NULL);
     made->shape = arguments[5];
     made->entry = arguments[6];
     Py_INCREF(made->shape);
@@ -172,32 +222,50 @@ static prepared *find(module_state *state, PyObject *key) {
 }
 
 // --- call ----------------------------------------------------------------------------------------------------------
-// The result's shape. 1: there it is; 0: the inputs' shapes do not go together so.
-static int shape_of(const prepared *prepared, const arrays *arrays, ck_view *result) {
-    if (prepared->alike != 0) {
-        int first = 0;
-        while (!(prepared->alike >> first & 1)) first++;
-        for (int i = first + 1; i < arrays->count; i++)
-            if (prepared->alike >> i & 1 && !ck_view_same_shape(&arrays->views[i], &arrays->views[first])) return 0;
-        *result = arrays->views[first];
-        return 1;
+// The number of axes and the lengths; returns how many numbers these are.
+static int write_shape(const ck_view *view, int64_t *numbers) {
+    numbers[0] = view->ndim;
+    for (int i = 0; i < view->ndim; i++) numbers[1 + i] = view->shape[i];
+    return 1 + view->ndim;
+}
+
+// What Python's function says. 1: there it is; 0: the shapes do not go together, or an exception is set.
+static int ask_for_shape(const prepared *prepared, const arrays *arrays, ck_view *result) {
+    PyObject *shapes = PyTuple_New(arrays->count);
+    for (int i = 0; shapes != NULL && i < arrays->count; i++) {
+        PyObject *of = make_integers(arrays->views[i].shape, arrays->views[i].ndim);
+        if (of == NULL || PyTuple_SetItem(shapes, i, of) < 0) Py_CLEAR(shapes);
     }
-    PyObject *shape = prepared->shape;
-    if (PyTuple_Check(shape)) {
-        Py_INCREF(shape);
-    } else {
-        PyObject *shapes = PyTuple_New(arrays->count);
-        for (int i = 0; shapes != NULL && i < arrays->count; i++) {
-            PyObject *of = make_integers(arrays->views[i].shape, arrays->views[i].ndim);
-            if (of == NULL || PyTuple_SetItem(shapes, i, of) < 0) Py_CLEAR(shapes);
-        }
-        shape = shapes ? PyObject_Call(prepared->shape, shapes, NULL) : NULL;
-        Py_XDECREF(shapes);
-    }
+    PyObject *shape = shapes ? PyObject_Call(prepared->shape, shapes, NULL) : NULL;
     const int read = shape ? read_shape(shape, result) : -1;
+    Py_XDECREF(shapes);
     Py_XDECREF(shape);
     if (read < 0 && PyErr_ExceptionMatches(PyExc_ValueError)) PyErr_Clear(); // Python says it, in its order
+    for (int i = 0; read == 0 && i < arrays->count; i++)
+        if (prepared->alike >> i & 1 && !ck_view_same_shape(&arrays->views[i], result)) return 0;
     return read == 0;
+}
+
+// The result's shape, into `result`; 0 as above.
+static int shape_of(prepared *prepared, const arrays *arrays, ck_view *result) {
+    int64_t asked[MOST_NUMBERS];
+    int count = 0, known = 1;
+    for (int i = 0; i < arrays->count; i++) count += write_shape(&arrays->views[i], &asked[count]);
+    shapes *last = atomic_exchange(&prepared->last, NULL);
+    if (last != NULL && last->inputs == count && memcmp(last->numbers, asked, sizeof *asked * (size_t)count) == 0) {
+        result->ndim = (int)last->numbers[count];
+        memcpy(result->shape, &last->numbers[count + 1], sizeof *asked * (size_t)result->ndim);
+    } else {
+        known = ask_for_shape(prepared, arrays, result);
+        if (last == NULL) last = PyMem_Calloc(1, sizeof *last);
+        if (last != NULL) {
+            last->inputs = known ? count : -1;
+            memcpy(last->numbers, asked, sizeof *asked * (size_t)count);
+            if (known) write_shape(result, &last->numbers[count]);
+        }
+    }
+    PyMem_Free(atomic_exchange(&prepared->last, last));
+    return known;
 }
 
 // 1: the result can be written straight into this array.
@@ -207,10 +275,65 @@ static int take_output(module_state *state, const prepared *prepared, PyObject *
     if (!take(state, out, arrays)) return 0;
     const view *array = arrays->held[inputs];
     const ck_view *target = &array->array.view;
-    int fits = array->device == arrays->held[0]->device && target->dtype == prepared->types.output &&
-               !array->read_only && ck_view_same_shape(target, result) && ck_view_is_contiguous(target);
+    int fits = array->device == arrays->device && target->dtype == prepared->types.output && !array->read_only &&
+               ck_view_same_shape(target, result) && ck_view_is_contiguous(target);
     for (int i = 0; i < inputs; i++) fits = fits && !ck_view_overlap(target, &arrays->views[i]);
     return fits;
+}
+
+static void drop(number *number) {
+    if (number == NULL) return;
+    Py_XDECREF((PyObject *)number->view);
+    PyMem_Free(number);
+}
+
+static number *make_number(module_state *state, int dtype, const char value[16], int device, cudaStream_t stream) {
+    number *made = PyMem_Calloc(1, sizeof *made);
+    view *array = made ? view_allocate(state) : NULL;
+    if (array == NULL) {
+        PyMem_Free(made);
+        return PyErr_Occurred() ? NULL : (number *)PyErr_NoMemory();
+    }
+    memcpy(made->value, value, sizeof made->value);
+    made->view = array;
+    ck_error error = {0};
+    ck_memory *memory = NULL;
+    ck_view described = {.ndim = 0};
+    outside outside;
+    ck_view_lay_out(&described, dtype);
+    outside_begin(&outside, state);
+    int status = ck_memory_allocate(state->runtime, device, ck_dtype_size(dtype), stream, &memory, &error);
+    if (status == CK_OK) {
+        described.data = ck_memory_data(memory);
+        view_fill(array, memory, &described, 1, 0);
+        status = ck_array_fill(state->runtime, &array->array, value, stream, &error);
+    }
+    if (outside_end(&outside, status, &error) == 0) return made;
+    drop(made);
+    return NULL;
+}
+
+// Numbers get their places on the device. 1: done; 0: one does not fit the arrays' type; -1: an exception is set.
+static int place_numbers(module_state *state, prepared *prepared, PyObject *inputs, arrays *arrays,
+                         cudaStream_t stream) {
+    const int dtype = prepared->types.input;
+    const int count = (int)PyTuple_Size(inputs);
+    for (int i = 0; i < count; i++) {
+        char value[16] = {0};
+        if (arrays->held[i] != NULL) continue;
+        if (!write_number(PyTuple_GetItem(inputs, i), dtype, value)) return 0;
+        number *number = atomic_exchange(&prepared->kept[i], NULL);
+        if (number != NULL && memcmp(number->value, value, sizeof value) != 0) {
+            drop(number);
+            number = NULL;
+        }
+        if (number == NULL) number = make_number(state, dtype, value, arrays->device, stream);
+        if (number == NULL) return -1;
+        Py_INCREF((PyObject *)number->view);
+        set(arrays, i, number->view);
+        drop(atomic_exchange(&prepared->kept[i], number));
+    }
+    return 1;
 }
 
 // 1: a new array of that shape is one that memory may have.
@@ -225,7 +348,7 @@ static int can_be(const ck_view *result) {
 static int enqueue(module_state *state, const prepared *prepared, arrays *arrays, ck_view *result, view *made,
                    cudaStream_t stream) {
     ck_error error; // large: what is not used is not cleared
-    const int device = arrays->held[0]->device;
+    const int device = arrays->device;
     outside outside;
     ck_error_clear(&error);
     outside_begin(&outside, state);
@@ -268,12 +391,13 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
         read_stream(arguments[5], &stream) < 0)
         return NULL;
     arrays.count = 0;
-    if (take_inputs(state, arguments[3], &arrays, &kinds) && are_plain(arguments[2])) {
+    if (take_inputs(state, arguments[3], &arrays, &kinds) && are_plain(arguments[1], arguments[2])) {
         key = make_key(arguments[0], arguments[1], arguments[2], kinds);
         prepared = find(state, key);
     }
     int fits = prepared != NULL && shape_of(prepared, &arrays, &result);
     if (fits) fits = out != Py_None ? take_output(state, prepared, out, &result, &arrays) : can_be(&result);
+    if (fits) fits = place_numbers(state, prepared, arguments[3], &arrays, stream) > 0;
     if (fits && out == Py_None) made = view_allocate(state);
     if (fits && (out != Py_None || made != NULL)) {
         result.swapped = 0;
@@ -300,12 +424,18 @@ static int prepared_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((prepared *)self)->shape);
     Py_VISIT(((prepared *)self)->entry);
+    for (int i = 0; i < CK_MAX_VIEWS; i++) {
+        const number *number = atomic_load(&((prepared *)self)->kept[i]);
+        if (number != NULL) Py_VISIT(number->view);
+    }
     return 0;
 }
 
 static int prepared_clear(PyObject *self) {
     Py_CLEAR(((prepared *)self)->shape);
     Py_CLEAR(((prepared *)self)->entry);
+    PyMem_Free(atomic_exchange(&((prepared *)self)->last, NULL));
+    for (int i = 0; i < CK_MAX_VIEWS; i++) drop(atomic_exchange(&((prepared *)self)->kept[i], NULL));
     return 0;
 }
 
@@ -356,8 +486,8 @@ PyMethodDef prepared_methods[] = {
     {"prepare", FAST(prepare),
      PyDoc_STR(
          "prepare(operation, variant, parameters, dtype, alike, shape, entry, /)\n--\n\n"
-         "What call needs, for memo: alike, a mask of inputs that must have the result's shape, or shape, a tuple "
-         "or a function of the inputs' shapes.")},
+         "What call needs, for memo: alike, a mask of inputs that must have the result's shape; shape, a function "
+         "of the inputs' shapes.")},
     {"call", FAST(call),
      PyDoc_STR("call(rule, variant, parameters, inputs, out, stream, /)\n--\n\n"
                "A call on DeviceArrays, enqueued; NotImplemented unless its kind is prepared and the arrays fit.")},

@@ -93,7 +93,8 @@ const char *read_text(PyObject *object, const char *what);
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values); // how many
 int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
 int read_dtype(PyObject *object, int *dtype);
-PyObject *make_integers(const int64_t *values, int count); // a tuple
+int write_number(PyObject *object, int dtype, void *value); // 1: an int or a float, and the type has it; no exception
+PyObject *make_integers(const int64_t *values, int count);  // a tuple
 
 // --- buffers.c ---------------------------------------------------------------------------------------------------
 // The host's arrays of a call. A buffer held keeps its array's memory where it is, until buffers_release.
@@ -103,6 +104,8 @@ typedef struct buffers {
 } buffers;
 // The array, or the pair (array, "bfloat16"), as a view.
 int buffers_take(buffers *buffers, PyObject *array, const char *role, int number, int writable, ck_view *view);
+// The dtype of a buffer's items; -1: none of ours, or not in this machine's order.
+int buffer_dtype(const Py_buffer *buffer);
 void buffers_release(buffers *buffers);
 
 // --- call.c ------------------------------------------------------------------------------------------------------

@@ -81,37 +81,11 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
 }
 
 static int refuse_value(PyObject *object, const ck_kernel_parameter *parameter, int number) {
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
-        return -1;
     PyErr_Clear();
     PyErr_Format(PyExc_TypeError, "argument %d is %R, and the parameter is a value of %s, %zu bytes long", number,
                  object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type of its own",
                  parameter->bytes);
     return -1;
-}
-
-// A Python number as the parameter's type has it.
-static int write_number(PyObject *object, const ck_kernel_parameter *parameter, int number, char *value) {
-    const int dtype = parameter->dtype;
-    if (dtype == CK_FLOAT32 || dtype == CK_FLOAT64) {
-        const double given = PyFloat_AsDouble(object);
-        const float single = (float)given;
-        if (PyErr_Occurred()) return refuse_value(object, parameter, number);
-        memcpy(value, dtype == CK_FLOAT32 ? (const void *)&single : (const void *)&given, parameter->bytes);
-        return 0;
-    }
-    const int is_signed = dtype == CK_INT8 || dtype == CK_INT16 || dtype == CK_INT32 || dtype == CK_INT64;
-    const int is_unsigned = dtype == CK_UINT8 || dtype == CK_UINT16 || dtype == CK_UINT32 || dtype == CK_UINT64;
-    if (!PyLong_Check(object) || !(is_signed || is_unsigned || dtype == CK_BOOL))
-        return refuse_value(object, parameter, number);
-    const int bits = 8 * (int)parameter->bytes;
-    const long long given = is_signed ? PyLong_AsLongLong(object) : (long long)PyLong_AsUnsignedLongLong(object);
-    const unsigned long long rest = is_signed   ? (unsigned long long)((given >> (bits - 1)) ^ (given >> 63))
-                                    : bits < 64 ? (unsigned long long)given >> (dtype == CK_BOOL ? 1 : bits)
-                                                : 0;
-    if (PyErr_Occurred() || rest != 0) return refuse_value(object, parameter, number);
-    memcpy(value, &given, parameter->bytes); // (the lowest bytes come first on every processor that CUDA is for)
-    return 0;
 }
 
 static int read_value(PyObject *object, const ck_kernel_parameter *parameter, int number, arguments *arguments) {
@@ -124,10 +98,13 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     char *value = arguments->values + at;
     arguments->used = at + parameter->bytes;
     arguments->addresses[number] = value;
-    if (PyLong_Check(object) || PyFloat_Check(object)) return write_number(object, parameter, number, value);
-    // NumPy's scalars and structures, and bytes, are taken as they are.
-    if (PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0) return refuse_value(object, parameter, number);
-    const int fits = buffer.len == (Py_ssize_t)parameter->bytes;
+    if (write_number(object, parameter->dtype, value)) return 0;
+    if (PyLong_Check(object) || PyFloat_Check(object)) return refuse_value(object, parameter, number);
+    // NumPy's scalars are taken where their type is the parameter's; for a type of its own, anything of its size is.
+    if (PyObject_GetBuffer(object, &buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0)
+        return refuse_value(object, parameter, number);
+    const int dtype = parameter->dtype == CK_BFLOAT16 ? CK_UINT16 : parameter->dtype; // no format is bfloat16
+    const int fits = buffer.len == (Py_ssize_t)parameter->bytes && (dtype < 0 || buffer_dtype(&buffer) == dtype);
     if (fits) memcpy(value, buffer.buf, parameter->bytes);
     PyBuffer_Release(&buffer);
     return fits ? 0 : refuse_value(object, parameter, number);

@@ -16,14 +16,15 @@ from typing import Any
 from .._array import DeviceArray
 from .._observer import observer
 from .._streams import stream_handle
-from .._table import told
+from .._table import AUTO, NUMPY, told
 from . import _checks
 from ._execute import named
 from ._on_device import on_device, row_on_device
-from ._on_host import check_stream, on_host
+from ._on_host import check_stream, on_host, plainly
 from ._rule import Rule
 
 NOTHING: Mapping[str, Any] = {}
+HOST = (AUTO, NUMPY)  #: variants that may need no device, on host arrays
 
 
 def call(
@@ -41,15 +42,22 @@ def call(
     ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
     """
     module = getattr(inputs[rule.first], "_native", None)
-    if module is None:
-        return on_host(rule, inputs, out, variant, stream, parameters, own)
     if observer.get() is None:
-        given = {**own, **parameters} if own else parameters
-        handle = 0 if stream is None else stream_handle(stream, module, inputs[rule.first]._view.device)
-        result = module.call(rule.key, variant, given, inputs, out, handle)
+        if module is not None:
+            given = {**own, **parameters} if own else parameters
+            handle = 0 if stream is None else stream_handle(stream, module, inputs[rule.first]._view.device)
+            result = module.call(rule.key, variant, given, inputs, out, handle)
+        elif stream is None and isinstance(variant, str) and variant not in HOST:
+            result = plainly(rule, inputs, out, variant, parameters, own)
+        else:
+            result = NotImplemented
         if result is not NotImplemented:
             return result
-    return on_device(rule, inputs, out, variant, stream, parameters, own)
+    if rule.ready is not None:
+        inputs, own = rule.ready(inputs, own, parameters, variant)
+    out = _checks.only(rule.name, out)
+    elsewhere = any(isinstance(x, DeviceArray) for x in (*inputs, out))
+    return (on_device if elsewhere else on_host)(rule, inputs, out, variant, stream, parameters, own)
 
 
 def check(

@@ -23,7 +23,8 @@ class Entry(NamedTuple):
     values: tuple[int, ...]  #: of the row's parameters
     dtype: str  #: that the inputs are brought to
     result: str  #: the type of the row's result
-    plain: np.dtype[Any] | None = None  #: of host arrays that need no conversion: the result's type
+    #: Of host arrays that need no conversion: their type and the result's.
+    plain: tuple[np.dtype[Any], np.dtype[Any]] | None = None
 
 
 def remember(module: Native, key: Any, what: Any) -> None:
@@ -36,7 +37,7 @@ def named(
     rule: Rule, variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
 ) -> tuple[Variant | None, tuple[int, ...]]:
     """The row of that name and its parameters' values; no row for "auto", which has no parameters."""
-    if variant == AUTO:
+    if isinstance(variant, str) and variant == AUTO:
         _checks.refuse_parameters(rule.name, parameters)
         return None, ()
     row = find(rule.name, variant, also=(AUTO,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,7 @@ from .._layout import Shape
 from .._table import told
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import call
-from ._rule import Rule, spread
+from ._rule import Given, Rule, spread
 
 MODES = ("clamp", "wrap", "mirror", "border")
 FILTERS = ("linear", "nearest")
@@ -45,14 +44,15 @@ def common(*given: Any) -> np.dtype[Any]:
 
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
     """The result's shape: the coordinates'."""
+    first = coordinates[0]
+    if len(table) == axes and all(table) and coordinates.count(first) == len(coordinates):
+        return first
     if len(table) != axes:
         raise ValueError(f"{name}: the table is {table}, and it must have {axes} axes")
     if 0 in table:
         raise ValueError(f"{name}: the table is {table}: none of its axes may be empty")
-    if len(set(coordinates)) > 1:
-        said = ", ".join(f"{c} is {s}" for c, s in zip(AXES[-axes:], coordinates, strict=True))
-        raise ValueError(f"{name}: {said}, which do not broadcast")
-    return coordinates[0]
+    said = ", ".join(f"{c} is {s}" for c, s in zip(AXES[-axes:], coordinates, strict=True))
+    raise ValueError(f"{name}: {said}, which do not broadcast")
 
 
 def rule(name: str, axes: int) -> Rule:
@@ -64,26 +64,16 @@ def rule(name: str, axes: int) -> Rule:
         preferred=("global_memory",),
         shape=functools.partial(shape_of, name, axes),
         common=common,
+        ready=functools.partial(ready, name),
     )
 
 
-def look_up(
-    rule: Rule,
-    table: Any,
-    coordinates: tuple[Any, ...],
-    mode: str,
-    filter: str,
-    variant: str,
-    stream: Any,
-    parameters: dict[str, Any],
-    out: Any,
-) -> Any:
-    """The call, once the coordinates are of one shape."""
-    check_word(rule.name, "mode", mode, MODES)
-    check_word(rule.name, "filter", filter, FILTERS)
-    own = {"mode": mode, "filter": filter}
-    given = (table, *together(table, coordinates))
-    return call(rule, given, variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+def ready(name: str, inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
+    """The coordinates of one shape."""
+    check_word(name, "mode", own["mode"], MODES)
+    check_word(name, "filter", own["filter"], FILTERS)
+    table, *coordinates = inputs
+    return (table, *together(table, tuple(coordinates))), own
 
 
 def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:

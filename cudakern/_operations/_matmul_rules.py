@@ -16,7 +16,7 @@ from .._host import host_array, refuse_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast
 from .._native import Native, View
 from .._transfer import Array
-from ._rule import AsTheyAre, HostArrays, Rule, Views
+from ._rule import AsTheyAre, Given, HostArrays, Rule, Views
 
 NAME = "matmul"
 
@@ -216,11 +216,13 @@ def _common_type(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any] | None:
     return first if first == second == result and result.kind in "biufc" else None
 
 
-def refuse_scalars(inputs: tuple[Any, ...]) -> None:
+def ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
     """ValueError for a number in host memory beside an array on a device."""
-    for name, x in zip("ab", inputs, strict=True):
-        if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
-            raise ValueError(f"matmul: {name} is a scalar; use * for that")
+    if any(isinstance(x, DeviceArray) for x in inputs):
+        for name, x in zip("ab", inputs, strict=True):
+            if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
+                raise ValueError(f"matmul: {name} is a scalar; use * for that")
+    return inputs, own
 
 
 def shape_of(a: Shape, b: Shape) -> Shape:
@@ -244,5 +246,5 @@ RULE = Rule(
     counted=lambda a, b: product(a, b).as_one_stack,
     dots=True,
     numpys_own=numpys_own,
-    refuse=refuse_scalars,
+    ready=ready,
 )

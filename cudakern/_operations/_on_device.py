@@ -35,10 +35,8 @@ def on_device(
     """Arrays that are converted, broadcast or arranged there, or whose kind is new; or that cannot be taken."""
     key, entry = _known_on_device(rule, inputs, variant, parameters, own)
     row, values = named(rule, variant, parameters, own) if entry is None else (entry.row, entry.values)
-    out = _checks.only(rule.name, out)
     if out is ... and rule.dots:  # results on the device are arrays anyway
         out = None
-    rule.refuse(inputs)
     given = dict(zip(rule.operands, inputs, strict=True))
     numbers = {
         name: given[name] if type(given[name]) in WEAK else host_array(given[name], name)
@@ -131,9 +129,7 @@ def _prepared(
     views = tuple(x._view for x in arrays.values())
     if {x.dtype for x in views} != {entry.dtype} or not rule.arranged.is_plain(views):
         return None
-    shape: Any = functools.partial(rule.shape, **own) if own else rule.shape
-    if rule.fixed is not None:
-        shape = rule.fixed
+    shape = functools.partial(rule.shape, **own) if own else rule.shape
     return module.prepare(rule.name, entry.row.name, entry.values, entry.dtype, rule.alike, shape, entry)
 
 

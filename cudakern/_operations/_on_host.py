@@ -2,30 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from .._array import DeviceArray
 from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import MASK_LOST, host_array, host_operand, host_result, native
 from .._layout import MAX_DIMS, Shape
-from .._native import Native
-from .._observer import observer
 from .._streams import stream_handle
-from .._table import AUTO, NUMPY, Variant, find, told, variants
+from .._table import AUTO, Variant, find, told, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
 from ._execute import Entry, by_numpy, host_row, named, remember
-from ._on_device import on_device
 from ._rule import WEAK, Rule
 
 #: numpy.matmul takes out=... from here on: "an array, also where the result is a scalar".
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-SHAPE, DTYPE = attrgetter("shape"), attrgetter("dtype")
+SHAPE = attrgetter("shape")
+
+
+def plainly(
+    rule: Rule, inputs: tuple[Any, ...], out: Any, variant: Any, parameters: Mapping[str, Any], own: Mapping[str, Any]
+) -> Any:
+    """The result of a kernel row by name, of NumPy arrays that it takes as they are, in a call of a known kind;
+    NotImplemented for all other calls."""
+    try:
+        module, device, _ = current()
+        entry = module.memo.get(_key(rule, variant, device, inputs, own, parameters))
+        if entry is None:
+            return NotImplemented
+        given, result = entry.plain
+        arrays = []
+        for x in inputs:
+            if type(x) in WEAK:
+                x = np.asarray(x, given)
+            elif type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > MAX_DIMS:
+                return NotImplemented
+            arrays.append(x)
+        shapes = tuple(map(SHAPE, arrays))
+        shape = rule.shape(*shapes, **own)
+        if not rule.arranged.takes(shapes, shape):
+            return NotImplemented
+        if out is None:
+            target = np.empty(shape, result)
+        elif type(out) is np.ndarray and out.shape == shape and out.dtype == result and out.flags.carray and out.size:
+            target = out
+        else:
+            return NotImplemented
+    except (AttributeError, TypeError, ValueError, OverflowError):  # told later, in NumPy's order
+        return NotImplemented
+    _execute.execute(entry.row, entry.values, tuple(arrays), (target,), module, device)
+    return target if shape or out is not None else target[()]
+
+
+def _key(
+    rule: Rule,
+    variant: str,
+    device: int,
+    inputs: tuple[Any, ...],
+    own: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> Any:
+    """The kind of a call on host arrays. (1.0 and True are equal to 1: types count.)"""
+    kinds = [type(x) if type(x) in WEAK else x.dtype for x in inputs]
+    given = {**own, **parameters} if own else parameters
+    return (rule.key, variant, device, *kinds, *given.items(), *map(type, given.values()))
 
 
 def on_host(
@@ -37,84 +82,9 @@ def on_host(
     parameters: Mapping[str, Any],
     own: Mapping[str, Any],
 ) -> Any:
-    module = key = None
-    if variant not in (AUTO, NUMPY) and stream is None and observer.get() is None:
-        try:
-            module, device = current()
-            given = {**own, **parameters} if own else parameters  # (1.0 and True are equal to 1: types count)
-            key = (rule.key, variant, device, *map(DTYPE, inputs), *given.items(), *map(type, given.values()))
-            entry = module.memo.get(key)
-            if entry is not None and entry.plain is not None and _lie_plainly(inputs):
-                shape = rule.shape(*map(SHAPE, inputs), **own)
-                result = _plain_result(rule, entry, inputs, shape, out)
-                if result is not None:
-                    _execute.execute(entry.row, entry.values, inputs, (result,), module, device)
-                    return result if shape or out is not None else result[()]
-        except (AttributeError, TypeError, ValueError):  # told below, in NumPy's order
-            key = None
-    row, values = named(rule, variant, parameters, own)
-    out = _checks.only(rule.name, out)
-    if isinstance(out, DeviceArray) or any(isinstance(x, DeviceArray) for x in inputs):
-        return on_device(rule, inputs, out, variant, stream, parameters, own)
-    check_stream(stream)
-    return _convert_on_host(rule, row, values, inputs, own, out, module, key)
-
-
-def _lie_plainly(arrays: Iterable[Any]) -> bool:
-    """True for NumPy's own arrays without gaps."""
-    for x in arrays:
-        if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > MAX_DIMS:
-            return False
-    return True
-
-
-def _plain_result(rule: Rule, entry: Entry, inputs: tuple[Any, ...], shape: Shape, out: Any) -> Array | None:
-    """Where the result goes; None where inputs or out are not as the kernel takes them."""
-    if not rule.arranged.takes(tuple(map(SHAPE, inputs)), shape):
-        return None
-    if out is None:
-        return np.empty(shape, entry.plain)
-    fits = type(out) is np.ndarray and out.shape == shape and out.dtype == entry.plain and out.flags.carray
-    return out if fits and out.size else None
-
-
-def check_stream(stream: Any) -> None:
-    """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
-    if stream is not None:
-        here = backend()
-        handle = stream_handle(stream, here.native, here.device)
-        if handle:
-            here.native.stream_done(here.device, handle)  # refuses what is no stream
-
-
-def answers_at_once(here: Backend) -> bool:
-    """False for an emulator: who wants a result of host arrays should not wait for one, whatever use_backend says."""
-    return not here.emulated
-
-
-def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
-    """What "auto" takes for host arrays: on a GPU the first of the preferred rows that fits the type and the chip,
-    else NumPy's row."""
-    here = backend()
-    if answers_at_once(here):
-        name = type_name(dtype)
-        for row in (find(rule.name, wanted) for wanted in rule.preferred):
-            if name in row.types and not row.why_not(here):
-                return row
-    return host_row(rule.name)
-
-
-def _convert_on_host(
-    rule: Rule,
-    row: Variant | None,
-    values: tuple[int, ...],
-    inputs: tuple[Any, ...],
-    own: Mapping[str, Any],
-    out: Any,
-    module: Native | None,
-    key: Any,
-) -> Any:
     """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
+    row, values = named(rule, variant, parameters, own)
+    check_stream(stream)
     if row is None and rule.numpys_own is not None and rule.numpys_own(inputs, out):
         return by_numpy(rule, inputs, {"out": out})
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
@@ -145,30 +115,61 @@ def _convert_on_host(
     arrays = tuple(np.asarray(x, dtype) for x in given.values())
     if result_type is None:
         return _into(rule, out, by_numpy(rule, arrays, own))
-    if key is not None and module is not None:
-        same = all(x.dtype == dtype and x.dtype.kind != "V" for x in inputs)
-        plain = result_type if same and all(x.dtype.isnative for x in inputs) else None
-        remember(module, key, Entry(row, values, type_name(dtype), name_in_numpy(result_type), plain))
     # Straight into out where that can be, also into an operand, which the device has a copy of by then.
-    if out is not None and out.dtype == result_type and out.shape == shape and out.size > 0:
-        target = np.asarray(out)
+    straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
+    target = np.asarray(out) if straight else np.empty(shape, result_type)
+    operands, result = rule.arranged.on_host(arrays, target)
+    if straight and not (host_result(result) and np.may_share_memory(result, target)):
+        straight, target = False, np.empty(shape, result_type)
         operands, result = rule.arranged.on_host(arrays, target)
-        if host_result(result) and np.may_share_memory(result, target):
-            _by_kernel(row, values, operands, result)
-            return out
-    made = np.empty(shape, result_type)
-    operands, result = rule.arranged.on_host(arrays, made)
-    _by_kernel(row, values, operands, result)
-    return made if dots else _into(rule, out, made)
+    here = _by_kernel(row, values, operands, result)
+    if variant != AUTO and all(_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True)):
+        entry = Entry(row, values, type_name(dtype), name_in_numpy(result_type), (dtype, result_type))
+        with contextlib.suppress(TypeError):  # a parameter that has no hash
+            remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), entry)
+    return out if straight else target if dots else _into(rule, out, target)
 
 
-def _by_kernel(row: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> None:
+def _is_plain(rule: Rule, name: str, x: Any, dtype: np.dtype[Any]) -> bool:
+    """True for what needs no conversion: arrays of that type, and Python's numbers where one number is wanted."""
+    if name in rule.numbers and type(x) in WEAK:
+        return True
+    return type(x) is np.ndarray and x.dtype == dtype and dtype.kind != "V" and x.dtype.isnative
+
+
+def check_stream(stream: Any) -> None:
+    """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
+    if stream is not None:
+        here = backend()
+        handle = stream_handle(stream, here.native, here.device)
+        if handle:
+            here.native.stream_done(here.device, handle)  # refuses what is no stream
+
+
+def answers_at_once(here: Backend) -> bool:
+    """False for an emulator: who wants a result of host arrays should not wait for one, whatever use_backend says."""
+    return not here.emulated
+
+
+def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
+    """What "auto" takes for host arrays: on a GPU the first of the preferred rows that fits the type and the chip,
+    else NumPy's row."""
+    here = backend()
+    if answers_at_once(here):
+        name = type_name(dtype)
+        for row in (find(rule.name, wanted) for wanted in rule.preferred):
+            if name in row.types and not row.why_not(here):
+                return row
+    return host_row(rule.name)
+
+
+def _by_kernel(row: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> Backend:
     here = backend()
     _checks.check_place(row, here)
     inputs = tuple(buffer_of(host_operand(x)) for x in operands)
-    _execute.execute(
-        row, values, inputs, (buffer_of(result),), here.native, here.device, 0, name_in_numpy(operands[0].dtype)
-    )
+    dtype = name_in_numpy(operands[0].dtype)
+    _execute.execute(row, values, inputs, (buffer_of(result),), here.native, here.device, 0, dtype)
+    return here
 
 
 def _check_out_on_host(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ CONVERT = ".astype() converts"
 
 HostArrays = tuple[tuple[Array, ...], Array]
 Views = tuple[tuple[View, ...], View]
+Given = tuple[tuple[Any, ...], Mapping[str, Any]]  #: inputs, and the public function's own keywords
 
 
 def same_shape(*shapes: Shape, **own: Any) -> Shape:
@@ -105,8 +106,9 @@ class Rule:
     dots: bool = False  #: out=... is taken, as NumPy's function takes it
     #: (inputs, out) -> True where "auto" has to leave host arrays, as they came, to NumPy: it then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
-    #: Of arrays on a device: an error for what no kernel and no conversion is for, before anything else is looked at.
-    refuse: Callable[[tuple[Any, ...]], None] = lambda inputs: None
+    #: (inputs, own keywords, parameters, variant) -> inputs and own keywords as the rule takes them, for calls that C
+    #: did not take as they came; its errors are the first to be told.
+    ready: Callable[..., Given] | None = None
 
     # Worked out once, since calls are short:
     key: str = field(init=False, default="")  #: of the rule, in the memo of calls
@@ -117,7 +119,7 @@ class Rule:
     def __post_init__(self) -> None:
         arrays = [i for i, name in enumerate(self.operands) if name not in self.numbers]
         alike = sum(1 << i for i in arrays) if self.broadcasts else 0
-        arranged = self.arrangement or (Spread(alike) if alike else AsTheyAre())
+        arranged = self.arrangement or (Spread(alike) if self.broadcasts else AsTheyAre())
         key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
         if self.fixed is not None:
             object.__setattr__(self, "shape", lambda *shapes, **own: self.fixed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from .._layout import Shape
 from .._transfer import Array
 from . import Operation, random_array
 from ._checks import refuse_keywords
-from ._rule import Rule
+from ._rule import Given, Rule
 
 PREFERRED = ("lookback", "blocks")
 RAGGED: tuple[Shape, ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
@@ -24,9 +25,10 @@ def flat(x: Shape) -> Shape:
     return (math.prod(x),)
 
 
-def refuse_numpys(name: str, parameters: dict[str, Any]) -> None:
+def ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: dict[str, Any], variant: Any) -> Given:
     """TypeError for what numpy.cumsum takes and kernels of one row do not."""
     refuse_keywords(name, "numpy.cumsum's", ("axis", "dtype"), parameters)
+    return inputs, own
 
 
 def exclusive(x: Array) -> Array:
@@ -42,9 +44,10 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return (random_array(np.random.default_rng(seed), shape, dtype),)
 
 
-def rule(name: str, by_numpy: Callable[..., Any]) -> Rule:
+def rule(name: str, by_numpy: Callable[..., Any], ready: Callable[..., Any] = ready) -> Rule:
     """The rule of a scan."""
-    return Rule(name, ("x",), by_numpy, preferred=PREFERRED, shape=flat, others="Om")
+    first = functools.partial(ready, name)
+    return Rule(name, ("x",), by_numpy, preferred=PREFERRED, shape=flat, others="Om", ready=first)
 
 
 def operation(name: str, position: int, call: Callable[..., Any], reference: Callable[..., Any]) -> Operation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from dataclasses import replace
 from typing import Any, SupportsIndex, overload
@@ -133,16 +134,20 @@ def bincount(
     by_host = not isinstance(x, DeviceArray) and (
         variant == "numpy" or (variant == AUTO and not _on_host.answers_at_once(backend()))
     )
-    rule = replace(RULE, by_numpy=lambda given: by_numpy(given, least))
+    bins = None
     if not by_host:
         bins = max(_bins(x if isinstance(x, DeviceArray) else host_array(x, "x"), stream), least)
-        rule = replace(
-            rule,
-            fixed=(bins,),
-            counted=lambda given: (given, (bins,)),
-            preferred=FOR_FEW if bins <= FEW_BINS else FOR_MANY,
-        )
-    return call(rule, (x,), variant=variant, stream=stream, parameters=parameters)
+    return call(_rule(least, bins), (x,), variant=variant, stream=stream, parameters=parameters)
+
+
+@functools.lru_cache(maxsize=64)
+def _rule(least: int, bins: int | None) -> Rule:
+    """For so many bins; None: as many as NumPy finds."""
+    rule = replace(RULE, by_numpy=lambda x: by_numpy(x, least))
+    if bins is None:
+        return rule
+    preferred = FOR_FEW if bins <= FEW_BINS else FOR_MANY
+    return replace(rule, fixed=(bins,), counted=lambda x: (x, (bins,)), preferred=preferred)
 
 
 def _least(minlength: Any) -> int:

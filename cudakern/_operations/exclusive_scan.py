@@ -13,10 +13,20 @@ from .._table import AUTO
 from .._transfer import Array
 from . import _scan
 from ._call import call
+from ._rule import Given
 
 NAME = "exclusive_scan"
 
-RULE = _scan.rule(NAME, _scan.exclusive)
+
+def _ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: dict[str, Any], variant: Any) -> Given:
+    (x,) = inputs
+    single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
+    if single and host_array(x, "x").dtype.kind == "O":
+        raise TypeError(f"{name}: x is one {type(x).__name__}, and an array of numbers is wanted")
+    return _scan.ready(name, inputs, own, parameters, variant)
+
+
+RULE = _scan.rule(NAME, _scan.exclusive, _ready)
 
 
 @overload
@@ -90,10 +100,6 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     >>> cudakern.exclusive_scan([3, 1, 4, 1, 5], variant="blocks").tolist()
     [0, 3, 4, 8, 9]
     """
-    _scan.refuse_numpys(NAME, parameters)
-    single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
-    if single and host_array(x, "x").dtype.kind == "O":
-        raise TypeError(f"{NAME}: x is one {type(x).__name__}, and an array of numbers is wanted")
     return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 

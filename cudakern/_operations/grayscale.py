@@ -14,7 +14,7 @@ from .._table import AUTO
 from .._transfer import Array
 from . import Operation
 from ._call import call
-from ._rule import Rule
+from ._rule import Given, Rule
 
 NAME = "grayscale"
 
@@ -37,12 +37,22 @@ def _by_numpy(image: Array) -> Array:
     return ((21 * red + 72 * green + 7 * blue + 50) // 100).astype(np.uint8)
 
 
+def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+    if isinstance(inputs[0], (str, bytes, os.PathLike)):
+        raise TypeError(
+            f"{NAME} takes a picture's pixels, and not the name of a file: "
+            "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
+        )
+    return inputs, own
+
+
 RULE = Rule(
     NAME,
     ("image",),
     _by_numpy,
     preferred=("vectorized",),
     shape=_shape,
+    ready=_ready,
     only=("uint8",),
     instead="channels are whole numbers from 0 to 255: image.astype('uint8') makes them of such numbers in another "
     "type, (255 * image).round().astype('uint8') of numbers from 0 to 1",
@@ -121,11 +131,6 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
     >>> cudakern.grayscale(image, variant="blocks_2d").tolist()
     [[54, 184, 18, 255]]
     """
-    if isinstance(image, (str, bytes, os.PathLike)):
-        raise TypeError(
-            f"{NAME} takes a picture's pixels, and not the name of a file: "
-            "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
-        )
     return call(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
 
 

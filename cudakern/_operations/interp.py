@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._table import AUTO, told
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
-from ._rule import Rule
+from ._rule import Given, Rule
 
 NAME = "interp"
 UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
@@ -49,15 +50,31 @@ def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
     return np.interp(x, xp, fp, float(left), float(right))
 
 
-RULE = Rule(
-    NAME,
-    ("x", "xp", "fp", "left", "right"),
-    _by_numpy,
-    preferred=("global_memory",),
-    shape=_shape,
-    numbers=("left", "right"),
-    common=_common,
-)
+def _ready(inputs: tuple[Any, ...], own: Any, parameters: Mapping[str, Any], variant: Any) -> Given:
+    """Ends as numbers or arrays on the device; what "auto" has of the host in double, as NumPy does."""
+    if "period" in parameters:
+        raise TypeError(
+            f"{NAME}: period= is not taken; x % period, and a table with a point more on each side, do the same"
+        )
+    *tables, left, right = inputs
+    xp, fp = tables[1:]
+    ends = (
+        _end(fp, 0) if left is None else _number(left, "left"),
+        _end(fp, -1) if right is None else _number(right, "right"),
+    )
+    if variant == AUTO and not any(isinstance(t, DeviceArray) or is_elsewhere(t) for t in tables):
+        tables = [_as_double(t, name) for t, name in zip(tables, ("x", "xp", "fp"), strict=True)]
+    if not any(isinstance(t, DeviceArray) for t in tables):
+        _shape(np.shape(tables[0]), np.shape(xp), np.shape(fp), (), ())
+        if not is_elsewhere(xp):
+            _check_table(host_array(xp, "xp"), variant)
+    return (*tables, *ends), own
+
+
+def _as_double(x: Any, name: str) -> Array:
+    array = host_array(x, name)
+    _common(array.dtype)
+    return array.astype(np.float64, copy=False)
 
 
 def _number(value: Any, name: str) -> Any:
@@ -80,34 +97,47 @@ def _end(fp: Any, index: int) -> Any:
     return float(values[index]) if values.ndim == 1 and values.size and values.dtype.kind in "biuf" else 0.0
 
 
-def _check_table(xp: Any, variant: str) -> None:
+def _check_table(points: Array, variant: Any) -> None:
     """Of a table in host memory: NumPy does not look, and gives nonsense."""
-    if isinstance(xp, DeviceArray) or is_elsewhere(xp):
-        return
-    points = host_array(xp, "xp")
-    if points.ndim != 1 or points.size < 2 or kind_of(points.dtype) not in "biuf":
+    kind = points.dtype.kind
+    if points.ndim != 1 or points.size < 2 or (kind not in "biuf" and kind_of(points.dtype) != "f"):
         return
     fits = points[1:] >= points[:-1]
-    if not np.all(fits):
+    if not np.logical_and.reduce(fits):
         i = int(np.argmin(fits))
         raise ValueError(
             f"{NAME}: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort the table, "
             "fp with it (np.argsort)"
         )
     if variant == "texture":
-        wide = points.astype(np.float64)
-        step = (wide[-1] - wide[0]) / (wide.size - 1)
-        off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
-        if step == 0:
-            raise ValueError(
-                f"{NAME}: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}"
-            )
-        if not np.all(off <= UNEVEN * step):
-            i = int(np.argmax(off))
-            raise ValueError(
-                f"{NAME}: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
-                f"{off[i]:.3g}, where a step is {step:.3g}; variant='global_memory' takes any table that increases"
-            )
+        _check_even(points)
+
+
+def _check_even(points: Array) -> None:
+    """ValueError for a table that is not evenly spaced."""
+    wide = points.astype(np.float64)
+    step = (wide[-1] - wide[0]) / (wide.size - 1)
+    off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
+    if step == 0:
+        raise ValueError(f"{NAME}: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}")
+    if not np.logical_and.reduce(off <= UNEVEN * step):
+        i = int(np.argmax(off))
+        raise ValueError(
+            f"{NAME}: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
+            f"{off[i]:.3g}, where a step is {step:.3g}; variant='global_memory' takes any table that increases"
+        )
+
+
+RULE = Rule(
+    NAME,
+    ("x", "xp", "fp", "left", "right"),
+    _by_numpy,
+    preferred=("global_memory",),
+    shape=_shape,
+    numbers=("left", "right"),
+    common=_common,
+    ready=_ready,
+)
 
 
 @overload
@@ -202,27 +232,28 @@ def interp(
     >>> cudakern.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [10.0, 20.0, 0.0], right=-1, variant="shared").tolist()
     [15.0, 10.0, -1.0]
     """
-    if "period" in parameters:
-        raise TypeError(
-            f"{NAME}: period= is not taken; x % period, and a table with a point more on each side, do the same"
-        )
-    ends = (
-        _end(fp, 0) if left is None else _number(left, "left"),
-        _end(fp, -1) if right is None else _number(right, "right"),
-    )
-    tables = [x, xp, fp]
-    if variant == AUTO and not any(isinstance(t, DeviceArray) or is_elsewhere(t) for t in tables):
-        tables = [_as_double(t, name) for t, name in zip(tables, ("x", "xp", "fp"), strict=True)]
-    if not any(isinstance(t, DeviceArray) for t in tables):
-        _shape(np.shape(tables[0]), np.shape(tables[1]), np.shape(tables[2]), (), ())
+    if type(fp) is np.ndarray and type(xp) is np.ndarray and variant != AUTO:
         _check_table(xp, variant)
-    return call(RULE, (*tables, *ends), variant=variant, stream=stream, parameters=parameters, out=out)
+    if not (type(left) is type(right) is DeviceArray):
+        left, right = _ends(fp, left, right)
+    return call(RULE, (x, xp, fp, left, right), variant=variant, stream=stream, parameters=parameters, out=out)
 
 
-def _as_double(x: Any, name: str) -> Array:
-    array = host_array(x, name)
-    _common(array.dtype)
-    return array.astype(np.float64, copy=False)
+def _ends(fp: Any, left: Any, right: Any) -> tuple[Any, Any]:
+    """Those that are not given, from a table in one piece, and of NumPy's numbers Python's."""
+    if type(fp) is DeviceArray:
+        view, module = fp._view, fp._native
+        if len(view.shape) == 1 and view.shape[0]:
+            last = (view.shape[0] - 1) * view.strides[0]
+            left = DeviceArray(module.view(view, 0, (), (), view.dtype), module) if left is None else left
+            right = DeviceArray(module.view(view, last, (), (), view.dtype), module) if right is None else right
+    elif type(fp) is np.ndarray and fp.ndim == 1 and fp.size and fp.dtype.kind in "biuf":
+        left, right = fp[0] if left is None else left, fp[-1] if right is None else right
+    if isinstance(left, (np.ndarray, np.generic)) and left.ndim == 0:
+        left = left.item()
+    if isinstance(right, (np.ndarray, np.generic)) and right.ndim == 0:
+        right = right.item()
+    return left, right
 
 
 # --- the input, and the reference -------------------------------------------------------------------------------------

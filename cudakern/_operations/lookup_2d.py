@@ -10,6 +10,7 @@ from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
 from . import _lookup
+from ._call import call
 
 NAME = "lookup_2d"
 RULE = _lookup.rule(NAME, 2)
@@ -113,7 +114,8 @@ def lookup_2d(
     >>> cudakern.lookup_2d(table, 0.0, [-1.0, 2.0], mode="wrap", variant="global_memory").tolist()
     [10.0, 0.0]
     """
-    return _lookup.look_up(RULE, table, (y, x), mode, filter, variant, stream, parameters, out)
+    own = {"mode": mode, "filter": filter}
+    return call(RULE, (table, y, x), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 OPERATION = _lookup.operation(

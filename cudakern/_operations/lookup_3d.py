@@ -10,6 +10,7 @@ from .._array import DeviceArray
 from .._table import AUTO
 from .._transfer import Array
 from . import _lookup
+from ._call import call
 
 NAME = "lookup_3d"
 RULE = _lookup.rule(NAME, 3)
@@ -116,7 +117,8 @@ def lookup_3d(
     >>> cudakern.lookup_3d(table, 9.0, 0.0, [0.0, 1.0], mode="border", variant="global_memory").tolist()
     [0.0, 0.0]
     """
-    return _lookup.look_up(RULE, table, (z, y, x), mode, filter, variant, stream, parameters, out)
+    own = {"mode": mode, "filter": filter}
+    return call(RULE, (table, z, y, x), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
 
 
 OPERATION = _lookup.operation(

@@ -20,14 +20,21 @@ from ._call import call
 from ._checks import refuse_keywords
 from ._execute import by_numpy, named
 from ._on_host import check_stream
-from ._rule import Rule
+from ._rule import Given, Rule
 
 NAME = "sort"
 
 #: numpy.sort's keywords that are not taken.
 NOT_TAKEN = ("kind", "order", "stable")
 
-RULE = Rule(NAME, ("a",), np.sort, preferred=("cub", "sample_sort", "many_blocks"), others="OmMSUTV")
+
+def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+    refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
+    return inputs, own
+
+
+PREFERRED = ("cub", "sample_sort", "many_blocks")
+RULE = Rule(NAME, ("a",), np.sort, preferred=PREFERRED, others="OmMSUTV", ready=_ready)
 
 
 @overload
@@ -89,8 +96,10 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     >>> cudakern.sort(np.array([2, -1, 0xFFFF], np.int32), variant="merge_hybrid", lists=2).tolist()
     [-1, 2, 65535]
     """
-    refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
     on_device = isinstance(a, DeviceArray)
+    if (on_device or type(a) is np.ndarray) and a.ndim == 1 and type(axis) is int and axis in (-1, 0):
+        return call(RULE, (a,), variant=variant, stream=stream, parameters=parameters)
+    refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
     x = a if on_device else host_array(a, "a")
     if axis is None:
         x, axis = x.reshape(-1), -1
@@ -103,10 +112,8 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
             f"{NAME}: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
             "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
         )
-    shape = x.shape
-    row = x if x.ndim == 1 else x.reshape(-1)
-    result = call(RULE, (row,), variant=variant, stream=stream, parameters=parameters)
-    return result if x.ndim == 1 else result.reshape(shape)
+    result = call(RULE, (x.reshape(-1),), variant=variant, stream=stream, parameters=parameters)
+    return result.reshape(x.shape)
 
 
 def _axis(axis: Any, ndim: int) -> int:

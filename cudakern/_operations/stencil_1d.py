@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._table import AUTO, find
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
-from ._rule import Rule
+from ._rule import Given, Rule
 
 NAME = "stencil_1d"
 RADIUS = 3
@@ -36,7 +37,15 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
     return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
-RULE = Rule(NAME, ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O")
+def _ready(inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
+    try:  # here, since NumPy's row has no parameters
+        (radius,) = (p for p in find(NAME, "shared_halo").parameters if p.name == "radius")
+        return inputs, {"radius": radius.check(own["radius"])}
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{NAME}: {error}") from None
+
+
+RULE = Rule(NAME, ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O", ready=_ready)
 
 
 @overload
@@ -121,11 +130,6 @@ def stencil_1d(
     >>> cudakern.stencil_1d([1, 2, 3, 4], radius=1, variant="shared_halo").tolist()
     [3, 6, 9, 7]
     """
-    try:  # here, since NumPy's row has no parameters
-        (rule,) = (p for p in find(NAME, "shared_halo").parameters if p.name == "radius")
-        radius = rule.check(radius)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{NAME}: {error}") from None
     return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"radius": radius}, out=out)
 
 

@@ -47,7 +47,7 @@ def mapped(array: Array) -> DeviceArray:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"mapped takes a NumPy array of cudakern.empty_pinned(), not {type(array).__name__}")
     name = _dtypes.name_of(array.dtype)
-    native, device = current()
+    native, device, _ = current()
     if array.size == 0:
         return DeviceArray(native.empty(array.shape, name, device, 0), native)
     pointer = native.pinned_on_device(array.ctypes.data, device)

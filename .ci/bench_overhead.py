@@ -1,0 +1,141 @@
+"""What Python and the runtime add to a launch: every operation on small arrays on the device, called three ways.
+
+    bench_overhead.py FILE.json
+
+`native` is the C module's own function with the arrays' Views (and a new one for the result, where the public function
+takes no out=); `auto` and `named` are the public function, with out= where it takes one. Beside them, in the same
+rounds, a launch alone."""
+
+import ctypes
+import inspect
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import cuda_api
+import cudakern as ck
+from cases import inputs_for, small_shape
+from cudakern._observer import observed
+from cudakern._operations import registry
+from cudakern._profile import Times
+
+BACKEND = ck.backend()
+MODULE = BACKEND.native
+CALLS, ROUNDS = (50, 101) if BACKEND.emulated else (300, 31)
+TIMING = (
+    f"The host's clock over {CALLS} calls one after the other, without the wait for the device that follows, over "
+    f"{CALLS}; microseconds. Medians of {ROUNDS} rounds after one; the ways take turns in a round."
+)
+
+
+class Ways:
+    """One operation on one input: the ways to call it, and the variant that is auto's."""
+
+    def __init__(self, name, *inputs):
+        function = registry()[name].call
+        arrays = tuple(x if isinstance(x, float) else ck.asarray(x) for x in inputs)
+        with observed(Times()) as times:
+            result = function(*arrays)
+        self.row, values = times.reports[-1]["row"], times.reports[-1]["values"]
+        self.takes_out = "out" in inspect.signature(function).parameters
+        views = tuple((ck.asarray(np.asarray(x, result.dtype)) if isinstance(x, float) else x)._view for x in arrays)
+        shape, dtype, device = result.shape, result._view.dtype, BACKEND.device
+
+        def native():
+            target = result._view if self.takes_out else MODULE.empty(shape, dtype, device, 0)
+            MODULE.execute(name, self.row.name, values, views, (target,), device, 0, 0)
+
+        def native_of_bincount():  # how many bins there are is found on the device
+            limits = MODULE.empty((2,), "int64", device, 0)
+            MODULE.execute("extent", "blocks", (), views, (limits,), device, 0, 0)
+            MODULE.download(np.empty(2, np.int64), limits, 0)
+            native()
+
+        out = {"out": result} if self.takes_out else {}
+        self.calls = {
+            "native": native_of_bincount if name == "bincount" else native,
+            "auto": lambda: function(*arrays, **out),
+            "named": lambda: function(*arrays, **out, variant=self.row.name),
+        }
+        if self.takes_out:
+            self.calls["new result"] = lambda: function(*arrays)
+
+
+def bare_launch():
+    """(a launch, a launch and an event's record), in microseconds."""
+    library = cuda_api.load(BACKEND.name, "bare")
+    times = [ctypes.c_longlong(), ctypes.c_longlong()]
+    library.check("time_launches", CALLS, *map(ctypes.byref, times))
+    return [t.value / CALLS / 1e3 for t in times]
+
+
+def a_round(call):
+    ck.synchronize()
+    start = time.perf_counter()
+    for _ in range(CALLS):
+        call()
+    issued = time.perf_counter() - start
+    ck.synchronize()
+    return issued / CALLS * 1e6
+
+
+def cases():
+    """(title, the ways to call it)"""
+    for name in registry():
+        shape = (64, 64, 64) if name == "matmul" else small_shape(name)
+        yield name, Ways(name, *inputs_for(name, registry()[name].default_dtype, shape))
+    x, y = np.float32([1, 2, 3]), np.float32([4, 5, 6])
+    yield "saxpy of a Python number", Ways("saxpy", 2.5, x, y)
+
+
+def promises(rows):
+    """What docs/contract.md says of these figures: {promise: kept}."""
+    kept = {
+        "a named variant takes at most 1.3 times auto": all(row["named"] <= 1.3 * row["auto"] for row in rows),
+        "both take at most twice the native call": all(
+            max(row["auto"], row["named"]) <= 2 * row["native"] for row in rows
+        ),
+    }
+    if not BACKEND.emulated:
+        with_out = {row["call"]: row["auto"] - row["launch and event"] for row in rows}
+        new = {row["call"]: row.get("new result", row["auto"]) - row["launch and event"] for row in rows}
+        kept["matmul into out: a launch, an event and 1.5 us"] = with_out["matmul"] <= 1.5
+        for name in ("sum_of_squares", "vector_add"):
+            kept[f"{name} into a new array: a launch, an event and 2.5 us"] = new[name] <= 2.5
+    return kept
+
+
+def main():
+    rows = []
+    for title, ways in cases():
+        names, samples = list(ways.calls), {name: [] for name in (*ways.calls, "launch", "launch and event")}
+        for turn in range(ROUNDS + 1):
+            rotated = names[turn % len(names) :] + names[: turn % len(names)]
+            times = {name: a_round(ways.calls[name]) for name in rotated}
+            times["launch"], times["launch and event"] = bare_launch()
+            for name, value in times.items():
+                if turn > 0:
+                    samples[name].append(value)
+        row = {"call": title, "variant": ways.row.name, "out": ways.takes_out}
+        row |= {name: statistics.median(values) for name, values in samples.items()}
+        rows.append(row)
+        told = ", ".join(f"{name} {row[name]:.2f}" for name in samples)
+        print(
+            f"{title:26} {told}; named/auto {row['named'] / row['auto']:.2f}, auto/native "
+            f"{row['auto'] / row['native']:.2f}",
+            flush=True,
+        )
+    record = {"backend": BACKEND.to_dict(), "timing": TIMING, "calls": rows, "promises": promises(rows)}
+    for promise, kept in record["promises"].items():
+        print(f"{'kept    ' if kept else 'NOT KEPT'} {promise}", flush=True)
+    Path(sys.argv[1]).write_text(json.dumps(record, indent=1, default=str) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,441 @@
+"""The way of a call: how short it is, and that a kind of call that is known is never taken for another."""
+
+import gc
+import inspect
+import os
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import cudakern
+import subprocesses
+from cases import BACKENDS, emulated_chip, inputs_for, label, main_type, native, rows, small_shape
+from cudakern._operations import _call, _execute, registry
+
+KERNELS = [(operation, name, row) for operation in registry() for name, row in rows(operation, host=False)]
+every_kernel = pytest.mark.parametrize("operation, name, row", KERNELS, ids=label)
+
+#: A call of these begins with another one, of extent: how many bins there are is found on the device.
+OF_TWO_CALLS = ("bincount",)
+
+
+def call(operation, *inputs, **keywords):
+    return registry()[operation].call(*inputs, **keywords)
+
+
+def own_inputs(operation, row, seed=0):
+    return inputs_for(operation, main_type(row), small_shape(operation), seed=seed)
+
+
+def takes_out(operation):
+    return "out" in inspect.signature(registry()[operation].call).parameters
+
+
+# --- how short it is -------------------------------------------------------------------------------------------------
+def frames(work):
+    """The names of the Python functions that it runs."""
+    seen = []
+
+    def note(frame, event, _):
+        if event == "call":
+            seen.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return seen[1:]  # without the caller's own
+
+
+@every_kernel
+def test_a_named_variant_with_numpy_arrays_takes_at_most_15_frames(operation, name, row):
+    inputs = own_inputs(operation, row)
+    with cudakern.use_backend(name):
+        function = registry()[operation].call
+        function(*inputs, variant=row.name)
+        assert len(frames(lambda: function(*inputs, variant=row.name))) <= 15
+
+
+@every_kernel
+def test_plain_arrays_on_the_device_go_straight_to_c(operation, name, row, monkeypatch):
+    """From the second call of a kind on: named or "auto", into a new array or into out."""
+    inputs, others = own_inputs(operation, row), own_inputs(operation, row, seed=1)
+    with cudakern.use_backend(name):
+        arrays, values = (tuple(map(cudakern.asarray, x)) for x in (inputs, others))
+        for variant in (row.name, "auto"):
+            expected = [call(operation, *x, variant=variant) for x in (arrays, values)]
+            if operation not in OF_TWO_CALLS:
+                monkeypatch.setattr(_call, "on_device", None)
+            results = [call(operation, *x, variant=variant) for x in (arrays, values)]
+            if takes_out(operation):
+                out = cudakern.zeros(expected[0].shape, expected[0].dtype)
+                assert call(operation, *arrays, out=out, variant=variant) is out
+                results.append(out)
+                expected.append(expected[0])
+            monkeypatch.undo()
+            for one, other in zip(results, expected, strict=True):
+                assert (one.dtype, one.shape) == (other.dtype, other.shape)
+                if row.deterministic or variant == "auto":
+                    assert one.get().tobytes() == other.get().tobytes()
+
+
+# --- kinds are told apart --------------------------------------------------------------------------------------------
+@pytest.fixture
+def square(backend):
+    x = np.random.default_rng().random((8, 8)).astype(np.float32)
+    return x, cudakern.asarray(x)
+
+
+@pytest.mark.parametrize("at", [0, 1], ids=["host", "device"])
+def test_parameters_that_are_equal_and_not_the_same(square, at):
+    """16.0 and True are equal to 16 and 1, and have the same hash."""
+    x = square[at]
+    for tile in (8, 16):
+        for _ in range(2):
+            cudakern.matmul(x, x, variant="tiled", tile=tile)
+            with pytest.raises(TypeError, match=f"tile= must be an integer, not {float(tile)}"):
+                cudakern.matmul(x, x, variant="tiled", tile=float(tile))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="tile=1 is not possible"):
+            cudakern.matmul(x, x, variant="tiled", tile=True)
+        with pytest.raises(TypeError, match="tile= must be an integer, not '16'"):
+            cudakern.matmul(x, x, variant="tiled", tile="16")
+        with pytest.raises(TypeError, match=r"tile= must be an integer, not \[16\]"):
+            cudakern.matmul(x, x, variant="tiled", tile=[16])
+        result = cudakern.matmul(x, x, variant="tiled", tile=np.int8(16))
+        assert np.allclose(result if at == 0 else result.get(), square[0] @ square[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("at", [0, 1], ids=["host", "device"])
+def test_what_is_no_name_of_a_variant(square, at):
+    class Word(str):
+        __hash__ = None
+
+    x = square[at]
+    for _ in range(2):
+        for wrong in (["tiled"], None, 5, b"tiled", {}, np.array(["a", "b"])):
+            with pytest.raises(TypeError, match="a variant of matmul is named by a str, not by"):
+                cudakern.matmul(x, x, variant=wrong)
+        for right in ("tiled", Word("tiled"), np.str_("tiled")):
+            result = cudakern.matmul(x, x, variant=right)
+            assert np.allclose(result if at == 0 else result.get(), square[0] @ square[0], rtol=1e-5)
+        with pytest.raises(ValueError, match="tilde"):
+            cudakern.matmul(x, x, variant="tilde")
+
+
+def test_keywords_that_are_parameters(backend):
+    flags = np.random.default_rng().random(1003) < 0.5
+    for given in (flags, cudakern.asarray(flags)):
+        for order in ("big", "little", "big", "little"):
+            found = cudakern.packbits(given, bitorder=order, variant="ballot")
+            assert np.array_equal(found if given is flags else found.get(), np.packbits(flags, bitorder=order))
+
+
+def test_results_whose_length_is_a_value(backend):
+    for most, least in ((3, 0), (50, 0), (3, 70), (3, 0)):
+        x = np.array([0, most, 1, 1], np.int32)
+        for given in (x, cudakern.asarray(x)):
+            found = cudakern.bincount(given, minlength=least, variant="shared_atomics")
+            assert np.array_equal(found if given is x else found.get(), np.bincount(x, minlength=least))
+
+
+def test_types_layouts_and_shapes(backend):
+    """In one order and in the other: what is known of one kind does not serve the next."""
+    random = np.random.default_rng()
+    arrays = [random.random((6, 6)).astype(t) for t in ("float32", "float64", "float32")]
+    arrays += [arrays[0].T, arrays[0][::2], arrays[1].astype(">f8"), arrays[0][:, :1], np.float32([1, 2, 3, 4, 5, 6])]
+    arrays += [np.arange(36).reshape(6, 6), np.array(2.5, np.float32), np.zeros((0, 6), np.float32)]
+    on_device = [cudakern.asarray(x) for x in arrays]
+    pairs = [(i, j) for i in range(len(arrays)) for j in range(len(arrays))]
+    for order in (pairs, pairs[::-1]):
+        for i, j in order:
+            try:
+                expected = arrays[i] + arrays[j]
+            except ValueError:
+                expected = None
+            for here in (arrays, on_device):
+                if expected is None:
+                    with pytest.raises(ValueError, match="shapes|broadcast"):
+                        cudakern.vector_add(here[i], here[j])
+                    continue
+                found = cudakern.vector_add(here[i], here[j])
+                found = found.get() if isinstance(found, cudakern.DeviceArray) else found
+                assert found.dtype == expected.dtype.newbyteorder("=")
+                assert np.array_equal(found, expected)
+
+
+def test_out_that_does_not_fit_is_told_or_converted_each_time(square):
+    x, d = square
+    expected = cudakern.matmul(x, x, variant="tiled")
+    read_only = d._native.adopt(d, d._view.pointer, d.shape, None, "float32", d._view.device, True)
+    for _ in range(3):
+        assert cudakern.matmul(d, d, variant="tiled").get().tobytes() == expected.tobytes()
+        wide, strided = cudakern.zeros((8, 8), "float64"), cudakern.zeros((8, 16), "float32")[:, ::2]
+        for out in (wide, strided):
+            assert cudakern.matmul(d, d, out=out, variant="tiled") is out
+            assert np.array_equal(out.get(), expected)
+        mine = d.copy()
+        cudakern.matmul(mine, mine, out=mine, variant="tiled")  # into an operand
+        assert np.array_equal(mine.get(), expected)
+        with pytest.raises(ValueError, match="read-only"):
+            cudakern.matmul(d, d, out=cudakern.DeviceArray(read_only, d._native), variant="tiled")
+        with pytest.raises(ValueError, match=r"\(8, 7\)"):
+            cudakern.matmul(d, d, out=cudakern.zeros((8, 7), "float32"), variant="tiled")
+        with pytest.raises(TypeError, match="int32"):
+            cudakern.matmul(d, d, out=cudakern.zeros((8, 8), "int32"), variant="tiled")
+        with pytest.raises(TypeError):
+            cudakern.matmul(d, d, out=x, variant="tiled")
+        frozen = np.zeros((8, 8), np.float32)
+        frozen.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            cudakern.matmul(x, x, out=frozen, variant="tiled")
+        with pytest.raises(ValueError, match=r"\(8, 7\)"):
+            cudakern.matmul(x, x, out=np.zeros((8, 7), np.float32), variant="tiled")
+        assert np.array_equal(d.get(), x)
+
+
+def test_subclasses_of_arrays(square):
+    """A subclass of ndarray, and what only looks like a DeviceArray."""
+    x, d = square
+
+    class Mine(np.ndarray):
+        pass
+
+    expected = cudakern.matmul(x, x, variant="naive")
+    cudakern.matmul(d, d, variant="naive")
+    assert np.array_equal(cudakern.matmul(x.view(Mine), x, variant="naive"), expected)
+    unfinished = object.__new__(cudakern.DeviceArray)
+    with pytest.raises((AttributeError, TypeError)):
+        cudakern.matmul(d, unfinished, variant="naive")
+
+
+# --- Python's own numbers, which C keeps on the device ---------------------------------------------------------------
+def test_numbers_that_change(backend):
+    """Each is told from the last one, also where the two are equal (0.0 and -0.0) or of another type (2 and 2.0)."""
+    x, y = np.float32([1, -2, np.inf]), np.float32([0, 0, 1])
+    a, b = cudakern.asarray(x), cudakern.asarray(y)
+    for number in (2.5, 2, 2.0, 0.0, -0.0, 0, float("nan"), float("-inf"), 1e-42, 2.5, 2.5, 16777217, 1e38, True):
+        for variant in ("auto", "naive"):
+            found = cudakern.saxpy(number, a, b, variant=variant).get()
+            with np.errstate(invalid="ignore"):
+                expected = cudakern.saxpy(number, x, y, variant=variant)
+            assert found.tobytes() == expected.tobytes(), number
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+def test_integers_that_change(backend, dtype):
+    limits = np.iinfo(dtype)
+    x = np.arange(5).astype(dtype)
+    d = cudakern.asarray(x)
+    for number in (0, 1, limits.min, limits.max, 3, 3):
+        assert np.array_equal(cudakern.saxpy(number, d, d, variant="naive").get(), np.array(number, dtype) * x + x)
+    for wrong in (limits.min - 1, limits.max + 1, 10**30):
+        for given in (x, d):
+            with pytest.raises(OverflowError):
+                cudakern.saxpy(wrong, given, given, variant="naive")
+    for number in (0.5, 2.0):  # a float makes floats of integers
+        for variant in ("auto", "naive"):
+            assert np.array_equal(cudakern.saxpy(number, d, d, variant=variant).get(), number * x + x)
+
+
+def test_numbers_are_kept_for_all_streams(backend):
+    """A number that one stream has put on the device is complete before a call in another stream reads it."""
+    x = np.random.default_rng().random(100_000, np.float32)
+    d, streams = cudakern.asarray(x), [None, cudakern.Stream(), cudakern.Stream()]
+    for number in (1.5, 2.5, 1.5, -1.0):
+        found = [cudakern.saxpy(number, d, d, stream=stream, variant="naive") for stream in streams * 2]
+        for result in found:
+            assert np.allclose(result.get(), number * x + x, rtol=1e-6)
+
+
+def test_numbers_of_several_threads(backend):
+    x = np.random.default_rng().random(1000, np.float32)
+    d, wrong = cudakern.asarray(x), []
+
+    def work(number):
+        for _ in range(100):
+            if not np.allclose(cudakern.saxpy(number, d, d, variant="naive").get(), number * x + x, rtol=1e-6):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(float(i),)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_numbers_where_arrays_have_their_table(backend):
+    """interp's left and right: numbers beside arrays, which change from call to call."""
+    x, xp, fp = np.float64([-1, 0.5, 9]), np.float64([0, 1, 2]), np.float64([3, 4, 5])
+    given = tuple(map(cudakern.asarray, (x, xp, fp)))
+    for left, right in ((None, None), (7.0, 8.0), (7, 8), (-0.0, 8.0), (7.0, None), (7.0, 8.0)):
+        found = cudakern.interp(*given, left=left, right=right).get()
+        assert np.array_equal(found, np.interp(x, xp, fp, left=left, right=right))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_numbers_after_a_fork():
+    """What the parent put on the device is not the child's."""
+    subprocesses.run("""
+        import os, numpy as np, cudakern
+        with cudakern.use_backend("emulator"):
+            x = np.ones(10, np.float32)
+            d = cudakern.asarray(x)
+            for _ in range(3):
+                cudakern.saxpy(2.5, d, d, variant="naive")
+            child = os.fork()
+            if child == 0:
+                mine = cudakern.asarray(x)
+                right = all(
+                    (cudakern.saxpy(2.5, mine, mine, variant="naive").get() == 3.5).all() for _ in range(3)
+                )
+                os._exit(0 if right else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            assert (cudakern.saxpy(2.5, d, d, variant="naive").get() == 3.5).all()
+    """)
+
+
+# --- the memo --------------------------------------------------------------------------------------------------------
+def test_another_chip_is_asked_anew():
+    """What is known holds for a chip: the compute capability decides which variants run."""
+    newest = max((row for _, row in rows("exclusive_scan", host=False)), key=lambda row: row.capability)
+    x = np.ones(100, np.float32)
+    with cudakern.use_backend("emulator"):
+        for chip, runs in (("H200", True), ("P100", newest.capability <= 60), ("H200", True)):
+            with emulated_chip(chip):
+                for given in (x, cudakern.asarray(x)):
+                    for _ in range(2):
+                        if runs:
+                            found = cudakern.exclusive_scan(given, variant=newest.name)
+                            assert np.array_equal(found if given is x else found.get(), np.arange(100))
+                            continue
+                        with pytest.raises(NotImplementedError, match=newest.name):
+                            cudakern.exclusive_scan(given, variant=newest.name)
+
+
+def test_the_memo_is_emptied_when_the_emulator_changes(square):
+    _, d = square
+    module = d._native
+    cudakern.matmul(d, d, variant="tiled")
+    assert module.memo
+    if module.emulated():
+        with emulated_chip("V100"):
+            assert not module.memo
+            cudakern.matmul(cudakern.asarray(square[0]), cudakern.asarray(square[0]), variant="tiled")
+            assert module.memo
+        assert not module.memo
+    module.memo.clear()
+    cudakern.matmul(d, d, variant="tiled")
+    assert module.memo
+
+
+def test_the_memo_is_bounded(square, monkeypatch):
+    x, d = square
+    monkeypatch.setattr(_execute, "MOST", 5)
+    d._native.memo.clear()
+    for threads in range(32, 1025, 32):
+        for given in (x, d):
+            cudakern.sum_of_squares(given, variant="multi_block", threads=threads)
+            assert len(d._native.memo) <= 5
+
+
+def test_the_memo_keeps_no_arrays(backend):
+    x = cudakern.asarray(np.ones((9, 9), np.float32))
+    cudakern.matmul(x, x, variant="tiled")
+    cudakern.matmul(x, x, variant="tiled")
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_threads_that_call_while_the_memo_is_emptied(square):
+    x, d = square
+    expected, wrong, end = x @ x, [], threading.Event()
+
+    def work(tile):
+        while not end.is_set():
+            for given in (x, d):
+                found = cudakern.matmul(given, given, variant="tiled", tile=tile)
+                if not np.allclose(found if given is x else found.get(), expected, rtol=1e-5):
+                    wrong.append(tile)
+
+    threads = [threading.Thread(target=work, args=(tile,)) for tile in (8, 16, 32)]
+    for thread in threads:
+        thread.start()
+    for _ in range(300):
+        d._native.memo.clear()
+    end.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# --- what C takes for plain ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", BACKENDS)
+def test_the_plain_case_in_c(name):
+    """Below Python's functions: what is known by hand, and what is not plain."""
+    module = native(name)
+    with cudakern.use_backend(name):
+        x, y = cudakern.zeros(10, "float32"), cudakern.zeros(10, "float32")
+    key = module.key("rule", "variant", {"n": 1}, (x, y))
+    assert key == module.key("rule", "variant", {"n": 1}, (y, x))
+    others = [
+        module.key("rule", "variant", {"n": 2}, (x, y)),
+        module.key("rule", "variant", {"m": 1}, (x, y)),
+        module.key("rule", "other", {"n": 1}, (x, y)),
+        module.key("other", "variant", {"n": 1}, (x, y)),
+        module.key("rule", "variant", {}, (x, y)),
+        module.key("rule", "variant", {"n": 1}, (x,)),
+        module.key("rule", "variant", {"n": 1}, (x, y[::2])),
+        module.key("rule", "variant", {"n": 1}, (x, y.reshape(5, 2))),
+        module.key("rule", "variant", {"n": 1}, (x.astype("int8"), y)),
+    ]
+    assert len({key, *others}) == 10
+    for inputs in ((), (1, 2.0), (x, True), (x, np.float32(1)), [x, y], (x, np.zeros(10, np.float32)), (x,) * 6):
+        assert module.key("rule", "variant", {"n": 1}, inputs) is None
+        assert module.call("rule", "variant", {"n": 1}, inputs, None, 0) is NotImplemented
+    for parameters in ({"n": 1.0}, {"n": True}, {"n": None}):
+        assert module.key("rule", "variant", parameters, (x, y)) is None
+    for wrong in (5, None, []):
+        with pytest.raises(TypeError, match="parameters must be a dict"):
+            module.key("rule", "variant", wrong, (x, y))
+    module.memo[key] = "something else"
+    try:
+        assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0) is NotImplemented
+        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 3, lambda x, y: x, None)
+        assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0).get().tolist() == [0] * 10
+        assert module.call("rule", "variant", {"n": 1}, (x, y), y, 0) is NotImplemented  # y is an input
+        assert module.call("rule", "variant", {"n": 1}, (x, y[:3]), None, 0) is NotImplemented
+        out = cudakern.DeviceArray(module.empty((10,), "float32", 0, 0), module)
+        assert module.call("rule", "variant", {"n": 1}, (x, y), out, 0) is out
+        shape = lambda *shapes: (5,)  # noqa: E731
+        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, shape, None)
+        with pytest.raises(ValueError, match="array 2 has 5 elements, and array 0 has 10"):  # as its plan says
+            module.call("rule", "variant", {"n": 1}, (x, y), None, 0)
+        for bad, error in (
+            (lambda *s: 1 // 0, ZeroDivisionError),
+            (lambda *s: (-1,), None),
+            (lambda *s: "x", TypeError),
+        ):
+            module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, bad, None)
+            if error is None:
+                assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0) is NotImplemented
+            else:
+                with pytest.raises(error):
+                    module.call("rule", "variant", {"n": 1}, (x, y), None, 0)
+    finally:
+        del module.memo[key]
+    for wrong, words in (
+        (("no_operation", "naive", (), "float32", 0, (), None), "no operation"),
+        (("vector_add", "none", (), "float32", 0, (), None), "none"),
+        (("vector_add", "naive", (-1,), "float32", 0, (), None), "threads"),
+        (("vector_add", "naive", (64,), "float128", 0, (), None), "float128"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=words):
+            module.prepare(*wrong)
