@@ -11,8 +11,8 @@ import inspect
 import json
 import statistics
 import sys
-import time
 from pathlib import Path
+from timeit import Timer
 
 import numpy as np
 
@@ -29,8 +29,8 @@ BACKEND = ck.backend()
 MODULE = BACKEND.native
 CALLS, ROUNDS = (50, 101) if BACKEND.emulated else (300, 31)
 TIMING = (
-    f"The host's clock over {CALLS} calls one after the other, without the wait for the device that follows, over "
-    f"{CALLS}; microseconds. Medians of {ROUNDS} rounds after one; the ways take turns in a round."
+    f"The host's clock over a loop of {CALLS} calls (timeit, with Python's garbage collector), without the wait for "
+    f"the device that follows, over {CALLS}; microseconds. Medians of {ROUNDS} rounds after one; the ways take turns."
 )
 
 
@@ -47,24 +47,33 @@ class Ways:
         views = tuple((ck.asarray(np.asarray(x, result.dtype)) if isinstance(x, float) else x)._view for x in arrays)
         shape, dtype, device = result.shape, result._view.dtype, BACKEND.device
 
-        def native():
-            target = result._view if self.takes_out else MODULE.empty(shape, dtype, device, 0)
-            MODULE.execute(name, self.row.name, values, views, (target,), device, 0, 0)
-
-        def native_of_bincount():  # how many bins there are is found on the device
+        def counted():  # how many bins bincount has is found on the device
             limits = MODULE.empty((2,), "int64", device, 0)
             MODULE.execute("extent", "blocks", (), views, (limits,), device, 0, 0)
             MODULE.download(np.empty(2, np.int64), limits, 0)
-            native()
 
-        out = {"out": result} if self.takes_out else {}
+        target = "result" if self.takes_out else "empty(shape, dtype, device, 0)"
+        native = f"execute(name, row, values, views, ({target},), device, 0, 0)"
+        given = ", ".join(f"x{i}" for i in range(len(arrays)))
+        out = ", out=out" if self.takes_out else ""
         self.calls = {
-            "native": native_of_bincount if name == "bincount" else native,
-            "auto": lambda: function(*arrays, **out),
-            "named": lambda: function(*arrays, **out, variant=self.row.name),
+            "native": f"counted(); {native}" if name == "bincount" else native,
+            "auto": f"function({given}{out})",
+            "named": f"function({given}{out}, variant=row)",
         }
         if self.takes_out:
-            self.calls["new result"] = lambda: function(*arrays)
+            self.calls["new result"] = f"function({given})"
+        self.names = {"function": function, "out": result, "result": result._view, "row": self.row.name}
+        self.names |= {"name": name, "values": values, "views": views, "shape": shape, "dtype": dtype}
+        self.names |= {"device": device, "counted": counted, "execute": MODULE.execute, "empty": MODULE.empty}
+        self.names |= {f"x{i}": x for i, x in enumerate(arrays)}
+
+    def a_round(self, way):
+        timer = Timer(self.calls[way], "import gc; gc.enable()", globals=self.names)
+        ck.synchronize()
+        issued = timer.timeit(CALLS)
+        ck.synchronize()
+        return issued / CALLS * 1e6
 
 
 def bare_launch():
@@ -73,16 +82,6 @@ def bare_launch():
     times = [ctypes.c_longlong(), ctypes.c_longlong()]
     library.check("time_launches", CALLS, *map(ctypes.byref, times))
     return [t.value / CALLS / 1e3 for t in times]
-
-
-def a_round(call):
-    ck.synchronize()
-    start = time.perf_counter()
-    for _ in range(CALLS):
-        call()
-    issued = time.perf_counter() - start
-    ck.synchronize()
-    return issued / CALLS * 1e6
 
 
 def cases():
@@ -117,7 +116,7 @@ def main():
         names, samples = list(ways.calls), {name: [] for name in (*ways.calls, "launch", "launch and event")}
         for turn in range(ROUNDS + 1):
             rotated = names[turn % len(names) :] + names[: turn % len(names)]
-            times = {name: a_round(ways.calls[name]) for name in rotated}
+            times = {name: ways.a_round(name) for name in rotated}
             times["launch"], times["launch and event"] = bare_launch()
             for name, value in times.items():
                 if turn > 0:

@@ -83,17 +83,10 @@ static int take(module_state *state, PyObject *object, arrays *arrays) {
 }
 
 // --- the kind of a call --------------------------------------------------------------------------------------------
-// What tells one kind of array from another, as far as a kernel may depend on it: type, gaps, and whether it is a
-// number, a vector, a matrix, or has more axes.
-enum { TYPE_BITS = 4, KIND_BITS = TYPE_BITS + 3, DEVICE_BITS = 16 };
-enum { INTEGER = CK_DTYPE_COUNT, FLOAT = INTEGER | 1 << TYPE_BITS }; // Python's own numbers
-_Static_assert((int)CK_DTYPE_COUNT < 1 << TYPE_BITS && (CK_MAX_VIEWS - 1) * KIND_BITS + DEVICE_BITS <= 64,
+enum { INTEGER = CK_DTYPE_COUNT, FLOAT = INTEGER | VIEW_CONTIGUOUS }; // Python's own numbers
+enum { DEVICE_BITS = 16 };
+_Static_assert((int)INTEGER < VIEW_CONTIGUOUS && (CK_MAX_VIEWS - 1) * VIEW_KIND_BITS + DEVICE_BITS <= 64,
                "all in a word");
-
-static unsigned kind_of(const ck_view *view) {
-    const unsigned axes = view->ndim < 3 ? (unsigned)view->ndim : 3;
-    return (unsigned)view->dtype | (unsigned)ck_view_is_contiguous(view) << TYPE_BITS | axes << (TYPE_BITS + 1);
-}
 
 // 1: all are arrays of one device of this module, or numbers. They are released by the caller in any case.
 static int take_inputs(module_state *state, PyObject *inputs, arrays *arrays, unsigned long long *kinds) {
@@ -113,9 +106,9 @@ static int take_inputs(module_state *state, PyObject *inputs, arrays *arrays, un
             if (!take(state, input, arrays)) return 0;
             if (arrays->device < 0) arrays->device = arrays->held[i]->device;
             if (arrays->device != arrays->held[i]->device) return 0;
-            kind = kind_of(&arrays->views[i]);
+            kind = arrays->held[i]->kind;
         }
-        *kinds = *kinds << KIND_BITS | kind;
+        *kinds = *kinds << VIEW_KIND_BITS | kind;
     }
     *kinds = *kinds << DEVICE_BITS | (unsigned)arrays->device;
     return arrays->device >= 0 && arrays->device < 1 << DEVICE_BITS;
@@ -276,8 +269,10 @@ static int take_output(module_state *state, const prepared *prepared, PyObject *
     const view *array = arrays->held[inputs];
     const ck_view *target = &array->array.view;
     int fits = array->device == arrays->device && target->dtype == prepared->types.output && !array->read_only &&
-               ck_view_same_shape(target, result) && ck_view_is_contiguous(target);
-    for (int i = 0; i < inputs; i++) fits = fits && !ck_view_overlap(target, &arrays->views[i]);
+               (array->kind & VIEW_CONTIGUOUS) != 0 && ck_view_same_shape(target, result);
+    for (int i = 0; i < inputs && fits; i++)
+        fits = arrays->held[i] == NULL || ck_memory_apart(arrays->memories[i], arrays->memories[inputs]) ||
+               !ck_view_overlap(target, &arrays->views[i]);
     return fits;
 }
 

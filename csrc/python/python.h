@@ -120,11 +120,16 @@ int set_item(PyObject *dictionary, const char *key, PyObject *value);
 
 // --- view.c ------------------------------------------------------------------------------------------------------
 // Python's View. Nothing in it changes once it is made, so it needs no lock.
+// What tells one kind of array from another, as far as a kernel may depend on it: type, gaps, and whether it is a
+// number, a vector, a matrix, or has more axes.
+enum { VIEW_CONTIGUOUS = 1 << 4, VIEW_AXES = 5, VIEW_KIND_BITS = 7 };
+
 typedef struct view {
     PyObject_HEAD ck_array array; // holds a reference to the memory
     int device;
     int read_only;
     int foreign; // another library's memory
+    unsigned kind;
 } view;
 
 PyTypeObject *make_view_type(PyObject *module);

@@ -83,7 +83,7 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
     (void)make_locks(runtime);
     runtime->symbols = NULL;
     runtime->generation++;
-    runtime->devices = NULL;
+    atomic_store(&runtime->devices, NULL);
     runtime->leaving = NULL;
     runtime->pinned = NULL;
     atomic_store(&runtime->calls, 0);
@@ -104,28 +104,26 @@ static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_erro
         free(device);
         return status;
     }
-    device->next = runtime->devices;
-    runtime->devices = *made = device;
+    device->next = atomic_load(&runtime->devices);
+    *made = device;
+    atomic_store(&runtime->devices, device);
     return CK_OK;
 }
 
-int ck_runtime_device(ck_runtime *runtime, int index, ck_device **found, ck_error *error) {
-    int status = CK_OK;
-    pthread_mutex_lock(&runtime->lock);
-    ck_device *device = runtime->devices;
+ck_device *ck_runtime_find(ck_runtime *runtime, int index) {
+    ck_device *device = atomic_load(&runtime->devices); // which never leave the list
     while (device != NULL && device->index != index) device = device->next;
-    if (device == NULL) status = make_device(runtime, index, &device, error);
-    pthread_mutex_unlock(&runtime->lock);
-    *found = device;
-    return status;
+    return device;
 }
 
-ck_device *ck_runtime_find(ck_runtime *runtime, int index) {
+int ck_runtime_device(ck_runtime *runtime, int index, ck_device **found, ck_error *error) {
+    *found = ck_runtime_find(runtime, index);
+    if (*found != NULL) return CK_OK;
     pthread_mutex_lock(&runtime->lock);
-    ck_device *device = runtime->devices;
-    while (device != NULL && device->index != index) device = device->next;
+    *found = ck_runtime_find(runtime, index); // another thread may have been quicker
+    const int status = *found == NULL ? make_device(runtime, index, found, error) : CK_OK;
     pthread_mutex_unlock(&runtime->lock);
-    return device;
+    return status;
 }
 
 // --- the thread's current device ---------------------------------------------------------------------------------

@@ -78,6 +78,7 @@ static int check_finish(job *job) {
 int job_plan(job *job) {
     const ck_request *request = job->request;
     const int count = request->view_count;
+    int moved = 0;
     for (int i = 0; i < count; i++) {
         job->views[i] = request->views[i];
         job->views[i].data = NULL;
@@ -92,8 +93,10 @@ int job_plan(job *job) {
         CK_TRY(ck_operand_layout(&job->operands[i], &request->views[i], !job_on_device(job),
                                  i >= request->operation->inputs, i, &job->plan.layout[i], &job->views[i],
                                  job->frame.error));
+        moved |= !job_on_device(job) || job->operands[i].is_packed;
         job->laid_out++;
     }
+    if (!moved && !job->plan.clear_outputs) job->laid_out = 0; // the plain case: the kernel gets the arrays themselves
     return CK_OK;
 }
 

@@ -20,7 +20,7 @@ typedef struct job {
     int64_t parameters[CK_MAX_PARAMETERS];
     ck_operand *operands;
     ck_view *views;        // of the operands on the device, side by side as ck_call wants them
-    int laid_out;          // operands that are filled in
+    int laid_out;          // operands that are filled in; 0: the kernel gets the caller's arrays as they are
     int to_finish;         // 1: partial results are left to be added
     int written_out;       // 1: host memory may be the target of a copy that is on its way
     ck_timeline *timeline; // NULL: nobody asks for each launch's time

@@ -32,7 +32,7 @@ struct ck_launch_log {
     pthread_mutex_t lock;
     uint64_t number; // of the last launch
     int count;
-    ck_launches *streams;
+    _Atomic(ck_launches *) streams; // the one used last can be looked at without the lock
 };
 
 int ck_launches_create(ck_device *device, ck_error *error) {
@@ -45,7 +45,7 @@ int ck_launches_create(ck_device *device, ck_error *error) {
 
 void ck_launches_destroy(ck_device *device) {
     if (device->log == NULL) return;
-    for (ck_launches *stream = device->log->streams, *next; stream != NULL; stream = next) {
+    for (ck_launches *stream = atomic_load(&device->log->streams), *next; stream != NULL; stream = next) {
         next = stream->next;
         free(stream);
     }
@@ -56,22 +56,24 @@ void ck_launches_destroy(ck_device *device) {
 
 ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream) {
     struct ck_launch_log *log = device->log;
+    ck_launches *first = atomic_load(&log->streams);
+    if (first != NULL && first->stream == stream) return first;
     pthread_mutex_lock(&log->lock);
-    ck_launches **at = &log->streams, *found;
-    while (*at != NULL && (*at)->stream != stream && (*at)->next != NULL) at = &(*at)->next;
-    found = *at; // this stream's, or the one unused longest, or none
+    first = atomic_load(&log->streams);
+    ck_launches *before = NULL, *found = first; // this stream's, or the one unused longest, or none
+    for (; found != NULL && found->stream != stream && found->next != NULL; found = found->next) before = found;
     if (found == NULL || (found->stream != stream && log->count < STREAMS)) {
         found = calloc(1, sizeof *found);
         if (found != NULL) log->count++;
-    } else {
-        *at = found->next;
+    } else if (before != NULL) {
+        before->next = found->next;
         if (found->stream != stream) memset(found, 0, sizeof *found);
     }
-    if (found != NULL) {
+    if (found != NULL && found != first) {
         found->log = log;
         found->stream = stream;
-        found->next = log->streams;
-        log->streams = found;
+        found->next = first;
+        atomic_store(&log->streams, found);
     }
     pthread_mutex_unlock(&log->lock);
     return found;

@@ -109,7 +109,7 @@ int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output)
         places |= (uint64_t)view->strides[i];
         if (is_output && view->strides[i] < 0) return 0; // kernels are promised that there are none
     }
-    if (places % item != 0 || view->swapped) return 0; // sizes of elements are powers of two
+    if ((places & (item - 1)) != 0 || view->swapped) return 0; // sizes of elements are powers of two
     if (layout->contiguous && !ck_view_is_contiguous(view)) return 0;
     if (n >= 1 && !is_multiple(view->shape[n - 1], layout->column_multiple)) return 0;
     if (n < 2) return 1;

@@ -99,6 +99,10 @@ int ck_memory_device(const ck_memory *memory) {
     return memory->device->index;
 }
 
+int ck_memory_apart(const ck_memory *a, const ck_memory *b) {
+    return a != b && !a->foreign && !b->foreign;
+}
+
 int ck_memory_may_wait(const ck_memory *memory) {
     return atomic_load(&memory->references) == 1 &&
            (atomic_load(&memory->exported) || (!memory->foreign && memory->device->pool == NULL));

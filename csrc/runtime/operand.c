@@ -69,7 +69,7 @@ int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, in
         *device = operand->landed;
     } else {
         operand->is_packed = !ck_layout_holds(layout, given, is_output);
-        *device = *given;
+        device->data = given->data; // the rest is there
     }
     if (!operand->is_packed) return CK_OK;
     unsigned kept = 0; // a stack of one matrix, many times, stays that

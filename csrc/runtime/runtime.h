@@ -77,14 +77,15 @@ typedef struct ck_device {
     ck_limits limits;          // guarded by ck_runtime.lock
     int limits_known;          // likewise; 1: `limits` are the device's
     int limits_asked;          // likewise; grows when they are forgotten: an answer on its way is not kept then
+    struct ck_kept *kept;      // pool.c; NULL: freed blocks go to the pool at once
     struct ck_uses *uses;      // order.c
     struct ck_launch_log *log; // launches.c
     struct ck_textures *textures;
 } ck_device;
 
 typedef struct ck_runtime {
-    pthread_mutex_t lock;         // the list of devices and their free streams
-    ck_device *devices;           // made at a device's first use, kept to the end
+    pthread_mutex_t lock;         // the devices' free streams and limits, and who adds a device
+    _Atomic(ck_device *) devices; // made at a device's first use, kept to the end
     atomic_int calls;             // running now: a runtime in use is never destroyed
     atomic_int memories;          // alive: neither is one that they belong to
     atomic_ullong threads;        // order.c: that had a stream of their own, counted
@@ -242,7 +243,8 @@ int ck_memory_adopt(ck_runtime *runtime, int device, void *data, size_t bytes, v
                     ck_memory **memory, ck_error *error);
 void ck_memory_retain(ck_memory *memory);
 void ck_memory_release(ck_memory *memory); // NULL: nothing. Never fails; what the device answers is of no use here
-int ck_memory_may_wait(const ck_memory *memory); // 1: this reference's release would wait for the device
+int ck_memory_apart(const ck_memory *a, const ck_memory *b); // 1: no array of the one lies in an array of the other
+int ck_memory_may_wait(const ck_memory *memory);             // 1: this reference's release would wait for the device
 void *ck_memory_data(const ck_memory *memory);
 size_t ck_memory_bytes(const ck_memory *memory);
 int ck_memory_device(const ck_memory *memory);
@@ -347,7 +349,8 @@ typedef struct ck_operand {
     ck_blocks blocks;
 } ck_operand;
 
-// Sizes and strides, without memory; `device` is filled. `number` counts from 0, for messages.
+// Sizes and strides, without memory. `device` is `given` without its data, and becomes the view that the kernel gets (of
+// an array on a device with its data, unless it is packed). `number` counts from 0, for messages.
 int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, int is_output, int number,
                       const ck_layout *layout, ck_view *device, ck_error *error);
 int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);

@@ -30,8 +30,7 @@ HOST = (AUTO, NUMPY)  #: variants that may need no device, on host arrays
 def call(
     rule: Rule,
     inputs: tuple[Any, ...],
-    out: Any = None,
-    *,
+    out: Any,
     variant: str,
     stream: Any,
     parameters: Mapping[str, Any],
@@ -60,9 +59,7 @@ def call(
     return (on_device if elsewhere else on_host)(rule, inputs, out, variant, stream, parameters, own)
 
 
-def check(
-    rule: Rule, x: Any, *, variant: str, stream: Any, parameters: Mapping[str, Any], own: Mapping[str, Any]
-) -> None:
+def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """What ``call`` refuses, for a caller that has to copy its one input before."""
     row, _ = named(rule, variant, parameters, own)
     (name,) = rule.operands

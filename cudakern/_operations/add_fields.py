@@ -81,7 +81,7 @@ def add_fields(
     [[0, 3, 6, 9], [12, 15, 18, 21]]
     """
     own = {"rounds": rounds}
-    return call(RULE, (begin, source), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (begin, source), out, variant, stream, parameters, own)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

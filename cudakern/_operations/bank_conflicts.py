@@ -80,7 +80,7 @@ def bank_conflicts(
     ((1, 256), True)
     """
     own = {"stride": stride}
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters, own)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -137,7 +137,7 @@ def bincount(
     bins = None
     if not by_host:
         bins = max(_bins(x if isinstance(x, DeviceArray) else host_array(x, "x"), stream), least)
-    return call(_rule(least, bins), (x,), variant=variant, stream=stream, parameters=parameters)
+    return call(_rule(least, bins), (x,), None, variant, stream, parameters)
 
 
 @functools.lru_cache(maxsize=64)

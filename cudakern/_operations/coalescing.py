@@ -83,7 +83,7 @@ def coalescing(
     [1, 5, 9]
     """
     own = {"offset": offset, "stride": stride, "idle": idle}
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters, own)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -109,7 +109,7 @@ def constant_memory(
         if given.dtype == LITERALS.dtype and given.shape == LITERALS.shape and not np.array_equal(given, LITERALS):
             raise ValueError(f"{NAME}: literal's numbers are in its code: {LITERALS.tolist()}, not {given.tolist()}")
     own = {"index": index}
-    return call(RULE, (x, table), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x, table), out, variant, stream, parameters, own)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -100,7 +100,7 @@ def exclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     >>> cudakern.exclusive_scan([3, 1, 4, 1, 5], variant="blocks").tolist()
     [0, 3, 4, 8, 9]
     """
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters)
 
 
 OPERATION = _scan.operation(NAME, 31, exclusive_scan, _scan.exclusive)

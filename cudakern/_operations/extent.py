@@ -74,7 +74,7 @@ def extent(x: Any, /, *, variant: str = AUTO, stream: Any = None, **parameters: 
     >>> extent([3, -1, 4], variant="blocks").tolist()
     [-1, 4]
     """
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters)
+    return call(RULE, (x,), None, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -131,7 +131,7 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
     >>> cudakern.grayscale(image, variant="blocks_2d").tolist()
     [[54, 184, 18, 255]]
     """
-    return call(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (image,), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

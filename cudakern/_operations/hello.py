@@ -77,7 +77,7 @@ def hello(
     [0, 1, 2, 3]
     """
     own = {"lines": lines}
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters, own)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -89,7 +89,7 @@ def inclusive_scan(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: A
     >>> cudakern.inclusive_scan([3, 1, 4, 1, 5], variant="blocks").tolist()
     [3, 4, 8, 9, 14]
     """
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters)
 
 
 OPERATION = _scan.operation(NAME, 32, inclusive_scan, np.cumsum)

@@ -236,7 +236,7 @@ def interp(
         _check_table(xp, variant)
     if not (type(left) is type(right) is DeviceArray):
         left, right = _ends(fp, left, right)
-    return call(RULE, (x, xp, fp, left, right), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x, xp, fp, left, right), out, variant, stream, parameters)
 
 
 def _ends(fp: Any, left: Any, right: Any) -> tuple[Any, Any]:

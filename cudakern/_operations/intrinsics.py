@@ -120,7 +120,7 @@ def intrinsics(
     [0.25, 2.0]
     """
     own = {"function": function, "repeats": repeats}
-    return call(RULE, (x, y), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (x, y), out, variant, stream, parameters, own)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

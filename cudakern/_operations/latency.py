@@ -64,7 +64,7 @@ def latency(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = No
     >>> bool((latency(x, variant="late") == latency(x, variant="several", elements=8)).all())
     True
     """
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -115,7 +115,7 @@ def lookup_2d(
     [10.0, 0.0]
     """
     own = {"mode": mode, "filter": filter}
-    return call(RULE, (table, y, x), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (table, y, x), out, variant, stream, parameters, own)
 
 
 OPERATION = _lookup.operation(

@@ -118,7 +118,7 @@ def lookup_3d(
     [0.0, 0.0]
     """
     own = {"mode": mode, "filter": filter}
-    return call(RULE, (table, z, y, x), variant=variant, stream=stream, parameters=parameters, own=own, out=out)
+    return call(RULE, (table, z, y, x), out, variant, stream, parameters, own)
 
 
 OPERATION = _lookup.operation(

@@ -108,7 +108,7 @@ def matmul(
     """
     if parameters:
         refuse_keywords(NAME, "numpy.matmul's", NOT_TAKEN, parameters)
-    return call(RULE, (a, b), out, variant=variant, stream=stream, parameters=parameters)
+    return call(RULE, (a, b), out, variant, stream, parameters)
 
 
 def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

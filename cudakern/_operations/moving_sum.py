@@ -91,7 +91,7 @@ def moving_sum(
     >>> moving_sum([[1.0], [0.0], [2.0]], variant="runtime_index", window=8).ravel().tolist()
     [8.0, 7.0, 22.0]
     """
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"window": window}, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters, {"window": window})
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -132,22 +132,22 @@ def packbits(
         raise ValueError(f"{NAME}: bitorder is {bitorder!r}, and must be 'big' or 'little'")
     own = {"bitorder": bitorder}
     if axis is None:
-        return call(RULE, (a,), variant=variant, stream=stream, parameters=parameters, own=own)
+        return call(RULE, (a,), None, variant, stream, parameters, own)
     x = a if isinstance(a, DeviceArray) else host_array(a, "a")
     place = _normal(axis, max(x.ndim, 1))
     if x.ndim < 2:
-        return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
+        return call(RULE, (x,), None, variant, stream, parameters, own)
     if not isinstance(x, DeviceArray) and variant in (AUTO, "numpy"):
         rule = replace(RULE, preferred=(), by_numpy=_along(place), shape=_shape_along(place))
-        return call(rule, (x,), variant=variant, stream=stream, parameters=parameters, own=own)
-    check(RULE, x, variant=variant, stream=stream, parameters=parameters, own=own)
+        return call(rule, (x,), None, variant, stream, parameters, own)
+    check(RULE, x, variant, stream, parameters, own)
     order = [*(i for i in range(x.ndim) if i != place), place]
     rows = x.transpose(*order)
     gap = -x.shape[place] % FLAGS_A_BYTE
     if gap:
         rows = _lengthened(rows, gap, stream)
     row = _as_one_row(rows, stream)
-    packed = call(RULE, (row,), variant=variant, stream=stream, parameters=parameters, own=own)
+    packed = call(RULE, (row,), None, variant, stream, parameters, own)
     packed = packed.reshape(*rows.shape[:-1], rows.shape[-1] // FLAGS_A_BYTE)
     return packed.transpose(*sorted(range(x.ndim), key=order.__getitem__))  # every axis where it was
 

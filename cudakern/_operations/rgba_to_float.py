@@ -70,7 +70,7 @@ def rgba_to_float(image: Any, /, out: Any = None, *, variant: str = AUTO, stream
     >>> rgba_to_float(numpy.full((1, 1, 4), 51, numpy.uint8), variant="texture").tolist()
     [[[0.20000000298023224, 0.20000000298023224, 0.20000000298023224, 0.20000000298023224]]]
     """
-    return call(RULE, (image,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (image,), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -139,7 +139,7 @@ def saxpy(
     >>> cudakern.saxpy(2, [1, 2, 3], [10, 20, 30], variant="grid_stride").tolist()
     [12, 24, 36]
     """
-    return call(RULE, (a, x, y), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (a, x, y), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

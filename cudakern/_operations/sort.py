@@ -98,7 +98,7 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     """
     on_device = isinstance(a, DeviceArray)
     if (on_device or type(a) is np.ndarray) and a.ndim == 1 and type(axis) is int and axis in (-1, 0):
-        return call(RULE, (a,), variant=variant, stream=stream, parameters=parameters)
+        return call(RULE, (a,), None, variant, stream, parameters)
     refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
     x = a if on_device else host_array(a, "a")
     if axis is None:
@@ -112,7 +112,7 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
             f"{NAME}: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
             "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
         )
-    result = call(RULE, (x.reshape(-1),), variant=variant, stream=stream, parameters=parameters)
+    result = call(RULE, (x.reshape(-1),), None, variant, stream, parameters)
     return result.reshape(x.shape)
 
 

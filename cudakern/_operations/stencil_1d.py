@@ -130,7 +130,7 @@ def stencil_1d(
     >>> cudakern.stencil_1d([1, 2, 3, 4], radius=1, variant="shared_halo").tolist()
     [3, 6, 9, 7]
     """
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, own={"radius": radius}, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters, {"radius": radius})
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -88,7 +88,7 @@ def sum_of_squares(
     """
     if parameters:
         refuse_keywords(NAME, "numpy.sum's", NOT_TAKEN, parameters)
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters)
+    return call(RULE, (x,), None, variant, stream, parameters)
 
 
 class InMemorysOrder(AsTheyAre):

@@ -77,7 +77,7 @@ def thread_map(
     >>> thread_map([0, 0, 0, 0, 0], [[10, 11], [20, 21]], variant="coordinates").tolist()
     [10, 11, 20, 21, 0]
     """
-    return call(RULE, (x, numbers), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x, numbers), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

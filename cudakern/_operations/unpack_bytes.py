@@ -54,7 +54,7 @@ def unpack_bytes(x: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any
     >>> unpack_bytes(np.array([0, 1, 255], np.uint8), variant="words").tolist()
     [0.0, 1.0, 255.0]
     """
-    return call(RULE, (x,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x,), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

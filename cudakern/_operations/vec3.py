@@ -62,7 +62,7 @@ def vec3(vectors: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any =
     >>> vec3(np.array([[1, 2, 2], [0, 3, 4]], np.float32), variant="staged").tolist()
     [9.0, 25.0]
     """
-    return call(RULE, (vectors,), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (vectors,), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

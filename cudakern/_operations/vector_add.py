@@ -108,7 +108,7 @@ def vector_add(
     """
     if parameters:
         refuse_keywords(NAME, "numpy.add's", NOT_TAKEN, parameters)
-    return call(RULE, (x, y), variant=variant, stream=stream, parameters=parameters, out=out)
+    return call(RULE, (x, y), out, variant, stream, parameters)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
