@@ -1,7 +1,7 @@
 """README's tables and picture, written from docs/results/: no figure without its file.
 
     tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in README.md, draws
-                        docs/ladder.svg and writes docs/ladders.md and docs/experiments.md
+                        docs/ladder.svg and writes docs/ladders.md, docs/experiments.md and docs/overhead.md
     tables.py --check   changes nothing; fails if one of them is not what the results say, and warns of results that
                         were measured on other kernels than those in csrc/kernels
 
@@ -13,6 +13,7 @@ import hashlib
 import itertools
 import json
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from cudakern.lab._retold import retold
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
-EXPERIMENTS, LADDERS = ROOT / "docs/experiments.md", ROOT / "docs/ladders.md"
+EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
@@ -267,6 +268,43 @@ def ladders():
     return "\n".join(lines) + "\n" if shown else None
 
 
+def overhead():
+    """docs/overhead.md: what Python and the runtime add to a launch, on a GPU and on the emulator."""
+    lines = [
+        "# What Python and the runtime add to a launch",
+        "",
+        "Every operation on a small input with arrays of the device, called natively (the C module's own function), by "
+        "`auto` and by the name of the variant that `auto` takes; microseconds a call. Written by `.ci/tables.py` from "
+        "[results/](results/README.md#how-what-python-adds-is-timed); do not edit it.",
+    ]
+    for path in sorted(RESULTS.glob("*_overhead.json"), reverse=True):
+        record = json.loads(path.read_text())
+        heads = ["operation", "variant", "native", "`auto`", "named", "new result", "named / `auto`", "`auto` / native"]
+        rows = []
+        for row in record["calls"]:
+            out = "" if row["out"] else " (no `out=`)"
+            figures = [row["native"], row["auto"], row["named"], row.get("new result")]
+            ratios = [row["named"] / row["auto"], row["auto"] / row["native"]]
+            told = ["-" if value is None else f"{value:.2f}" for value in (*figures, *ratios)]
+            rows.append([f"{row['call']}{out}", f"`{row['variant']}`", *told])
+        middle = {key: statistics.median(row[key] for row in record["calls"]) for key in ("launch", "launch and event")}
+        lines += [
+            "",
+            f"## {record['chip']}",
+            "",
+            f"A launch by itself: {middle['launch']:.2f} us; with an event's record: {middle['launch and event']:.2f} "
+            "us. (Medians over all operations: in each one's rounds they are measured anew.)",
+            "",
+            markdown(
+                heads,
+                rows,
+                f"{record['timing']} {record['date'][:10]}, commit {record['commit'][:10]}. "
+                f"From `{path.relative_to(ROOT)}`.",
+            ).rstrip(),
+        ]
+    return "\n".join(lines) + "\n"
+
+
 def outdated():
     """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
     found = []
@@ -302,13 +340,15 @@ def main():
     faults = [] if fresh == text else ["README.md's tables are not those of docs/results/"]
     if not PICTURE.exists() or digest not in PICTURE.read_text():
         faults.append("docs/ladder.svg was not drawn from docs/results/")
-    pages = {path: page for path, page in ((EXPERIMENTS, experiments()), (LADDERS, ladders())) if page is not None}
+    written = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead()}
+    pages = {path: page for path, page in written.items() if page is not None}
     for path, page in pages.items():
         if not path.exists() or path.read_text() != page:
             faults.append(f"docs/{path.name} is not what docs/results/ says")
     if check:
         # An old record is no fault: nobody needs the GPU that it was measured on to change a kernel.
-        print("\n".join(f"warning: {one}" for one in outdated()))
+        for one in outdated():
+            print(f"warning: {one}")
         print(
             "\n".join(faults)
             or f"tables: {len(names)} tables, {len(pages)} pages and the picture are what docs/results/ says"

@@ -14,6 +14,11 @@ def environment(**settings):
     return kept | {"PYTHONPATH": os.pathsep.join([str(cuda_api.HERE), os.environ.get("PYTHONPATH", "")])} | settings
 
 
+def joined(*parts):
+    """Pieces of code, each with its own margin, as one."""
+    return "\n".join(map(textwrap.dedent, parts))
+
+
 def start(code, **settings):
     """Starts the code; the caller waits."""
     return subprocess.Popen(
