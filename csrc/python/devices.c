@@ -124,6 +124,7 @@ static PyObject *trim(PyObject *module, PyObject *argument) {
     outside outside;
     int device;
     if (read_int(argument, "device", &device) < 0) return NULL;
+    PyDict_Clear(state->memo); // the numbers that it keeps on devices
     outside_begin(&outside, state);
     const int status = ck_pool_trim(state->runtime, device, &error);
     return outside_end(&outside, status, &error) < 0 ? NULL : none();
@@ -155,7 +156,9 @@ PyMethodDef device_methods[] = {
      PyDoc_STR("choose_device()\n--\n\nThe current device if it is suitable, else the first that is.")},
     {"pointer_device", pointer_device, METH_O,
      PyDoc_STR("pointer_device(pointer, /)\n--\n\nThe device whose memory is at that address; -1 if it is none's.")},
-    {"trim", trim, METH_O, PyDoc_STR("trim(device, /)\n--\n\nGives pooled memory that is free back to the device.")},
+    {"trim", trim, METH_O,
+     PyDoc_STR(
+         "trim(device, /)\n--\n\nGives pooled memory that is free back to the device, and what the memo keeps.")},
     {"pool_used", pool_used, METH_O,
      PyDoc_STR(
          "pool_used(device, /)\n--\n\nBytes of device memory in use, by arrays and by calls that are running.")},

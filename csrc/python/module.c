@@ -179,6 +179,7 @@ static int clear_module(PyObject *module) {
     Py_CLEAR(state->set_type);
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->view_name);
+    forget_front(state);
     Py_CLEAR(state->memo);
     return 0;
 }

@@ -53,6 +53,7 @@ typedef struct module_state {
     PyTypeObject *view_type, *pinned_type, *prepared_type, *set_type;
     PyObject *array_type, *view_name; // Python's DeviceArray, and "_view"; NULL: not needed yet
     PyObject *memo;                   // a dict: the kind of a call --> what an earlier call of that kind prepared
+    struct prepared *front[64];       // some of it, found by addresses; each takes itself out when it goes
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
@@ -152,6 +153,7 @@ int load_package_set(module_state *state); // -1: ImportError is set
 
 // --- prepared.c --------------------------------------------------------------------------------------------------
 PyTypeObject *make_prepared_type(PyObject *module);
+void forget_front(module_state *state);
 
 // --- pinned.c ----------------------------------------------------------------------------------------------------
 PyTypeObject *make_pinned_type(PyObject *module);

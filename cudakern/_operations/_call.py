@@ -40,11 +40,12 @@ def call(
 
     ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
     """
-    module = getattr(inputs[rule.first], "_native", None)
+    first = inputs[rule.first]
     if observer.get() is None:
-        if module is not None:
+        if type(first) is DeviceArray:
+            module = first._native
             given = {**own, **parameters} if own else parameters
-            handle = 0 if stream is None else stream_handle(stream, module, inputs[rule.first]._view.device)
+            handle = 0 if stream is None else stream_handle(stream, module, first._view.device)
             result = module.call(rule.key, variant, given, inputs, out, handle)
         elif stream is None and isinstance(variant, str) and variant not in HOST:
             result = plainly(rule, inputs, out, variant, parameters, own)
