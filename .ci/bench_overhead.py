@@ -123,6 +123,8 @@ def promises(rows):
 
 
 def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
     rows = []
     if not BACKEND.emulated:  # whose workers need the others
         stay_on_the_best_core()

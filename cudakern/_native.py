@@ -43,7 +43,9 @@ class Native(Protocol):
 
     __file__: str
     interface_version: int
-    memo: dict[Any, Any]  #: the kind of a call -> what ``prepare`` made for it; emptied when the device is configured
+    memo: dict[
+        Any, Any
+    ]  #: the kind of a call -> what ``prepare`` made, or Python's Entry; emptied by configure, trim and a fork
 
     def operations(self) -> tuple[dict[str, Any], ...]:
         """The variant table: an entry an operation, with its rows in the order of the ladder."""

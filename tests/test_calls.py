@@ -242,6 +242,45 @@ def test_integers_that_change(backend, dtype):
             assert np.array_equal(cudakern.saxpy(number, d, d, variant=variant).get(), number * x + x)
 
 
+def test_what_is_no_single_number_is_refused_each_time(backend):
+    x = np.float32([1, 2, 3])
+    d = cudakern.asarray(x)
+    for given, one, several in ((x, np.array(2.5, np.float32), x[:1]), (d, cudakern.asarray(np.float32(2.5)), d[:1])):
+        for _ in range(3):
+            for variant in ("auto", "naive"):
+                with pytest.raises(ValueError, match="a is one number, and its shape is"):
+                    cudakern.saxpy(several, given, given, variant=variant)
+                found = cudakern.saxpy(one, given, given, variant=variant)
+                assert np.array_equal(found if given is x else found.get(), 3.5 * x)
+
+
+def test_words_and_warnings_are_the_same_each_time(backend):
+    """Whether C or Python sees a number first."""
+    bytes_, floats = cudakern.asarray(np.uint8([1])), cudakern.asarray(np.float32([1]))
+    said = []
+    for _ in range(3):
+        with pytest.raises(OverflowError) as caught:
+            cudakern.saxpy(-3, bytes_, bytes_, variant="naive")
+        said.append(str(caught.value))
+        assert cudakern.saxpy(3, bytes_, bytes_, variant="naive").get() == 4
+        with pytest.warns(RuntimeWarning, match="overflow encountered in cast"):
+            assert cudakern.saxpy(1e39, floats, floats, variant="naive").get() == np.inf
+        cudakern.saxpy(3.0, floats, floats, variant="naive")
+    assert len(set(said)) == 1
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) >= "2.0.0", reason="since NumPy 2 only a number's kind counts")
+def test_the_value_of_a_number_may_decide_the_type(backend):
+    x = np.int8([1, 2, 3])
+    for given in (x, cudakern.asarray(x)):
+        for number in (3, 300, 3):
+            for variant in ("auto", "naive"):
+                found = cudakern.saxpy(number, given, given, variant=variant)
+                found = found if given is x else found.get()
+                assert found.dtype == np.result_type(number, x)
+                assert np.array_equal(found, number * x.astype(found.dtype) + x)
+
+
 def test_numbers_are_kept_for_all_streams(backend):
     """A number that one stream has put on the device is complete before a call in another stream reads it."""
     x = np.random.default_rng().random(100_000, np.float32)
@@ -280,24 +319,41 @@ def test_numbers_where_arrays_have_their_table(backend):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_numbers_after_a_fork():
-    """What the parent put on the device is not the child's."""
-    subprocesses.run("""
-        import os, numpy as np, cudakern
-        with cudakern.use_backend("emulator"):
-            x = np.ones(10, np.float32)
-            d = cudakern.asarray(x)
-            for _ in range(3):
-                cudakern.saxpy(2.5, d, d, variant="naive")
+    """What the parent put on the device is not the child's, also while the parent's threads are in calls with it."""
+    subprocesses.run(
+        """
+        import os, threading, time
+        import numpy as np, cudakern
+        cudakern.emulator.configure(workers=1)
+        x = np.ones(1 << 16, np.float32)
+        d, end = cudakern.asarray(x), threading.Event()
+
+        def work():
+            while not end.is_set():
+                for _ in range(20):
+                    found = cudakern.saxpy(2.5, d, d, variant="naive")
+                assert (found.get() == 3.5).all()
+
+        def right(given):
+            return all((cudakern.saxpy(2.5, given, given, variant="naive").get() == 3.5).all() for _ in range(3))
+
+        assert right(d)
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for _ in range(20):
+            time.sleep(0.003)
             child = os.fork()
             if child == 0:
-                mine = cudakern.asarray(x)
-                right = all(
-                    (cudakern.saxpy(2.5, mine, mine, variant="naive").get() == 3.5).all() for _ in range(3)
-                )
-                os._exit(0 if right else 1)
+                os._exit(0 if right(cudakern.asarray(x[:10])) else 1)
             assert os.waitpid(child, 0)[1] == 0
-            assert (cudakern.saxpy(2.5, d, d, variant="naive").get() == 3.5).all()
-    """)
+        end.set()
+        for thread in threads:
+            thread.join()
+        assert right(d)
+    """,
+        CUDAKERN_BACKEND="emulator",
+    )
 
 
 # --- the memo --------------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ typedef enum ck_binding_kind {
 
 // A __constant__ variable that holds the input when run() begins. While a call uses it, no other call does.
 typedef struct ck_symbol {
-    int (*find)(void **address, size_t *bytes); // a cudaError_t; ck_bind_symbol of launch.cuh writes it
+    int (*find)(void **address, size_t *bytes); // a cudaError_t; CK_SYMBOL of launch.cuh writes it
 } ck_symbol;
 
 // A texture object: the input is copied into an array. It has one to three axes and perhaps one more of channels, none

@@ -18,7 +18,6 @@
 #define FIRST       NULL // a ladder begins here
 
 #define AT_LEAST(capability) capability, 0
-#define EXACTLY(capability)  capability, 1
 
 // The formatter takes braces in macros for blocks of code.
 // clang-format off

@@ -1,4 +1,5 @@
 // Python's numbers, names and tuples to C's.
+#include <math.h>
 #include <string.h>
 
 #include "python.h"
@@ -65,6 +66,7 @@ int write_number(PyObject *object, int dtype, void *value) {
         const double doubles[2] = {PyFloat_AsDouble(object), 0};
         const float singles[2] = {(float)doubles[0], 0};
         const int narrow = dtype == CK_FLOAT32 || dtype == CK_COMPLEX64;
+        if (narrow && isinf(singles[0]) && !isinf(doubles[0])) return 0; // Python's way warns of it
         memcpy(value, narrow ? (const void *)singles : (const void *)doubles, ck_dtype_size(dtype));
     } else if (PyLong_Check(object) && (is_signed || is_unsigned || dtype == CK_BOOL)) {
         const size_t bytes = ck_dtype_size(dtype);
@@ -73,7 +75,10 @@ int write_number(PyObject *object, int dtype, void *value) {
         const unsigned long long rest = is_signed   ? (unsigned long long)((given >> (bits - 1)) ^ (given >> 63))
                                         : bits < 64 ? (unsigned long long)given >> bits
                                                     : 0;
-        if (rest != 0) return 0;
+        if (rest != 0) {
+            PyErr_Clear(); // a negative number that is to be unsigned
+            return 0;
+        }
         memcpy(value, &given, bytes); // (the lowest bytes come first on every processor that CUDA is for)
     } else {
         return 0;
@@ -88,7 +93,11 @@ const char *read_text(PyObject *object, const char *what) {
         PyErr_Format(PyExc_TypeError, "%s must be a str, not %R", what, object);
         return NULL;
     }
-    return PyUnicode_AsUTF8AndSize(object, NULL);
+    Py_ssize_t length = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &length);
+    if (text == NULL || strlen(text) == (size_t)length) return text;
+    PyErr_Format(PyExc_ValueError, "%s has a null character in it: %R", what, object);
+    return NULL;
 }
 
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values) {

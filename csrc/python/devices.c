@@ -105,7 +105,7 @@ static PyObject *device_properties(PyObject *module, PyObject *argument) {
     return outside_end(&outside, status, &error) < 0 ? NULL : make_properties(&properties);
 }
 
-// Asked with every call of a named row: the runtime remembers it.
+// Asked where a variant's availability is: the runtime remembers it.
 static PyObject *capability(PyObject *module, PyObject *argument) {
     module_state *state = state_of(module);
     ck_error error = {0};
@@ -124,7 +124,7 @@ static PyObject *trim(PyObject *module, PyObject *argument) {
     outside outside;
     int device;
     if (read_int(argument, "device", &device) < 0) return NULL;
-    PyDict_Clear(state->memo); // the numbers that it keeps on devices
+    forget_calls(state);
     outside_begin(&outside, state);
     const int status = ck_pool_trim(state->runtime, device, &error);
     return outside_end(&outside, status, &error) < 0 ? NULL : none();

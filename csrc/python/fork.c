@@ -16,7 +16,7 @@ static PyObject *after_fork_in_parent(PyObject *module, PyObject *unused) {
 static PyObject *after_fork_in_child(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_runtime_after_fork(state_of(module)->runtime, 1);
-    PyDict_Clear(state_of(module)->memo); // it may keep numbers in the parent's device memory
+    forget_calls(state_of(module)); // what they keep may be in the parent's device memory
     return none();
 }
 

@@ -45,7 +45,7 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
     Py_END_ALLOW_THREADS
     if (code == cudaSuccess) {
         ck_runtime_forget_limits(state_of(module)->runtime);
-        PyDict_Clear(state_of(module)->memo); // the device may be another chip
+        forget_calls(state_of(module)); // the device may be another chip
         return none();
     }
     ck_error error = {0};
@@ -178,8 +178,8 @@ static int clear_module(PyObject *module) {
     Py_CLEAR(state->prepared_type);
     Py_CLEAR(state->set_type);
     Py_CLEAR(state->array_type);
-    Py_CLEAR(state->view_name);
-    forget_front(state);
+    Py_XDECREF(atomic_exchange(&state->view_name, NULL));
+    forget_calls(state);
     Py_CLEAR(state->memo);
     return 0;
 }

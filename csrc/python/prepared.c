@@ -65,18 +65,24 @@ static void add(arrays *arrays, view *array) {
 
 // DeviceArray is Python's: it is there once cudakern is imported.
 static void know_arrays(module_state *state) {
-    if (state->view_name != NULL) return;
-    PyObject *module = PyImport_ImportModule("cudakern._array");
-    state->array_type = module ? PyObject_GetAttrString(module, "DeviceArray") : NULL;
-    state->view_name = state->array_type ? PyUnicode_InternFromString("_view") : NULL;
+    if (atomic_load(&state->view_name) != NULL) return;
+    PyObject *module = PyImport_ImportModule("cudakern._array"), *none_yet = NULL;
+    PyObject *type = module ? PyObject_GetAttrString(module, "DeviceArray") : NULL;
+    PyObject *name = type ? PyUnicode_InternFromString("_view") : NULL;
     Py_XDECREF(module);
-    if (state->view_name == NULL) PyErr_Clear(); // the interpreter is ending: no call is plain any more
+    if (name == NULL) PyErr_Clear();            // the interpreter is ending: no call is plain any more
+    if (name != NULL) state->array_type = type; // the same for every thread
+    if (name == NULL || !atomic_compare_exchange_strong(&state->view_name, &none_yet, name)) {
+        Py_XDECREF(name);
+        Py_XDECREF(type);
+    }
 }
 
 // Adds the View of a DeviceArray of this module; 0 without an exception for anything else.
 static int take(module_state *state, PyObject *object, arrays *arrays) {
-    if (state->view_name == NULL || !Py_IS_TYPE(object, (PyTypeObject *)state->array_type)) return 0;
-    PyObject *found = PyObject_GetAttr(object, state->view_name);
+    PyObject *name = atomic_load(&state->view_name);
+    if (name == NULL || !Py_IS_TYPE(object, (PyTypeObject *)state->array_type)) return 0;
+    PyObject *found = PyObject_GetAttr(object, name);
     if (found != NULL && is_view(state, found)) {
         add(arrays, (view *)found);
         return 1;
@@ -263,9 +269,11 @@ static prepared *find(module_state *state, PyObject *rule, PyObject *variant, Py
     return found;
 }
 
-void forget_front(module_state *state) {
+// Of the memo alone a Prepared would stay in front as long as other threads' calls hold it.
+void forget_calls(module_state *state) {
     for (size_t i = 0; i < sizeof state->front / sizeof *state->front; i++)
         if (state->front[i] != NULL) leave_front(state->front[i]);
+    if (state->memo != NULL) PyDict_Clear(state->memo);
 }
 
 // --- call ----------------------------------------------------------------------------------------------------------

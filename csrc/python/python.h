@@ -51,9 +51,10 @@ typedef struct module_state {
     ck_set *package;                      // the package's own kernels
     PyObject *cuda_error, *out_of_memory; // cudakern._errors': both modules raise the same classes
     PyTypeObject *view_type, *pinned_type, *prepared_type, *set_type;
-    PyObject *array_type, *view_name; // Python's DeviceArray, and "_view"; NULL: not needed yet
-    PyObject *memo;                   // a dict: the kind of a call --> what an earlier call of that kind prepared
-    struct prepared *front[64];       // some of it, found by addresses; each takes itself out when it goes
+    PyObject *array_type;          // Python's DeviceArray; set before view_name
+    _Atomic(PyObject *) view_name; // "_view"; NULL: not needed yet
+    PyObject *memo;                // a dict: the kind of a call --> what an earlier call of that kind prepared
+    struct prepared *front[64];    // some of it, found by addresses; each takes itself out when it goes
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
@@ -153,7 +154,7 @@ int load_package_set(module_state *state); // -1: ImportError is set
 
 // --- prepared.c --------------------------------------------------------------------------------------------------
 PyTypeObject *make_prepared_type(PyObject *module);
-void forget_front(module_state *state);
+void forget_calls(module_state *state); // what earlier calls prepared, and the numbers that it keeps on devices
 
 // --- pinned.c ----------------------------------------------------------------------------------------------------
 PyTypeObject *make_pinned_type(PyObject *module);

@@ -14,7 +14,7 @@ static void add(char *text, size_t size, const char *separator, const char *item
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error) {
     for (int i = 0; i < operation->variant_count; i++)
         if (strcmp(operation->variants[i].name, name) == 0) return &operation->variants[i];
-    char known[600] = ""; // written only now: every call comes here
+    char known[600] = ""; // written only now: calls on host arrays come here each time
     for (int i = 0; i < operation->variant_count; i++) add(known, sizeof known, ", ", operation->variants[i].name);
     ck_fail(error, CK_BAD_VALUE, operation->name, "%s has no variant '%.64s'. It has %s", operation->name, name,
             known);
@@ -83,7 +83,8 @@ int ck_check_types(const ck_operation *operation, const ck_variant *variant, con
             return CK_OK;
         }
     }
-    char listed[600] = "", outputs[120] = "", got[160] = "", item[64]; // written only now: every call comes here
+    char listed[600] = "", outputs[120] = "", got[160] = "",
+         item[64]; // written only now: calls on host arrays come here each time
     for (int i = 0; i < known; i++) {
         const ck_types *candidate = &variant->types[i];
         if (all_are(inputs, count, candidate)) add(outputs, sizeof outputs, " or ", ck_dtype_name(candidate->output));

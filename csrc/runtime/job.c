@@ -26,14 +26,6 @@ int job_check(job *job) {
         return ck_fail(error, CK_BAD_VALUE, operation->name,
                        "%s takes %d inputs and %d outputs, %d arrays were given", operation->name, operation->inputs,
                        operation->outputs, request->view_count);
-    for (int i = 0; i < count && job_on_device(job); i++) {
-        const int device = ck_memory_device(request->memories[i]);
-        if (device != request->device)
-            return ck_fail(error, CK_BAD_VALUE, operation->name,
-                           "operand %d is on device %d, and the call is for device %d. Copy it there first, or call "
-                           "on device %d",
-                           i, device, request->device, device);
-    }
     CK_TRY(ck_runtime_limits(job->frame.runtime, request->device, &job->limits, error));
     CK_TRY(ck_check_device(operation, variant, &job->limits, error));
     if (request->types != NULL) {
@@ -96,7 +88,8 @@ int job_plan(job *job) {
         moved |= !job_on_device(job) || job->operands[i].is_packed;
         job->laid_out++;
     }
-    if (!moved && !job->plan.clear_outputs) job->laid_out = 0; // the plain case: the kernel gets the arrays themselves
+    if (!moved && !job->plan.clear_outputs)
+        job->laid_out = 0; // the plain case: the kernel gets the arrays themselves
     return CK_OK;
 }
 
@@ -171,7 +164,7 @@ static int launch(job *job) {
 int job_compute(job *job) {
     const ck_operation *operation = job->request->operation;
     CK_TRY(job_mark(job, BEGIN));
-    for (int i = 0; i < operation->inputs; i++)
+    for (int i = 0; i < operation->inputs && i < job->laid_out; i++)
         CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->frame.error));
     CK_TRY(launch(job));
     if (job_on_device(job)) CK_TRY(job_finish(job));

@@ -22,7 +22,7 @@ typedef struct launch {
 
 struct ck_launches {
     struct ck_launch_log *log;
-    cudaStream_t stream;
+    _Atomic(cudaStream_t) stream; // of the first record this is read without the lock
     uint64_t noted, outstanding;
     launch ring[LAST]; // number n is in n % LAST
     struct ck_launches *next;
@@ -67,10 +67,10 @@ ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream) {
         if (found != NULL) log->count++;
     } else if (before != NULL) {
         before->next = found->next;
-        if (found->stream != stream) memset(found, 0, sizeof *found);
+        if (found->stream != stream) found->noted = found->outstanding = 0;
     }
     if (found != NULL && found != first) {
-        found->log = log;
+        found->log = log; // (of a used record it is the same: whoever holds one reads it without the lock)
         found->stream = stream;
         found->next = first;
         atomic_store(&log->streams, found);

@@ -29,7 +29,7 @@ static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cuda
 static int list(job *job, ck_listing *listing) {
     CK_TRY(job_check(job));
     CK_TRY(job_plan(job));
-    for (int i = 0; i < job->laid_out; i++) job->views[i].data = NOWHERE;
+    for (int i = 0; i < job->request->view_count; i++) job->views[i].data = NOWHERE;
     job->context = (ck_context){.device = job->frame.index,
                                 .launcher = &listing->launcher,
                                 .workspace = NOWHERE,

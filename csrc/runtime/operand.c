@@ -56,7 +56,6 @@ int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, in
     operand->given = given;
     operand->device = device;
     operand->on_host = on_host;
-    operand->is_output = is_output;
     operand->copy = operand->pack = (ck_block){0};
     for (int i = 0; i < given->ndim && is_output; i++)
         if (is_broadcast(given, i) && !ck_view_is_empty(given))

@@ -26,7 +26,7 @@ struct ck_kept {
 
 static int create_kept(ck_device *device, ck_error *error) {
     const char *said = getenv("CUDAKERN_KEEP_FREED");
-    if (said != NULL && *said != '\0' ? strcmp(said, "0") == 0 : backend_is_emulated()) return CK_OK;
+    if (said != NULL && *said != '\0' ? strcmp(said, "0") == 0 : backend_finds_freed_memory()) return CK_OK;
     device->kept = calloc(1, sizeof *device->kept);
     if (device->kept != NULL && pthread_mutex_init(&device->kept->lock, NULL) == 0) return CK_OK;
     free(device->kept);

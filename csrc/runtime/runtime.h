@@ -3,7 +3,7 @@
 // It calls only the CUDA runtime API, through the macros of status.h and below, and cannot tell which side of the
 // seam it runs on. All its state hangs on one ck_runtime; the caller (the extension module) owns it.
 //
-//   ck_execute    job.c       the stages of a call
+//   ck_execute    execute.c   one call; job.c has its stages, frame.c what surrounds all that enqueues work
 //   ck_list         |         listing.c: what a call would launch
 //     |           set.c       groups of kernels, loaded from shared libraries
 //     |           launcher.c  the launch itself
@@ -22,7 +22,7 @@
 //     |           across.c    from one device to another
 //     |           pinned.c    page-locked host memory
 //     |           timing.c    the events between the stages
-//     |           dtypes.c    sizes and names of element types (declared in kernels/variant.h)
+//     |           dtypes.c    sizes and names of element types (declared in kernels/call.h)
 //     v           status.c    what went wrong, and faults on request
 #ifndef CK_RUNTIME_H
 #define CK_RUNTIME_H
@@ -342,7 +342,7 @@ void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *bl
 typedef struct ck_operand {
     const ck_view *given;
     ck_view *device;
-    int on_host, is_output, is_packed;
+    int on_host, is_packed;
     ck_view landed;      // of host arrays that are packed
     ck_block copy, pack; // memory of ours: of what is copied from or to the host, of what is packed
     ck_stack copied, packed;

@@ -33,7 +33,7 @@ def call(
     out: Any,
     variant: str,
     stream: Any,
-    parameters: Mapping[str, Any],
+    parameters: dict[str, Any],
     own: Mapping[str, Any] = NOTHING,
 ) -> Any:
     """The result of a call: an array or NumPy scalar for host inputs, a DeviceArray for inputs on the device.

@@ -20,7 +20,7 @@ from .._streams import stream_handle
 from .._table import Variant, find, variants
 from . import _checks, _execute
 from ._execute import Entry, named, remember
-from ._rule import CONVERT, WEAK, Rule, spread
+from ._rule import CONVERT, VALUES_COUNT, WEAK, Rule, spread
 
 
 def on_device(
@@ -53,11 +53,13 @@ def on_device(
     handle = stream_handle(stream, module, device)
     if entry is None:
         entry = _entry_on_device(rule, row, values, given, arrays, own, module, device)
-        if key is not None:
-            remember(module, key, _prepared(rule, entry, arrays, own, module) or entry)
+    else:
+        key = None
     shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**given, **numbers}.items())
     for n in rule.numbers:
         _checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
+    if key is not None and not (VALUES_COUNT and numbers):
+        remember(module, key, _prepared(rule, entry, arrays, own, module) or entry)
     target = None if out is None else out._view
     if target is not None:
         _checks.check_writable(rule.name, not target.read_only)

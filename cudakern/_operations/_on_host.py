@@ -18,7 +18,7 @@ from .._table import AUTO, Variant, find, told, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
 from ._execute import Entry, by_numpy, host_row, named, remember
-from ._rule import WEAK, Rule
+from ._rule import VALUES_COUNT, WEAK, Rule
 
 #: numpy.matmul takes out=... from here on: "an array, also where the result is a scalar".
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
@@ -44,6 +44,8 @@ def plainly(
                 return NotImplemented
             arrays.append(x)
         shapes = tuple(map(SHAPE, arrays))
+        if any(shapes[i] for i in rule.places):
+            return NotImplemented
         shape = rule.shape(*shapes, **own)
         if not rule.arranged.takes(shapes, shape):
             return NotImplemented
@@ -132,8 +134,10 @@ def on_host(
 
 def _is_plain(rule: Rule, name: str, x: Any, dtype: np.dtype[Any]) -> bool:
     """True for what needs no conversion: arrays of that type, and Python's numbers where one number is wanted."""
-    if name in rule.numbers and type(x) in WEAK:
-        return True
+    if name in rule.numbers and VALUES_COUNT:
+        return False
+    if type(x) in WEAK:
+        return name in rule.numbers
     return type(x) is np.ndarray and x.dtype == dtype and dtype.kind != "V" and x.dtype.isnative
 
 
@@ -204,12 +208,21 @@ def _common_type(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> n
     """The type that all inputs are brought to; TypeError if the operation or the row is not for it."""
     kinds = [x if type(x) in WEAK else x.dtype for x in given.values()]
     stays = row is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
-    dtype = (kinds[0] if stays else _common(kinds, rule)).newbyteorder("=")
+    try:
+        dtype = (kinds[0] if stays else _common(kinds, rule)).newbyteorder("=")
+    except TypeError:  # NumPy has no common type
+        if row is not None:
+            _check_one_type(rule, row, given)
+        raise
     _checks.check_type(rule, row, told(dtype))
     if row is not None:
         row.signature(dtype)
-        _checks.check_one_type(rule, row, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
+        _check_one_type(rule, row, given)
     return dtype
+
+
+def _check_one_type(rule: Rule, row: Variant, given: Mapping[str, Any]) -> None:
+    _checks.check_one_type(rule, row, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
 
 
 def _is_listed(rule: Rule, dtype: np.dtype[Any]) -> bool:

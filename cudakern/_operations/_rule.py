@@ -15,6 +15,9 @@ from .._transfer import Array
 #: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
 WEAK = (int, float, complex, bool)
 
+#: Before NumPy 2 a number's value has a say in the type, not its kind alone.
+VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
+
 CONVERT = ".astype() converts"
 
 HostArrays = tuple[tuple[Array, ...], Array]
@@ -113,6 +116,7 @@ class Rule:
     # Worked out once, since calls are short:
     key: str = field(init=False, default="")  #: of the rule, in the memo of calls
     first: int = field(init=False, default=0)  #: the first operand that is an array
+    places: tuple[int, ...] = field(init=False, default=())  #: of ``numbers`` among the operands
     alike: int = field(init=False, default=0)  #: a mask of the inputs that must have the result's shape
     arranged: AsTheyAre = field(init=False, default_factory=AsTheyAre)  #: how arrays are handed to the kernel
 
@@ -123,5 +127,7 @@ class Rule:
         key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
         if self.fixed is not None:
             object.__setattr__(self, "shape", lambda *shapes, **own: self.fixed)
-        for name, value in {"key": key, "first": arrays[0], "alike": alike, "arranged": arranged}.items():
+        places = tuple(i for i in range(len(self.operands)) if i not in arrays)
+        found = {"key": key, "first": arrays[0], "places": places, "alike": alike, "arranged": arranged}
+        for name, value in found.items():
             object.__setattr__(self, name, value)

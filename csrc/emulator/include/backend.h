@@ -47,6 +47,11 @@ static inline int backend_memory_is_host(void) {
     return 1;
 }
 
+// 1: a kernel that uses memory which was freed ends in an error that says so.
+static inline int backend_finds_freed_memory(void) {
+    return 1;
+}
+
 // Words on this thread's last failing call; returns their length (0: nothing more than the code says).
 static inline size_t backend_error_detail(char *buffer, size_t size) {
     return emu_error_detail(buffer, size);
