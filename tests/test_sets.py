@@ -424,4 +424,4 @@ def test_nothing_is_left(kernels):
         with pytest.raises(TypeError):
             kernels.launch("add_one", x, y, "n")
 
-    growth.grows_by_less(kernels.side, call, 200, blocks=20, in_c=4096)
+    growth.grows_by_less(kernels.side, call, 400, blocks=100, in_c=16 * 400)  # one object in four rounds would show
