@@ -57,15 +57,15 @@ class Ways:
 
         target = "result" if self.takes_out else "empty(shape, dtype, device, 0)"
         native = f"execute(name, row, values, views, ({target},), device, 0, 0)"
-        given = ", ".join(f"x{i}" for i in range(len(arrays)))
+        operands = ", ".join(f"x{i}" for i in range(len(arrays)))
         out = ", out=out" if self.takes_out else ""
         self.calls = {
             "native": f"counted(); {native}" if name == "bincount" else native,
-            "auto": f"function({given}{out})",
-            "named": f"function({given}{out}, variant=row)",
+            "auto": f"function({operands}{out})",
+            "named": f"function({operands}{out}, variant=row)",
         }
         if self.takes_out:
-            self.calls["new result"] = f"function({given})"
+            self.calls["new result"] = f"function({operands})"
         self.names = {"function": function, "out": result, "result": result._view, "row": self.row.name}
         self.names |= {"name": name, "values": values, "views": views, "shape": shape, "dtype": dtype}
         self.names |= {"device": device, "counted": counted, "execute": MODULE.execute, "empty": MODULE.empty}
@@ -140,9 +140,9 @@ def main():
         row = {"call": title, "variant": ways.row.name, "out": ways.takes_out}
         row |= {name: statistics.median(values) for name, values in samples.items()}
         rows.append(row)
-        told = ", ".join(f"{name} {row[name]:.2f}" for name in samples)
+        figures = ", ".join(f"{name} {row[name]:.2f}" for name in samples)
         print(
-            f"{title:26} {told}; named/auto {row['named'] / row['auto']:.2f}, auto/native "
+            f"{title:26} {figures}; named/auto {row['named'] / row['auto']:.2f}, auto/native "
             f"{row['auto'] / row['native']:.2f}",
             flush=True,
         )

@@ -53,6 +53,11 @@ def digest(op, ours=True):
     return whole.hexdigest()
 
 
+def not_kept(figures):
+    """The promises of a benchmark's figures that do not hold, in words."""
+    return [f"NOT KEPT: {promise}" for promise, kept in figures.get("promises", {}).items() if not kept]
+
+
 def of_experiments():
     """The operations whose kernels the experiments of cudakern.lab run: those that its modules import."""
     imported = re.compile(r"^from \.\._operations(?:\.| import )(\w+)", re.M)

@@ -285,8 +285,8 @@ def overhead():
             out = "" if row["out"] else " (no `out=`)"
             figures = [row["native"], row["auto"], row["named"], row.get("new result")]
             ratios = [row["named"] / row["auto"], row["auto"] / row["native"]]
-            told = ["-" if value is None else f"{value:.2f}" for value in (*figures, *ratios)]
-            rows.append([f"{row['call']}{out}", f"`{row['variant']}`", *told])
+            cells = ["-" if value is None else f"{value:.2f}" for value in (*figures, *ratios)]
+            rows.append([f"{row['call']}{out}", f"`{row['variant']}`", *cells])
         middle = {key: statistics.median(row[key] for row in record["calls"]) for key in ("launch", "launch and event")}
         lines += [
             "",

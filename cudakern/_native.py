@@ -103,7 +103,7 @@ class Native(Protocol):
         /,
     ) -> Any:
         """What ``call`` finds in ``memo``; ``entry`` is kept with it. ``alike`` is a mask of the inputs that must have
-        the result's shape, ``shape`` gives that, of the inputs' shapes, and is asked when those are not the last
+        one shape, ``shape`` gives the result's, of the inputs' shapes, and is asked when those are not the last
         call's."""
 
     def call(

@@ -71,15 +71,15 @@ int write_number(PyObject *object, int dtype, void *value) {
     } else if (PyLong_Check(object) && (is_signed || is_unsigned || dtype == CK_BOOL)) {
         const size_t bytes = ck_dtype_size(dtype);
         const int bits = dtype == CK_BOOL ? 1 : 8 * (int)bytes;
-        const long long given = is_signed ? PyLong_AsLongLong(object) : (long long)PyLong_AsUnsignedLongLong(object);
-        const unsigned long long rest = is_signed   ? (unsigned long long)((given >> (bits - 1)) ^ (given >> 63))
-                                        : bits < 64 ? (unsigned long long)given >> bits
+        const long long number = is_signed ? PyLong_AsLongLong(object) : (long long)PyLong_AsUnsignedLongLong(object);
+        const unsigned long long rest = is_signed   ? (unsigned long long)((number >> (bits - 1)) ^ (number >> 63))
+                                        : bits < 64 ? (unsigned long long)number >> bits
                                                     : 0;
         if (rest != 0) {
             PyErr_Clear(); // a negative number that is to be unsigned
             return 0;
         }
-        memcpy(value, &given, bytes); // (the lowest bytes come first on every processor that CUDA is for)
+        memcpy(value, &number, bytes); // (the lowest bytes come first on every processor that CUDA is for)
     } else {
         return 0;
     }
@@ -98,6 +98,18 @@ const char *read_text(PyObject *object, const char *what) {
     if (text == NULL || strlen(text) == (size_t)length) return text;
     PyErr_Format(PyExc_ValueError, "%s has a null character in it: %R", what, object);
     return NULL;
+}
+
+const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation) {
+    ck_error error; // large: what is not used is not cleared
+    ck_error_clear(&error);
+    const char *name = read_text(names[0], "operation");
+    const char *row = name ? read_text(names[1], "variant") : NULL;
+    if (row == NULL) return NULL;
+    *operation = ck_set_operation(state->package, name, &error);
+    const ck_variant *variant = *operation ? ck_find_variant(*operation, row, &error) : NULL;
+    if (variant == NULL) errors_raise(state, &error);
+    return variant;
 }
 
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values) {

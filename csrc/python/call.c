@@ -130,17 +130,13 @@ typedef struct given {
     int64_t parameters[CK_MAX_PARAMETERS];
 } given;
 
-static int read_call(module_state *state, PyObject *const *arguments, given *given, ck_error *error) {
+static int read_call(module_state *state, PyObject *const *arguments, given *given) {
     ck_request *request = &given->request;
     operands *operands = &given->operands;
     memset(request, 0, sizeof *request);
     operands->count = operands->on_device = operands->buffers.count = 0;
-    const char *operation = read_text(arguments[0], "operation");
-    const char *variant = operation ? read_text(arguments[1], "variant") : NULL;
-    if (variant == NULL) return -1;
-    request->operation = ck_set_operation(state->package, operation, error);
-    if (request->operation != NULL) request->variant = ck_find_variant(request->operation, variant, error);
-    if (request->variant == NULL) return errors_raise(state, error) == NULL ? -1 : 0;
+    request->variant = read_variant(state, arguments, &request->operation);
+    if (request->variant == NULL) return -1;
     request->parameters = given->parameters;
     request->parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given->parameters);
     if (request->parameter_count < 0 || read_int(arguments[5], "device", &request->device) < 0 ||
@@ -149,8 +145,8 @@ static int read_call(module_state *state, PyObject *const *arguments, given *giv
     const int inputs = operands->count;
     if (take_arrays(state, operands, arguments[4], "output", 1, request->device) < 0) return -1;
     if (inputs != request->operation->inputs) {
-        PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", operation, request->operation->inputs,
-                     inputs);
+        PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", request->operation->name,
+                     request->operation->inputs, inputs);
         return -1;
     }
     request->views = operands->views;
@@ -168,7 +164,7 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
         0)
         return NULL;
     ck_error_clear(&error);
-    const int read = read_call(state, arguments, &given, &error);
+    const int read = read_call(state, arguments, &given);
     const int measured = read < 0 ? -1 : read_measure(arguments[6]);
     if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)
         result = run_request(state, &given.request, measured, &error);
@@ -235,7 +231,7 @@ static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_
         return NULL;
     ck_listing *listing = PyMem_Malloc(sizeof *listing);
     if (listing == NULL) return PyErr_NoMemory();
-    if (read_call(state, arguments, &given, &error) == 0 && read_sweep(arguments[6], &listing->sweep) == 0) {
+    if (read_call(state, arguments, &given) == 0 && read_sweep(arguments[6], &listing->sweep) == 0) {
         outside outside;
         outside_begin(&outside, state);
         const int status = ck_list(state->runtime, &given.request, listing, &error);
@@ -268,12 +264,9 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     int64_t given[CK_MAX_PARAMETERS], filled[CK_MAX_PARAMETERS] = {0};
     int dtypes[CK_MAX_VIEWS];
     if (check_count("error_depth(operation, variant, parameters, dtypes, shapes)", count, 5) < 0) return NULL;
-    const char *name = read_text(arguments[0], "operation");
-    const char *row = name ? read_text(arguments[1], "variant") : NULL;
-    if (row == NULL) return NULL;
-    const ck_operation *operation = ck_set_operation(state->package, name, &error);
-    const ck_variant *variant = operation ? ck_find_variant(operation, row, &error) : NULL;
-    if (variant == NULL) return errors_raise(state, &error);
+    const ck_operation *operation;
+    const ck_variant *variant = read_variant(state, arguments, &operation);
+    if (variant == NULL) return NULL;
     const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given);
     if (parameters < 0) return NULL;
     const int shapes = read_shapes(arguments[4], views);
@@ -281,7 +274,7 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     if (!PyTuple_Check(arguments[3]) || PyTuple_Size(arguments[3]) < operation->inputs ||
         shapes < operation->inputs) {
         PyErr_Format(PyExc_TypeError, "error_depth of %s needs the dtypes and the shapes of its %d inputs, as tuples",
-                     name, operation->inputs);
+                     operation->name, operation->inputs);
         return NULL;
     }
     for (int i = 0; i < operation->inputs; i++)

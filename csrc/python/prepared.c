@@ -29,7 +29,7 @@ typedef struct prepared {
     const ck_variant *variant;
     int64_t parameters[CK_MAX_PARAMETERS];
     ck_types types;
-    unsigned alike;  // a mask: inputs that must have the result's shape
+    unsigned alike;  // a mask: inputs that must have one shape
     PyObject *shape; // a function: of the inputs' shapes, the result's
     PyObject *entry; // what Python knows of calls of this kind
     // Where it stands in the module's front, if it does, and for which key there.
@@ -82,12 +82,12 @@ static void know_arrays(module_state *state) {
 static int take(module_state *state, PyObject *object, arrays *arrays) {
     PyObject *name = atomic_load(&state->view_name);
     if (name == NULL || !Py_IS_TYPE(object, (PyTypeObject *)state->array_type)) return 0;
-    PyObject *found = PyObject_GetAttr(object, name);
-    if (found != NULL && is_view(state, found)) {
-        add(arrays, (view *)found);
+    PyObject *attribute = PyObject_GetAttr(object, name);
+    if (attribute != NULL && is_view(state, attribute)) {
+        add(arrays, (view *)attribute);
         return 1;
     }
-    Py_XDECREF(found);
+    Py_XDECREF(attribute);
     PyErr_Clear(); // an array that was never finished
     return 0;
 }
@@ -168,61 +168,58 @@ static PyObject *key(PyObject *module, PyObject *const *arguments, Py_ssize_t co
         return NULL;
     }
     know_arrays(state);
-    const int known = are_plain(arguments[1], arguments[2]) && take_inputs(state, arguments[3], &arrays, &kinds);
+    const int is_plain = are_plain(arguments[1], arguments[2]) && take_inputs(state, arguments[3], &arrays, &kinds);
     release(&arrays);
-    return known ? make_key(arguments[0], arguments[1], arguments[2], kinds) : none();
+    return is_plain ? make_key(arguments[0], arguments[1], arguments[2], kinds) : none();
 }
 
 // --- what is prepared for a kind -----------------------------------------------------------------------------------
 static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
-    int64_t given[CK_MAX_PARAMETERS];
+    int64_t values[CK_MAX_PARAMETERS];
     int dtype, inputs[CK_MAX_VIEWS];
     if (check_count("prepare(operation, variant, parameters, dtype, alike, shape, entry)", count, 7) < 0) return NULL;
-    const char *name = read_text(arguments[0], "operation");
-    const char *row = name ? read_text(arguments[1], "variant") : NULL;
-    if (row == NULL) return NULL;
-    const ck_operation *operation = ck_set_operation(state->package, name, &error);
-    const ck_variant *variant = operation ? ck_find_variant(operation, row, &error) : NULL;
-    if (variant == NULL) return errors_raise(state, &error);
-    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given);
+    const ck_operation *operation;
+    const ck_variant *variant = read_variant(state, arguments, &operation);
+    if (variant == NULL) return NULL;
+    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, values);
     const long alike = parameters < 0 ? -1 : PyLong_AsLong(arguments[4]);
     if (parameters < 0 || (alike == -1 && PyErr_Occurred()) || read_dtype(arguments[3], &dtype) < 0) return NULL;
-    prepared *made = PyObject_GC_New(prepared, state->prepared_type);
-    if (made == NULL) return NULL;
-    made->operation = operation;
-    made->variant = variant;
-    made->alike = (unsigned)alike;
-    made->place = NULL;
-    made->rule = made->name = NULL;
-    atomic_init(&made->last, NULL);
-    for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&made->kept[i], NULL);
-    made->shape = arguments[5];
-    made->entry = arguments[6];
-    Py_INCREF(made->shape);
-    Py_INCREF(made->entry);
-    PyObject_GC_Track(made);
+    prepared *kind = PyObject_GC_New(prepared, state->prepared_type);
+    if (kind == NULL) return NULL;
+    kind->operation = operation;
+    kind->variant = variant;
+    kind->alike = (unsigned)alike;
+    kind->place = NULL;
+    kind->rule = kind->name = NULL;
+    atomic_init(&kind->last, NULL);
+    for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&kind->kept[i], NULL);
+    kind->shape = arguments[5];
+    kind->entry = arguments[6];
+    Py_INCREF(kind->shape);
+    Py_INCREF(kind->entry);
+    PyObject_GC_Track(kind);
     for (int i = 0; i < operation->inputs; i++) inputs[i] = dtype;
-    if (ck_check_types(operation, variant, inputs, operation->inputs, -1, &made->types, &error) != CK_OK ||
-        ck_check_parameters(operation, variant, given, parameters, made->parameters, &error) != CK_OK) {
-        Py_DECREF(made);
+    if (ck_check_types(operation, variant, inputs, operation->inputs, -1, &kind->types, &error) != CK_OK ||
+        ck_check_parameters(operation, variant, values, parameters, kind->parameters, &error) != CK_OK) {
+        Py_DECREF(kind);
         return errors_raise(state, &error);
     }
-    return (PyObject *)made;
+    return (PyObject *)kind;
 }
 
 static prepared *in_memo(module_state *state, PyObject *key) {
-    PyObject *found = NULL;
+    PyObject *entry = NULL;
     if (key == NULL) return NULL;
 #ifdef Py_GIL_DISABLED // without its lock another thread may empty the memo in between
-    (void)PyDict_GetItemRef(state->memo, key, &found);
+    (void)PyDict_GetItemRef(state->memo, key, &entry);
 #else
-    found = PyDict_GetItemWithError(state->memo, key);
-    Py_XINCREF(found);
+    entry = PyDict_GetItemWithError(state->memo, key);
+    Py_XINCREF(entry);
 #endif
-    if (found != NULL && !Py_IS_TYPE(found, state->prepared_type)) Py_CLEAR(found);
-    return (prepared *)found;
+    if (entry != NULL && !Py_IS_TYPE(entry, state->prepared_type)) Py_CLEAR(entry);
+    return (prepared *)entry;
 }
 
 // Most calls have the same words as the last one of their kind, at the same addresses: those are found without a key.
@@ -254,19 +251,19 @@ static void stand_in_front(prepared *prepared, struct prepared **place, PyObject
 // The Prepared of a kind, a new reference; NULL: none, or an exception is set.
 static prepared *find(module_state *state, PyObject *rule, PyObject *variant, PyObject *parameters,
                       unsigned long long kinds) {
-    prepared **place = front_of(state, rule, variant, kinds), *found = *place;
+    prepared **place = front_of(state, rule, variant, kinds), *kind = *place;
     const int plain = PyDict_Size(parameters) == 0;
-    if (plain && found != NULL && found->rule == rule && found->name == variant && found->kinds == kinds) {
-        Py_INCREF((PyObject *)found);
-        return found;
+    if (plain && kind != NULL && kind->rule == rule && kind->name == variant && kind->kinds == kinds) {
+        Py_INCREF((PyObject *)kind);
+        return kind;
     }
     PyObject *key = make_key(rule, variant, parameters, kinds);
-    found = in_memo(state, key);
+    kind = in_memo(state, key);
     Py_XDECREF(key);
 #ifndef Py_GIL_DISABLED // without its lock another thread may take it out in between
-    if (plain && found != NULL) stand_in_front(found, place, rule, variant, kinds);
+    if (plain && kind != NULL) stand_in_front(kind, place, rule, variant, kinds);
 #endif
-    return found;
+    return kind;
 }
 
 // Of the memo alone a Prepared would stay in front as long as other threads' calls hold it.
@@ -284,6 +281,16 @@ static int write_shape(const ck_view *view, int64_t *numbers) {
     return 1 + view->ndim;
 }
 
+static int are_alike(const prepared *prepared, const arrays *arrays) {
+    const ck_view *first = NULL;
+    for (int i = 0; i < arrays->count; i++) {
+        if (!(prepared->alike >> i & 1)) continue;
+        if (first != NULL && !ck_view_same_shape(first, &arrays->views[i])) return 0;
+        first = &arrays->views[i];
+    }
+    return 1;
+}
+
 // What Python's function says. 1: there it is; 0: the shapes do not go together, or an exception is set.
 static int ask_for_shape(const prepared *prepared, const arrays *arrays, ck_view *result) {
     PyObject *shapes = PyTuple_New(arrays->count);
@@ -296,8 +303,6 @@ static int ask_for_shape(const prepared *prepared, const arrays *arrays, ck_view
     Py_XDECREF(shapes);
     Py_XDECREF(shape);
     if (read < 0 && PyErr_ExceptionMatches(PyExc_ValueError)) PyErr_Clear(); // Python says it, in its order
-    for (int i = 0; read == 0 && i < arrays->count; i++)
-        if (prepared->alike >> i & 1 && !ck_view_same_shape(&arrays->views[i], result)) return 0;
     return read == 0;
 }
 
@@ -305,6 +310,7 @@ static int ask_for_shape(const prepared *prepared, const arrays *arrays, ck_view
 static int shape_of(prepared *prepared, const arrays *arrays, ck_view *result) {
     int64_t asked[MOST_NUMBERS];
     int count = 0, known = 1;
+    if (!are_alike(prepared, arrays)) return 0; // before anybody asks for a shape, which would be asked again
     for (int i = 0; i < arrays->count; i++) count += write_shape(&arrays->views[i], &asked[count]);
     shapes *last = atomic_exchange(&prepared->last, NULL);
     if (last != NULL && last->inputs == count && memcmp(last->numbers, asked, sizeof *asked * (size_t)count) == 0) {
@@ -345,14 +351,15 @@ static void drop(number *number) {
 }
 
 static number *make_number(module_state *state, int dtype, const char value[16], int device, cudaStream_t stream) {
-    number *made = PyMem_Calloc(1, sizeof *made);
-    view *array = made ? view_allocate(state) : NULL;
+    number *number = PyMem_Calloc(1, sizeof *number);
+    view *array = number ? view_allocate(state) : NULL;
     if (array == NULL) {
-        PyMem_Free(made);
-        return PyErr_Occurred() ? NULL : (number *)PyErr_NoMemory();
+        PyMem_Free(number);
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        return NULL;
     }
-    memcpy(made->value, value, sizeof made->value);
-    made->view = array;
+    memcpy(number->value, value, sizeof number->value);
+    number->view = array;
     ck_error error = {0};
     ck_memory *memory = NULL;
     ck_view described = {.ndim = 0};
@@ -365,8 +372,8 @@ static number *make_number(module_state *state, int dtype, const char value[16],
         view_fill(array, memory, &described, 1, 0);
         status = ck_array_fill(state->runtime, &array->array, value, stream, &error);
     }
-    if (outside_end(&outside, status, &error) == 0) return made;
-    drop(made);
+    if (outside_end(&outside, status, &error) == 0) return number;
+    drop(number);
     return NULL;
 }
 
@@ -402,7 +409,7 @@ static int can_be(const ck_view *result) {
 }
 
 // Enqueues the call; the memory of a new result is taken first. -1: an exception is set.
-static int enqueue(module_state *state, const prepared *prepared, arrays *arrays, ck_view *result, view *made,
+static int enqueue(module_state *state, const prepared *prepared, arrays *arrays, ck_view *result, view *array,
                    cudaStream_t stream) {
     ck_error error; // large: what is not used is not cleared
     const int device = arrays->device;
@@ -410,14 +417,14 @@ static int enqueue(module_state *state, const prepared *prepared, arrays *arrays
     ck_error_clear(&error);
     outside_begin(&outside, state);
     int status = CK_OK;
-    if (made != NULL) {
+    if (array != NULL) {
         ck_memory *memory = NULL;
         ck_view_lay_out(result, prepared->types.output);
         status = ck_memory_allocate(state->runtime, device, (size_t)ck_view_bytes(result), stream, &memory, &error);
         if (status == CK_OK) {
             result->data = ck_memory_data(memory);
-            view_fill(made, memory, result, 0, 0);
-            add(arrays, made);
+            view_fill(array, memory, result, 0, 0);
+            add(arrays, array);
         }
     }
     const ck_request request = {.operation = prepared->operation,
@@ -442,7 +449,7 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     unsigned long long kinds;
     arrays arrays;
     ck_view result;
-    view *made = NULL;
+    view *array = NULL;
     cudaStream_t stream;
     if (check_count("call(rule, variant, parameters, inputs, out, stream)", count, 6) < 0 ||
         read_stream(arguments[5], &stream) < 0)
@@ -453,17 +460,17 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     int fits = prepared != NULL && shape_of(prepared, &arrays, &result);
     if (fits) fits = out != Py_None ? take_output(state, prepared, out, &result, &arrays) : can_be(&result);
     if (fits) fits = place_numbers(state, prepared, arguments[3], &arrays, stream) > 0;
-    if (fits && out == Py_None) made = view_allocate(state);
-    if (fits && (out != Py_None || made != NULL)) {
+    if (fits && out == Py_None) array = view_allocate(state);
+    if (fits && (out != Py_None || array != NULL)) {
         result.swapped = 0;
-        if (enqueue(state, prepared, &arrays, &result, made, stream) == 0) {
+        if (enqueue(state, prepared, &arrays, &result, array, stream) == 0) {
             answer = out;
-            if (made != NULL)
-                answer = PyObject_CallFunctionObjArgs(state->array_type, (PyObject *)made, module, NULL);
+            if (array != NULL)
+                answer = PyObject_CallFunctionObjArgs(state->array_type, (PyObject *)array, module, NULL);
             else
                 Py_INCREF(answer);
         }
-        if (made != NULL && made->array.memory == NULL) Py_DECREF(made); // else it is among the arrays
+        if (array != NULL && array->array.memory == NULL) Py_DECREF(array); // else it is among the arrays
     } else if (!PyErr_Occurred()) {
         answer = Py_NotImplemented;
         Py_INCREF(answer);
@@ -539,10 +546,9 @@ PyMethodDef prepared_methods[] = {
      PyDoc_STR("key(rule, variant, parameters, inputs, /)\n--\n\n"
                "The kind of a call on arrays of one device of this module; None for other inputs.")},
     {"prepare", FAST(prepare),
-     PyDoc_STR(
-         "prepare(operation, variant, parameters, dtype, alike, shape, entry, /)\n--\n\n"
-         "What call needs, for memo: alike, a mask of inputs that must have the result's shape; shape, a function "
-         "of the inputs' shapes.")},
+     PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, entry, /)\n--\n\n"
+               "What call needs, for memo: alike, a mask of inputs that must have one shape; shape, a function "
+               "of the inputs' shapes.")},
     {"call", FAST(call),
      PyDoc_STR("call(rule, variant, parameters, inputs, out, stream, /)\n--\n\n"
                "A call on DeviceArrays, enqueued; NotImplemented unless its kind is prepared and the arrays fit.")},

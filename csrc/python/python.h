@@ -92,6 +92,8 @@ int read_int(PyObject *object, const char *what, int *value);
 int read_handle(PyObject *object, const char *what, uintptr_t *value); // a stream, an event, an address
 int read_stream(PyObject *object, cudaStream_t *stream);
 const char *read_text(PyObject *object, const char *what);
+// Of the package's set, by the names of the operation and of the variant; NULL: an exception is set.
+const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation);
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values); // how many
 int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
 int read_dtype(PyObject *object, int *dtype);

@@ -63,6 +63,7 @@ def rule(name: str, axes: int) -> Rule:
         reference,
         preferred=("global_memory",),
         shape=functools.partial(shape_of, name, axes),
+        one_shape=tuple(AXES[-axes:]),
         common=common,
         ready=functools.partial(ready, name),
     )

@@ -145,10 +145,7 @@ def too_many(batch: Shape) -> bool:
 class Stacks(AsTheyAre):
     """The three arrays as stacks of matrices with the same axes before them."""
 
-    def is_plain(self, views: tuple[View, ...]) -> bool:
-        return all(len(x.shape) == 2 for x in views)
-
-    def takes(self, shapes: tuple[Shape, ...], result: Shape) -> bool:
+    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
         return len(shapes[0]) == len(shapes[1]) == 2
 
     def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:

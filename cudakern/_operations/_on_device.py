@@ -128,11 +128,13 @@ def _prepared(
     rule: Rule, entry: Entry, arrays: Mapping[str, DeviceArray], own: Mapping[str, Any], module: Native
 ) -> Any:
     """What the C module needs for more calls of this kind; None if their arrays have to be converted or arranged."""
-    views = tuple(x._view for x in arrays.values())
-    if {x.dtype for x in views} != {entry.dtype} or not rule.arranged.is_plain(views):
+    views = [x._view for x in arrays.values()]
+    shapes, contiguous = tuple(x.shape for x in views), all(x.contiguous for x in views)
+    if {x.dtype for x in views} != {entry.dtype} or not rule.arranged.is_plain(shapes, contiguous):
         return None
+    alike = sum(1 << i for i in rule.alike)
     shape = functools.partial(rule.shape, **own) if own else rule.shape
-    return module.prepare(rule.name, entry.row.name, entry.values, entry.dtype, rule.alike, shape, entry)
+    return module.prepare(rule.name, entry.row.name, entry.values, entry.dtype, alike, shape, entry)
 
 
 def row_on_device(rule: Rule, row: Variant | None, dtype: str, operand: str, module: Native, device: int) -> Variant:

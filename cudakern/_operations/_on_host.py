@@ -44,11 +44,12 @@ def plainly(
                 return NotImplemented
             arrays.append(x)
         shapes = tuple(map(SHAPE, arrays))
-        if any(shapes[i] for i in rule.places):
+        of = shapes.__getitem__
+        if any(map(of, rule.places)) or len(set(map(of, rule.alike))) > 1:
+            return NotImplemented
+        if not rule.arranged.is_plain(shapes, contiguous=True):
             return NotImplemented
         shape = rule.shape(*shapes, **own)
-        if not rule.arranged.takes(shapes, shape):
-            return NotImplemented
         if out is None:
             target = np.empty(shape, result)
         elif type(out) is np.ndarray and out.shape == shape and out.dtype == result and out.flags.carray and out.size:

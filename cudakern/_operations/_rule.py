@@ -33,12 +33,8 @@ def same_shape(*shapes: Shape, **own: Any) -> Shape:
 class AsTheyAre:
     """How inputs and result are handed to a kernel: as they are."""
 
-    def is_plain(self, views: tuple[View, ...]) -> bool:
-        """True if arrays of that kind on a device need no other view."""
-        return True
-
-    def takes(self, shapes: tuple[Shape, ...], result: Shape) -> bool:
-        """The same of host arrays of those shapes, which have no gaps."""
+    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
+        """True if a kernel takes inputs of those shapes without another view; contiguous: in C order, without gaps."""
         return True
 
     def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
@@ -52,23 +48,18 @@ class AsTheyAre:
 
 @dataclass(frozen=True)
 class Spread(AsTheyAre):
-    """Inputs are broadcast to the result's shape, but for those that are numbers (a mask)."""
+    """Inputs are broadcast to the result's shape, but for those that are numbers."""
 
-    alike: int
-
-    def takes(self, shapes: tuple[Shape, ...], result: Shape) -> bool:
-        return all(x == result for i, x in enumerate(shapes) if self.alike >> i & 1)
+    arrays: tuple[int, ...]  #: which are none
 
     def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
         shape = result.shape
         return tuple(
-            np.broadcast_to(x, shape) if self.alike >> i & 1 and x.shape != shape else x for i, x in enumerate(inputs)
+            np.broadcast_to(x, shape) if i in self.arrays and x.shape != shape else x for i, x in enumerate(inputs)
         ), result
 
     def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
-        return tuple(
-            spread(native, x, result.shape) if self.alike >> i & 1 else x for i, x in enumerate(inputs)
-        ), result
+        return tuple(spread(native, x, result.shape) if i in self.arrays else x for i, x in enumerate(inputs)), result
 
 
 def spread(native: Native, x: View, shape: Shape) -> View:
@@ -92,6 +83,7 @@ class Rule:
     shape: Callable[..., Shape] = same_shape
     fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes
     broadcasts: bool = False  #: inputs are brought to the result's shape
+    one_shape: tuple[str, ...] = ()  #: operands that must have one shape, where they are not broadcast
     arrangement: AsTheyAre | None = None  #: another way of handing arrays to the kernel
     #: (operation, out's shape, the result's, the inputs') -> ValueError where the result does not fill such an out.
     check_out: Callable[..., None] | None = None
@@ -117,17 +109,17 @@ class Rule:
     key: str = field(init=False, default="")  #: of the rule, in the memo of calls
     first: int = field(init=False, default=0)  #: the first operand that is an array
     places: tuple[int, ...] = field(init=False, default=())  #: of ``numbers`` among the operands
-    alike: int = field(init=False, default=0)  #: a mask of the inputs that must have the result's shape
+    alike: tuple[int, ...] = field(init=False, default=())  #: inputs of which a kernel wants one shape
     arranged: AsTheyAre = field(init=False, default_factory=AsTheyAre)  #: how arrays are handed to the kernel
 
     def __post_init__(self) -> None:
-        arrays = [i for i, name in enumerate(self.operands) if name not in self.numbers]
-        alike = sum(1 << i for i in arrays) if self.broadcasts else 0
-        arranged = self.arrangement or (Spread(alike) if self.broadcasts else AsTheyAre())
+        places = tuple(i for i, name in enumerate(self.operands) if name in self.numbers)
+        arrays = tuple(i for i in range(len(self.operands)) if i not in places)
+        alike = arrays if self.broadcasts else tuple(map(self.operands.index, self.one_shape))
+        arranged = self.arrangement or (Spread(arrays) if self.broadcasts else AsTheyAre())
         key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
         if self.fixed is not None:
             object.__setattr__(self, "shape", lambda *shapes, **own: self.fixed)
-        places = tuple(i for i in range(len(self.operands)) if i not in arrays)
-        found = {"key": key, "first": arrays[0], "places": places, "alike": alike, "arranged": arranged}
-        for name, value in found.items():
+        fields = {"key": key, "first": arrays[0], "places": places, "alike": alike, "arranged": arranged}
+        for name, value in fields.items():
             object.__setattr__(self, name, value)

@@ -17,7 +17,7 @@ from .._table import AUTO, told
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
-from ._rule import Given, Rule
+from ._rule import WEAK, Given, Rule
 
 NAME = "interp"
 UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
@@ -51,24 +51,21 @@ def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
 
 
 def _ready(inputs: tuple[Any, ...], own: Any, parameters: Mapping[str, Any], variant: Any) -> Given:
-    """Ends as numbers or arrays on the device; what "auto" has of the host in double, as NumPy does."""
-    if "period" in parameters:
-        raise TypeError(
-            f"{NAME}: period= is not taken; x % period, and a table with a point more on each side, do the same"
-        )
+    """What "auto" has of the host in double, as NumPy does."""
     *tables, left, right = inputs
     xp, fp = tables[1:]
-    ends = (
-        _end(fp, 0) if left is None else _number(left, "left"),
-        _end(fp, -1) if right is None else _number(right, "right"),
-    )
     if variant == AUTO and not any(isinstance(t, DeviceArray) or is_elsewhere(t) for t in tables):
         tables = [_as_double(t, name) for t, name in zip(tables, ("x", "xp", "fp"), strict=True)]
     if not any(isinstance(t, DeviceArray) for t in tables):
         _shape(np.shape(tables[0]), np.shape(xp), np.shape(fp), (), ())
-        if not is_elsewhere(xp):
+        if not is_elsewhere(xp) and not _may_be_plain(xp, fp, variant):
             _check_table(host_array(xp, "xp"), variant)
-    return (*tables, *ends), own
+    return (*tables, left, right), own
+
+
+def _may_be_plain(xp: Any, fp: Any, variant: Any) -> bool:
+    """True for tables that a kernel may get without a word of ``_ready``: interp itself looks at those."""
+    return type(fp) is np.ndarray and type(xp) is np.ndarray and bool(variant != AUTO)
 
 
 def _as_double(x: Any, name: str) -> Array:
@@ -78,8 +75,10 @@ def _as_double(x: Any, name: str) -> Array:
 
 
 def _number(value: Any, name: str) -> Any:
-    """left or right as compute takes it: a Python number, or an array on the device."""
-    if isinstance(value, DeviceArray) or is_elsewhere(value):
+    """left or right as ``call`` takes it: a Python float, or an array on the device."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0:
+        value = value.item()
+    if type(value) not in WEAK and (isinstance(value, DeviceArray) or is_elsewhere(value)):
         return value
     try:
         return float(value)
@@ -90,7 +89,11 @@ def _number(value: Any, name: str) -> Any:
 def _end(fp: Any, index: int) -> Any:
     """A table's first or last value; whatever there is, where it has none: its shape is refused later."""
     if isinstance(fp, DeviceArray):
-        return fp[index] if fp.ndim == 1 and fp.shape[0] else 0.0
+        view, module = fp._view, fp._native
+        if len(view.shape) != 1 or not view.shape[0]:
+            return 0.0
+        offset = index % view.shape[0] * view.strides[0]  # (as fp[index], in less time)
+        return DeviceArray(module.view(view, offset, (), (), view.dtype), module)
     if is_elsewhere(fp):
         return 0.0
     values = np.asarray(fp)
@@ -232,28 +235,15 @@ def interp(
     >>> cudakern.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [10.0, 20.0, 0.0], right=-1, variant="shared").tolist()
     [15.0, 10.0, -1.0]
     """
-    if type(fp) is np.ndarray and type(xp) is np.ndarray and variant != AUTO:
+    if "period" in parameters:
+        raise TypeError(
+            f"{NAME}: period= is not taken; x % period, and a table with a point more on each side, do the same"
+        )
+    if _may_be_plain(xp, fp, variant):
         _check_table(xp, variant)
-    if not (type(left) is type(right) is DeviceArray):
-        left, right = _ends(fp, left, right)
+    left = _end(fp, 0) if left is None else _number(left, "left")
+    right = _end(fp, -1) if right is None else _number(right, "right")
     return call(RULE, (x, xp, fp, left, right), out, variant, stream, parameters)
-
-
-def _ends(fp: Any, left: Any, right: Any) -> tuple[Any, Any]:
-    """Those that are not given, from a table in one piece, and of NumPy's numbers Python's."""
-    if type(fp) is DeviceArray:
-        view, module = fp._view, fp._native
-        if len(view.shape) == 1 and view.shape[0]:
-            last = (view.shape[0] - 1) * view.strides[0]
-            left = DeviceArray(module.view(view, 0, (), (), view.dtype), module) if left is None else left
-            right = DeviceArray(module.view(view, last, (), (), view.dtype), module) if right is None else right
-    elif type(fp) is np.ndarray and fp.ndim == 1 and fp.size and fp.dtype.kind in "biuf":
-        left, right = fp[0] if left is None else left, fp[-1] if right is None else right
-    if isinstance(left, (np.ndarray, np.generic)) and left.ndim == 0:
-        left = left.item()
-    if isinstance(right, (np.ndarray, np.generic)) and right.ndim == 0:
-        right = right.item()
-    return left, right
 
 
 # --- the input, and the reference -------------------------------------------------------------------------------------

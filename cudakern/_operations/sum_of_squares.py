@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._array import DeviceArray
 from .._dtypes import BFLOAT16, itemsize, name_in_numpy
 from .._host import native
+from .._layout import Shape
 from .._native import Native, View
 from .._table import AUTO, told
 from .._transfer import Array
@@ -94,8 +95,8 @@ def sum_of_squares(
 class InMemorysOrder(AsTheyAre):
     """All elements as one row, in the order in which they lie if they lie without gaps: a sum may take them in any."""
 
-    def is_plain(self, views: tuple[View, ...]) -> bool:
-        return views[0].contiguous
+    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
+        return contiguous
 
     def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
         return (native(inputs[0]).ravel(order="K"),), result
