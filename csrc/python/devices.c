@@ -126,7 +126,7 @@ static PyObject *trim(PyObject *module, PyObject *argument) {
     if (read_int(argument, "device", &device) < 0) return NULL;
     forget_calls(state);
     outside_begin(&outside, state);
-    const int status = ck_pool_trim(state->runtime, device, &error);
+    const int status = ck_runtime_trim(state->runtime, device, &error);
     return outside_end(&outside, status, &error) < 0 ? NULL : none();
 }
 

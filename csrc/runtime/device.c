@@ -1,14 +1,12 @@
-// Which device, what it can do, and the state that belongs to each.
+// Which device, what it can do, and where the state that belongs to each is found.
 //
 // Nothing is asked of CUDA before the first real use: CUDA reads CUDA_VISIBLE_DEVICES at its first call, and an
 // import must not be that call.
-#define _POSIX_C_SOURCE 200809L // recursive mutexes, under plain C11
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
-#include "memory.h"
 #include "runtime.h"
 
 // The lowest capability that the kernels of this build have code for, 80 for 8.0. The build passes it.
@@ -17,92 +15,13 @@
 #endif
 
 // --- state -------------------------------------------------------------------------------------------------------
-static int make_locks(ck_runtime *runtime) { // 0: they are there
-    pthread_mutexattr_t recursive;           // a call takes symbols_lock as often as it has symbols
-    if (pthread_mutexattr_init(&recursive) != 0) return -1;
-    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-    const int status =
-        pthread_mutex_init(&runtime->lock, NULL) | pthread_mutex_init(&runtime->symbols_lock, &recursive);
-    pthread_mutexattr_destroy(&recursive);
-    return status;
-}
-
-ck_runtime *ck_runtime_create(void) {
-    ck_runtime *runtime = calloc(1, sizeof *runtime);
-    if (runtime != NULL && make_locks(runtime) != 0) {
-        free(runtime);
-        runtime = NULL;
-    }
-    // A runtime may lie where one was before: no thread's number comes again.
-    if (runtime != NULL) atomic_init(&runtime->threads, (unsigned long long)ck_now_ns());
-    return runtime;
-}
-
-void ck_runtime_destroy(ck_runtime *runtime) {
-    // A daemon thread may be inside a call while the interpreter ends, or an array may outlive the module. Then the
-    // process's end frees everything.
-    if (runtime == NULL) return;
-    ck_memory_sweep(runtime);
-    if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
-    ck_symbols_free(runtime);
-    ck_sets_free(runtime);
-    for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
-        next = device->next;
-        ck_error ignored = {0};
-        int previous = device->index;
-        int entered = ck_device_enter(device->index, &previous, &ignored);
-        for (ck_stream *stream = device->idle, *after; stream != NULL; stream = after) {
-            after = stream->next;
-            ck_stream_destroy(stream);
-        }
-        ck_textures_destroy(device);
-        ck_uses_destroy(device);
-        ck_launches_destroy(device);
-        ck_pool_destroy(device);
-        if (entered == CK_OK) ck_device_leave(device->index, previous, &ignored);
-        free(device);
-    }
-    pthread_mutex_destroy(&runtime->symbols_lock);
-    pthread_mutex_destroy(&runtime->lock);
-    free(runtime);
-}
-
-void ck_runtime_before_fork(ck_runtime *runtime) {
-    pthread_mutex_lock(&runtime->symbols_lock);
-    pthread_mutex_lock(&runtime->lock);
-}
-
-void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
-    if (!in_child) {
-        pthread_mutex_unlock(&runtime->lock);
-        pthread_mutex_unlock(&runtime->symbols_lock);
-        return;
-    }
-    // The threads that worked on the parent's streams are not here. What they held is lost, on purpose: so are owners
-    // that wait for the parent's device. Memories remember the generation that they are of.
-    (void)make_locks(runtime);
-    runtime->symbols = NULL;
-    runtime->generation++;
-    atomic_store(&runtime->devices, NULL);
-    runtime->leaving = NULL;
-    runtime->pinned = NULL;
-    atomic_store(&runtime->calls, 0);
-}
-
 static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_error *error) {
     ck_device *device = calloc(1, sizeof *device);
     if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the state of a device");
     device->index = index;
-    int status = ck_uses_create(device, error);
-    if (status == CK_OK) status = ck_launches_create(device, error);
-    if (status == CK_OK) status = ck_textures_create(device, error);
-    if (status == CK_OK) status = ck_pool_create(device, error);
-    if (status != CK_OK) {
-        ck_textures_destroy(device);
-        ck_uses_destroy(device);
-        ck_launches_destroy(device);
+    if (runtime->furnish(device, error) != CK_OK) {
         free(device);
-        return status;
+        return error->code;
     }
     device->next = atomic_load(&runtime->devices);
     *made = device;

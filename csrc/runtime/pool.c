@@ -1,8 +1,9 @@
 // Device memory, one pool a device, in the stream's order.
 //
 // The pool is our own, so that nothing of ours changes how another library's memory behaves, and it gives nothing
-// back by itself: a call repeated with the same sizes makes no device allocation. ck_pool_trim gives it back. Where
-// a device has no pools (some virtual GPUs), cudaMalloc serves, slower.
+// back by itself: a call repeated with the same sizes makes no device allocation. ck_runtime_trim gives it back, and so
+// does an allocation that finds no room; whoever keeps device memory besides the pool is asked for it first
+// (`reclaim`). Where a device has no pools (some virtual GPUs), cudaMalloc serves, slower.
 //
 //   freed in the default stream's order, small --> kept here --> the next allocation of as many bytes in that order
 //                                                    '-- one too many: the oldest --> CUDA's pool
@@ -113,16 +114,12 @@ static cudaError_t take(ck_device *device, size_t bytes, cudaStream_t stream, vo
 }
 
 cudaError_t ck_pool_give_back(ck_device *device) {
+    device->reclaim(device);
     cudaError_t code = free_kept(device);
     if (code == cudaSuccess)
         code = (cudaError_t)backend_settle(); // errors of kernels are for those who wait for them
     if (code == cudaSuccess && device->pool != NULL) code = cudaMemPoolTrimTo(device->pool, 0);
     return code;
-}
-
-static cudaError_t give_all_back(ck_device *device) {
-    ck_textures_trim(device);
-    return ck_pool_give_back(device);
 }
 
 // The device said that it is short of memory. If that is true, what freed blocks of other sizes occupy in the pool
@@ -134,7 +131,7 @@ static cudaError_t take_again(ck_device *device, size_t bytes, cudaStream_t stre
     cudaError_t code = cudaMemGetInfo(room, &total);
     if (code == cudaSuccess && *room >= bytes)
         code = cudaErrorMemoryAllocation; // a fault on request
-    else if (code == cudaSuccess && (code = give_all_back(device)) == cudaSuccess) {
+    else if (code == cudaSuccess && (code = ck_pool_give_back(device)) == cudaSuccess) {
         code = cudaMemGetInfo(room, &total);
         if (code == cudaSuccess) code = *room < bytes ? cudaErrorMemoryAllocation : take(device, bytes, stream, data);
         if (code != cudaSuccess) (void)ck_pool_give_back(device);
@@ -176,17 +173,4 @@ void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_er
 size_t ck_pool_used(ck_runtime *runtime, int index) {
     ck_device *device = ck_runtime_find(runtime, index);
     return device ? atomic_load(&device->live) : 0;
-}
-
-int ck_pool_trim(ck_runtime *runtime, int index, ck_error *error) {
-    ck_device *device = ck_runtime_find(runtime, index);
-    if (device == NULL) return CK_OK;
-    int previous = index;
-    ck_memory_sweep(runtime);
-    CK_TRY(ck_device_enter(index, &previous, error));
-    cudaError_t code;
-    if (CK_CUDA_CODE(code, give_all_back(device)) != cudaSuccess)
-        ck_fail_cuda(error, code, "cudaMemPoolTrimTo(pool, 0)");
-    ck_device_leave(index, previous, error);
-    return error->code;
 }

@@ -10,6 +10,7 @@
 //     |           timeline.c  the same with the time of each launch
 //     |           bindings.c  inputs in constant memory (symbols.c) and in textures (textures.c)
 //     |           check.c     is this a call that the row allows?
+//     |           life.c      the runtime made, ended, forked, trimmed
 //     |           device.c    which device, what are its limits
 //     |           stream.c    a stream and its events from the free list; streams and events of callers
 //     |           launches.c  what a stream has been given, for late errors
@@ -68,7 +69,8 @@ typedef struct ck_set ck_set;               // set.c
 typedef struct ck_symbol_use ck_symbol_use; // symbols.c
 typedef struct ck_texture ck_texture;       // textures.c
 
-typedef struct ck_device {
+typedef struct ck_device ck_device;
+struct ck_device {
     int index;
     cudaMemPool_t pool; // NULL: the device has no pools, memory comes from cudaMalloc
     atomic_size_t live; // bytes in allocations of ours
@@ -81,7 +83,8 @@ typedef struct ck_device {
     struct ck_uses *uses;      // order.c
     struct ck_launch_log *log; // launches.c
     struct ck_textures *textures;
-} ck_device;
+    void (*reclaim)(ck_device *device); // gives back what is kept of the device's memory besides the pool; waits
+};
 
 typedef struct ck_runtime {
     pthread_mutex_t lock;         // the devices' free streams and limits, and who adds a device
@@ -95,6 +98,8 @@ typedef struct ck_runtime {
     ck_set *sets;                 // set.c; guarded by lock
     pthread_mutex_t symbols_lock; // symbols.c; taken before `lock`, never while that is held
     ck_symbol_use *symbols;       // likewise; guarded by symbols_lock
+    // Makes all that the files above device.c keep for a device that is used for the first time.
+    int (*furnish)(ck_device *device, ck_error *error);
 } ck_runtime;
 
 // How a wait can be broken off; interrupted may be NULL.
@@ -103,17 +108,20 @@ typedef struct ck_waiter {
     void *argument;
 } ck_waiter;
 
+// --- life.c ------------------------------------------------------------------------------------------------------
 ck_runtime *ck_runtime_create(void); // touches no device; NULL: no memory
 void ck_runtime_destroy(ck_runtime *runtime);
 // Around fork(): the lock is held across it, and the child forgets streams and pools, which are its parent's.
 void ck_runtime_before_fork(ck_runtime *runtime);
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child);
+// Device memory that nobody uses goes back to the device.
+int ck_runtime_trim(ck_runtime *runtime, int device, ck_error *error);
+
+// --- device.c ----------------------------------------------------------------------------------------------------
 // The state of a device (which must be the thread's current one), made when this is its first use.
 int ck_runtime_device(ck_runtime *runtime, int index, ck_device **device, ck_error *error);
 ck_device *ck_runtime_find(ck_runtime *runtime, int index); // NULL: not used yet
-
-// --- device.c ----------------------------------------------------------------------------------------------------
-int ck_device_count(int *count, ck_error *error); // 0 without a driver
+int ck_device_count(int *count, ck_error *error);           // 0 without a driver
 int ck_device_current(int *device, ck_error *error);
 int ck_device_of_pointer(const void *data, int *device, ck_error *error); // -1: it is no device's memory
 int ck_device_choose(int *device, ck_error *error); // the current one if it is suitable, else the first that is
@@ -149,9 +157,8 @@ int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_bl
 void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_error *error);
 int ck_pool_create(ck_device *device, ck_error *error);
 void ck_pool_destroy(ck_device *device);
-// Memory that freed blocks still occupy, back to the device.
+// Memory that nobody uses, back to the device.
 cudaError_t ck_pool_give_back(ck_device *device);
-int ck_pool_trim(ck_runtime *runtime, int device, ck_error *error);
 size_t ck_pool_used(ck_runtime *runtime, int device);
 
 // --- stream.c ----------------------------------------------------------------------------------------------------

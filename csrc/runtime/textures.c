@@ -6,7 +6,7 @@
 // calls of the same shape, type and modes: a use waits, on the device, for the mark of the one before. A call takes
 // one that its stream used last; where there is none it makes one, up to ALIKE of a kind, so that streams need not
 // wait for each other. What is kept is bounded by MOST and MOST_BYTES: only a call that makes one beyond that frees
-// the one unused longest, which waits. ck_pool_trim gives all back.
+// the one unused longest, which waits. ck_runtime_trim gives all back.
 //
 // Invariants: one call at a time holds a texture; the lock covers the list, no call of CUDA is made under it.
 #include <stdlib.h>
@@ -103,7 +103,6 @@ static int make_array(ck_device *device, ck_texture *texture, ck_error *error) {
     error->bytes = texture->bytes;
     if (cudaMemGetInfo(&error->bytes_free, &total) != cudaSuccess || error->bytes_free >= error->bytes)
         return error->code; // (a fault on request)
-    ck_textures_trim(device);
     if (ck_pool_give_back(device) != cudaSuccess ||
         cudaMalloc3DArray(&texture->array, &channels, texture->extent, cudaArrayDefault) != cudaSuccess) {
         (void)cudaGetLastError();

@@ -1,0 +1,118 @@
+// The runtime's life: made, ended, forked, trimmed. What concerns all of its parts is here, above all of them, so that
+// none of them needs to know those that build on it.
+//
+//   life.c --furnish--> device.c, at a device's first use:          uses, launches, textures and pool are made
+//          --reclaim--> pool.c, where device memory runs short:     kept textures go back
+#define _POSIX_C_SOURCE 200809L // recursive mutexes, under plain C11
+#include <stdlib.h>
+
+#include "memory.h"
+#include "runtime.h"
+
+// --- what a device has -------------------------------------------------------------------------------------------
+static void clear(ck_device *device) {
+    ck_textures_destroy(device);
+    ck_uses_destroy(device);
+    ck_launches_destroy(device);
+    ck_pool_destroy(device);
+}
+
+static int furnish(ck_device *device, ck_error *error) {
+    device->reclaim = ck_textures_trim;
+    int status = ck_uses_create(device, error);
+    if (status == CK_OK) status = ck_launches_create(device, error);
+    if (status == CK_OK) status = ck_textures_create(device, error);
+    if (status == CK_OK) status = ck_pool_create(device, error);
+    if (status != CK_OK) clear(device);
+    return status;
+}
+
+static void end(ck_device *device) {
+    ck_error ignored = {0};
+    int previous = device->index;
+    const int entered = ck_device_enter(device->index, &previous, &ignored);
+    for (ck_stream *stream = device->idle, *next; stream != NULL; stream = next) {
+        next = stream->next;
+        ck_stream_destroy(stream);
+    }
+    clear(device);
+    if (entered == CK_OK) ck_device_leave(device->index, previous, &ignored);
+    free(device);
+}
+
+// --- the runtime -------------------------------------------------------------------------------------------------
+static int make_locks(ck_runtime *runtime) { // 0: they are there
+    pthread_mutexattr_t recursive;           // a call takes symbols_lock as often as it has symbols
+    if (pthread_mutexattr_init(&recursive) != 0) return -1;
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    const int status =
+        pthread_mutex_init(&runtime->lock, NULL) | pthread_mutex_init(&runtime->symbols_lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    return status;
+}
+
+ck_runtime *ck_runtime_create(void) {
+    ck_runtime *runtime = calloc(1, sizeof *runtime);
+    if (runtime != NULL && make_locks(runtime) != 0) {
+        free(runtime);
+        runtime = NULL;
+    }
+    if (runtime == NULL) return NULL;
+    runtime->furnish = furnish;
+    // A runtime may lie where one was before: no thread's number comes again.
+    atomic_init(&runtime->threads, (unsigned long long)ck_now_ns());
+    return runtime;
+}
+
+void ck_runtime_destroy(ck_runtime *runtime) {
+    // A daemon thread may be inside a call while the interpreter ends, or an array may outlive the module. Then the
+    // process's end frees everything.
+    if (runtime == NULL) return;
+    ck_memory_sweep(runtime);
+    if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
+    ck_symbols_free(runtime);
+    ck_sets_free(runtime);
+    for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
+        next = device->next;
+        end(device);
+    }
+    pthread_mutex_destroy(&runtime->symbols_lock);
+    pthread_mutex_destroy(&runtime->lock);
+    free(runtime);
+}
+
+void ck_runtime_before_fork(ck_runtime *runtime) {
+    pthread_mutex_lock(&runtime->symbols_lock);
+    pthread_mutex_lock(&runtime->lock);
+}
+
+void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
+    if (!in_child) {
+        pthread_mutex_unlock(&runtime->lock);
+        pthread_mutex_unlock(&runtime->symbols_lock);
+        return;
+    }
+    // The threads that worked on the parent's streams are not here. What they held is lost, on purpose: so are owners
+    // that wait for the parent's device. Memories remember the generation that they are of.
+    (void)make_locks(runtime);
+    runtime->symbols = NULL;
+    runtime->generation++;
+    atomic_store(&runtime->devices, NULL);
+    runtime->leaving = NULL;
+    runtime->pinned = NULL;
+    atomic_store(&runtime->calls, 0);
+}
+
+// --- trim --------------------------------------------------------------------------------------------------------
+int ck_runtime_trim(ck_runtime *runtime, int index, ck_error *error) {
+    ck_device *device = ck_runtime_find(runtime, index);
+    if (device == NULL) return CK_OK;
+    int previous = index;
+    ck_memory_sweep(runtime);
+    CK_TRY(ck_device_enter(index, &previous, error));
+    cudaError_t code;
+    if (CK_CUDA_CODE(code, ck_pool_give_back(device)) != cudaSuccess)
+        ck_fail_cuda(error, code, "cudaMemPoolTrimTo(pool, 0)");
+    ck_device_leave(index, previous, error);
+    return error->code;
+}
