@@ -58,9 +58,4 @@ void ck_mark_drop(ck_device *device, ck_mark *mark); // NULL: nothing
 // An error unless the process is the one that made it.
 int ck_memory_check(const ck_memory *memory, ck_error *error);
 
-// --- across.c ----------------------------------------------------------------------------------------------------
-// ck_array_copy from one device to another; `stream` is of the target's.
-int ck_copy_across(ck_runtime *runtime, const ck_array *to, const ck_array *from, cudaStream_t stream,
-                   ck_error *error);
-
 #endif

@@ -19,8 +19,7 @@
 //     |           order.c     the order of its uses over streams
 //     |           layout.c    how arrays lie in memory: strides, padding, copies in the fewest calls
 //     |           operand.c   an operand's way to the device and back
-//     |           transfer.c  whole arrays: to the device, from it, within it
-//     |           across.c    from one device to another
+//     |           transfer.c  whole arrays: to the device, from it, within it, to another one
 //     |           pinned.c    page-locked host memory
 //     |           timing.c    the events between the stages
 //     |           dtypes.c    sizes and names of element types (declared in kernels/call.h)
