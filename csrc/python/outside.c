@@ -15,13 +15,13 @@ void outside_begin(outside *outside, module_state *state) {
     outside->state = state;
     outside->waiter = (ck_waiter){check_signals, outside};
     // The interpreter may end while a daemon thread is out here: a runtime with calls in it is not destroyed.
-    atomic_fetch_add(&state->runtime->calls, 1);
+    ck_runtime_enter(state->runtime);
     outside->thread = PyEval_SaveThread();
 }
 
 int outside_end(outside *outside, int status, const ck_error *error) {
     PyEval_RestoreThread(outside->thread);
-    atomic_fetch_sub(&outside->state->runtime->calls, 1);
+    ck_runtime_leave(outside->state->runtime);
     if (PyErr_Occurred()) return -1; // a handler raised: its exception comes before what the call has to say
     if (status == CK_OK) return 0;
     errors_raise(outside->state, error);

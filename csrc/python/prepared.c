@@ -5,7 +5,6 @@
 // It gives NotImplemented where the kind is new to the memo, or something does not fit: Python then converts what can be
 // converted, says what is wrong with what cannot, and prepares the next call of the kind. Nothing here words an error for
 // a call that is not plain.
-#include <stdatomic.h>
 #include <string.h>
 
 #include "python.h"

@@ -32,6 +32,8 @@
 #endif
 #include <Python.h>
 
+#include <stdatomic.h>
+
 #include "../runtime/runtime.h"
 
 #ifndef CK_MODULE

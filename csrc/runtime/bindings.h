@@ -7,7 +7,7 @@
 #ifndef CK_BINDINGS_H
 #define CK_BINDINGS_H
 
-#include "runtime.h"
+#include "state.h"
 
 // One binding of a call.
 typedef struct ck_held {
@@ -32,5 +32,12 @@ ck_release ck_symbol_release, ck_texture_release;
 int ck_bindings_acquire(ck_runtime *runtime, ck_device *device, const ck_plan *plan, const ck_view *views,
                         ck_context *context, ck_held held[CK_MAX_BINDINGS], ck_error *error);
 int ck_bindings_release(ck_held held[CK_MAX_BINDINGS], ck_error *error);
+
+// --- symbols.c, textures.c ---------------------------------------------------------------------------------------
+// What they keep from call to call.
+void ck_symbols_free(ck_runtime *runtime); // the runtime ends
+void ck_textures_trim(ck_device *device);  // gives back all that no call holds; waits
+int ck_textures_create(ck_device *device, ck_error *error);
+void ck_textures_destroy(ck_device *device);
 
 #endif

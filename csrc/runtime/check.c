@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "runtime.h"
+#include "job.h"
 
 // Adds to a list in a buffer; what does not fit is cut.
 static void add(char *text, size_t size, const char *separator, const char *item) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "runtime.h"
+#include "state.h"
 
 // The lowest capability that the kernels of this build have code for, 80 for 8.0. The build passes it.
 #ifndef CK_LOWEST_CAPABILITY

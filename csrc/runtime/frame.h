@@ -2,7 +2,7 @@
 #ifndef CK_FRAME_H
 #define CK_FRAME_H
 
-#include "runtime.h"
+#include "launcher.h"
 
 typedef struct ck_frame {
     ck_runtime *runtime;

@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "frame.h"
+#include "operand.h"
 
 // Events of a measured call: BEGIN to COPIED_IN and BEGIN_OUT to COPIED_OUT are its copies, START to RAN its kernels.
 enum { BEGIN, COPIED_IN, START, RAN, BEGIN_OUT, COPIED_OUT };
@@ -42,5 +43,9 @@ int job_finish(job *job);          // and those that add its partial results on 
 int job_fetch(job *job);           // what goes to the host, on its way: results, clocks for a report
 int job_mark(job *job, int event); // nothing if nobody measures
 int job_mark_start(job *job);      // where the copies' time ends and the kernels' begins
+
+// --- check.c -----------------------------------------------------------------------------------------------------
+int ck_check_device(const ck_operation *operation, const ck_variant *variant, const ck_limits *limits,
+                    ck_error *error);
 
 #endif

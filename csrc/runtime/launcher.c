@@ -5,7 +5,7 @@
 // outstanding.
 #include <stdio.h>
 
-#include "runtime.h"
+#include "launcher.h"
 
 int ck_allow_shared(const ck_launch_plan *launch, ck_error *error) {
     if (launch->shared_bytes > CK_SHARED_WITHOUT_ASKING)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "stream.h"
 
 enum { LAST = 16, STREAMS = 64 };
 

@@ -16,7 +16,7 @@
 // element's room, however long it is.
 #include <string.h>
 
-#include "runtime.h"
+#include "operand.h"
 
 int ck_view_is_empty(const ck_view *view) {
     for (int i = 0; i < view->ndim; i++)

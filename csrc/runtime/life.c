@@ -6,8 +6,9 @@
 #define _POSIX_C_SOURCE 200809L // recursive mutexes, under plain C11
 #include <stdlib.h>
 
+#include "bindings.h"
 #include "memory.h"
-#include "runtime.h"
+#include "stream.h"
 
 // --- what a device has -------------------------------------------------------------------------------------------
 static void clear(ck_device *device) {
@@ -79,6 +80,14 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     pthread_mutex_destroy(&runtime->symbols_lock);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
+}
+
+void ck_runtime_enter(ck_runtime *runtime) {
+    atomic_fetch_add(&runtime->calls, 1);
+}
+
+void ck_runtime_leave(ck_runtime *runtime) {
+    atomic_fetch_sub(&runtime->calls, 1);
 }
 
 void ck_runtime_before_fork(ck_runtime *runtime) {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "stream.h"
 
 static int create(ck_runtime *runtime, ck_memory **made, ck_error *error) {
     ck_memory *memory = calloc(1, sizeof *memory);

@@ -1,8 +1,8 @@
-// Inside the runtime: what memory.c, order.c and transfer.c know of a memory.
+// Inside the runtime: a memory, and the order of its uses.
 #ifndef CK_MEMORY_H
 #define CK_MEMORY_H
 
-#include "runtime.h"
+#include "state.h"
 
 enum { CK_READS = 8 }; // streams that read a memory since it was last written; more are merged
 
@@ -43,6 +43,9 @@ struct ck_memory {
     struct ck_memory *next; // in ck_runtime.leaving
     ck_mark *leaves;        // there: after this the owner may hear of it
 };
+
+// --- memory.c ----------------------------------------------------------------------------------------------------
+void ck_memory_sweep(ck_runtime *runtime); // owners that wait for the device hear of what it has done by now
 
 // --- order.c -----------------------------------------------------------------------------------------------------
 int ck_uses_create(ck_device *device, ck_error *error);

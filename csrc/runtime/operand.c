@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "kernels/strided_copy.h"
-#include "runtime.h"
+#include "operand.h"
 
 // What every CUDA takes as the distance between two rows; beyond it, row after row is copied.
 static const int64_t LONGEST_PITCH = INT32_MAX;

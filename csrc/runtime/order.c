@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "stream.h"
 
 enum { MARKS = CK_MAX_ACCESSES * (1 + CK_READS) + 1 };
 
@@ -284,7 +285,7 @@ static int check(const ck_access *accesses, int count, ck_error *error) {
         if (accesses[i].memory->device != accesses[0].memory->device)
             return ck_fail(error, CK_BAD_VALUE, "order",
                            "one array is on device %d, another on device %d. Copy one over first",
-                           ck_memory_device(accesses[0].memory), ck_memory_device(accesses[i].memory));
+                           accesses[0].memory->device->index, accesses[i].memory->device->index);
     }
     return CK_OK;
 }

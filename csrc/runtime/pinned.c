@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "state.h"
 
 struct ck_pinned {
     void *data;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "runtime.h"
+#include "state.h"
 
 // --- small blocks that are kept ------------------------------------------------------------------------------------
 enum { KEPT = 32, LARGEST_KEPT = 1 << 20 };

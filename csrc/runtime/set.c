@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "runtime.h"
+#include "state.h"
 
 struct ck_set {
     char *path;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "runtime.h"
+#include "state.h"
 
 static atomic_llong fault_after; // > 0: guarded calls until the one that fails
 static atomic_int fault_code;

@@ -5,7 +5,7 @@
 // The events keep launches apart that would follow each other more closely: the sum is more than the call's time.
 #include <stdlib.h>
 
-#include "runtime.h"
+#include "launcher.h"
 
 struct ck_timeline {
     ck_runner runner;

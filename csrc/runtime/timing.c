@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L // clock_gettime, under plain C11
 #include <time.h>
 
-#include "runtime.h"
+#include "stream.h"
 
 int64_t ck_now_ns(void) {
     struct timespec now;

@@ -1,0 +1,43 @@
+// Inside the runtime: streams of our own, waiting, and what each stream has been given.
+#ifndef CK_STREAM_H
+#define CK_STREAM_H
+
+#include "state.h"
+
+// --- stream.c ----------------------------------------------------------------------------------------------------
+int ck_stream_acquire(ck_runtime *runtime, ck_device *device, ck_stream **stream, ck_error *error);
+// healthy: back to the free list. Else destroyed: nobody knows what a failed call left on it.
+void ck_stream_release(ck_runtime *runtime, ck_device *device, ck_stream *stream, int healthy);
+void ck_stream_destroy(ck_stream *stream);
+
+// Waits for the stream, which is of the current device. A failure names the launches that were outstanding.
+int ck_wait(cudaStream_t stream, ck_launches *launches, const ck_waiter *waiter, ck_error *error);
+// The same for the current device, and for an event of it; `device` is NULL where it has no state yet.
+int ck_wait_device(ck_device *device, const ck_waiter *waiter, ck_error *error);
+int ck_wait_event(ck_device *device, cudaEvent_t event, const ck_waiter *waiter, ck_error *error);
+int ck_stream_check(cudaStream_t stream, ck_error *error); // no address of a stream at all: a device's number, say
+
+// --- timing.c ----------------------------------------------------------------------------------------------------
+int64_t ck_now_ns(void); // of the host
+// Records one of the stream's events, in that stream or in another one.
+int ck_timing_mark(ck_stream *stream, int event, cudaStream_t where, ck_error *error);
+int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error); // both have happened
+
+// --- launches.c --------------------------------------------------------------------------------------------------
+void ck_launches_note(ck_launches *launches, const ck_launch_plan *launch); // launches may be NULL
+// The record of a stream, made at its first use; NULL where there is no memory for one (nothing is noted then).
+ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream);
+uint64_t ck_launches_now(ck_launches *launches); // the number of the device's last launch, on any stream
+// The stream has done all up to that number: it is forgotten.
+void ck_launches_done(ck_launches *launches, uint64_t upto);
+// Adds to an error's message which launches are outstanding ("Outstanding on the stream: tiled<<<...>>>, ...").
+void ck_launches_explain(ck_launches *launches, ck_error *error);
+void ck_launches_forget(ck_device *device, cudaStream_t stream); // it is destroyed
+// The same for all streams of a device.
+uint64_t ck_device_launches_now(ck_device *device);
+void ck_device_launches_done(ck_device *device, uint64_t upto);
+void ck_device_launches_explain(ck_device *device, ck_error *error);
+int ck_launches_create(ck_device *device, ck_error *error);
+void ck_launches_destroy(ck_device *device);
+
+#endif
