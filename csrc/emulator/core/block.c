@@ -103,10 +103,57 @@ static void shuffle_threads(emu_block *block) {
     fill_slots(block, count);
 }
 
+// --- The grid: its barrier, its first error -----------------------------------------------------------------------
+
+// Called by a block's last arriving thread, for all of them.
+static int grid_barrier(emu_block *block) {
+    emu_grid *grid = block->grid;
+    int stuck = 0, waiting;
+    pthread_mutex_lock(&grid->lock);
+    unsigned generation = grid->generation;
+    if ((uint64_t)++grid->waiting == grid->total) {
+        grid->waiting = 0;
+        ++grid->generation;
+        pthread_cond_broadcast(&grid->all_here);
+    }
+    while (generation == grid->generation && !emu_block_stopped(block)) {
+        if (grid->finished) {
+            stuck = 1;
+            break;
+        }
+        struct timespec until; // in slices: nobody signals when the caller cancels
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 20000000;
+        if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
+        pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
+    }
+    waiting = grid->waiting;
+    int finished = grid->finished;
+    pthread_mutex_unlock(&grid->lock);
+    if (stuck)
+        emu_block_fail(
+            block->site_file, block->site_line,
+            "all blocks of a grid must reach the grid's sync(); %d of %llu blocks wait there, but %d ended "
+            "without it",
+            waiting, (unsigned long long)grid->total, finished);
+    return emu_block_stopped(block);
+}
+
+void emu_grid_fail(emu_grid *grid, int code, const char *message) {
+    pthread_mutex_lock(&grid->lock);
+    if (!grid->code) {
+        grid->code = code;
+        snprintf(grid->message, EMU_MESSAGE, "%s", message);
+    }
+    atomic_store(&grid->stop, 1);
+    pthread_cond_broadcast(&grid->all_here);
+    pthread_mutex_unlock(&grid->lock);
+}
+
 // --- Barriers -----------------------------------------------------------------------------------------------------
 
 static void open_barrier(emu_block *block) {
-    if (block->barrier == EMU_SYNC_GRID && emu_grid_barrier(block)) emu_block_abandon(block);
+    if (block->barrier == EMU_SYNC_GRID && grid_barrier(block)) emu_block_abandon(block);
     if (emu_block_stopped(block)) emu_block_abandon(block);
     if (block->barrier != EMU_SYNC)
         block->result = block->barrier == EMU_SYNC_COUNT ? block->sum_not_zero

@@ -126,6 +126,7 @@ emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread);
 _Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void emu_block_abandon(emu_block *block);
+void emu_grid_fail(emu_grid *grid, int code, const char *message); // the first error wins; all blocks stop
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
     thread->state = EMU_LIVE;
     block->ready[thread->slot >> 6] |= (uint64_t)1 << (thread->slot & 63);
@@ -173,9 +174,5 @@ extern const char *const emu_warp_names[EMU_WARP_KINDS];
 void emu_warp_lane_exits(emu_block *block, emu_thread *thread);
 int emu_warp_answer_asking(emu_block *block); // whether any thread became ready
 _Noreturn void emu_warp_report_deadlock(emu_block *block);
-
-// --- grid.c
-int emu_grid_barrier(emu_block *block);                            // 0, or 1: the grid was stopped
-void emu_grid_fail(emu_grid *grid, int code, const char *message); // the first error wins; all blocks stop
 
 #endif

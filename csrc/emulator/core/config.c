@@ -111,25 +111,6 @@ static void publish(const emu_config *config) {
     atomic_store(&current, fresh);
 }
 
-static void at_fork(emu_fork stage) { // any order does: no function holds two of these locks
-    emu_config_fork(stage);
-    emu_kernel_fork(stage);
-    emu_memory_fork(stage);
-    emu_texture_fork(stage);
-    emu_print_fork(stage);
-    emu_stream_fork(stage);
-    if (stage == EMU_FORK_CHILD) emu_grid_after_fork();
-}
-static void fork_prepare(void) {
-    at_fork(EMU_FORK_PREPARE);
-}
-static void fork_parent(void) {
-    at_fork(EMU_FORK_PARENT);
-}
-static void fork_child(void) {
-    at_fork(EMU_FORK_CHILD);
-}
-
 // Reads CUDAKERN_EMULATOR_DEVICES and its like. A malformed one is not passed over: every call that needs a device
 // then fails and says why, until emu_configure() sets that key.
 static void start(void) {
@@ -149,7 +130,6 @@ static void start(void) {
     }
     first.config = config;
     atomic_store(&current, &first);
-    pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
 const emu_config *emu_current_config(void) {
@@ -171,9 +151,8 @@ int emu_allocation_should_fail(void) {
     return atomic_fetch_sub(&failing_in, 1) == 1;
 }
 
-int emu_configure(const char *key, const char *value) {
+int emu_change_config(const char *key, const char *value) {
     if (!key || !value) return emu_error(cudaErrorInvalidValue, "emu_configure: a key and a value are needed");
-    emu_wait_idle(-1); // what was launched before keeps its settings
     emu_current_config();
     pthread_mutex_lock(&lock);
     emu_config config = atomic_load(&current)->config;

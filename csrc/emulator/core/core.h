@@ -13,6 +13,7 @@
 //   stream.c   queues, workers               --->    system.c  threads, libraries, the time: for both
 //   wait.c     waiting, errors, cancelling
 //   event.c    marks in a queue
+//   life.c     fork(), cudaDeviceReset, settings: above all of these
 //
 // The arrow is the one call between the two halves: emu_grid_run.
 #ifndef EMULATOR_CORE_INTERNAL_H
@@ -51,6 +52,8 @@ int emu_start_thread(void *(*entry)(void *), void *argument); // detached; 0 or 
 uint64_t emu_now_ns(void);
 // The library that holds the address stays loaded until the process ends; 0: there is none.
 int emu_keep_loaded(const void *address);
+// A kernel's demangled name, from its address (dladdr): kernels are exported symbols for this reason.
+void emu_kernel_name(const void *function, char *name, size_t size);
 
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that launch.c let pass.
@@ -67,9 +70,6 @@ typedef struct emu_grid_launch {
 // grid is abandoned and the call returns EMU_CANCELLED.
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message);
-
-// The kernel's demangled name, from its address (dladdr): kernels are exported symbols for this reason.
-void emu_kernel_name(const void *function, char *name, size_t size);
 
 // fork(): called in the child, where the worker threads no longer exist.
 void emu_grid_after_fork(void);

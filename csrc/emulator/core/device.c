@@ -289,33 +289,6 @@ int emu_versions(int *driver, int *runtime) {
     return emu_error(cudaErrorInvalidValue, "cudaDriverGetVersion: no place for the result");
 }
 
-int emu_device_wait(emu_interrupted interrupted, void *argument) {
-    int device, code = emu_enter(&device);
-    if (code) return code;
-    code = emu_wait_device(device, interrupted, argument);
-    emu_print_flush();
-    return code;
-}
-
-int emu_device_settle(void) {
-    int device, code = emu_enter(&device);
-    if (code) return code;
-    emu_wait_idle(device);
-    emu_print_flush();
-    return cudaSuccess;
-}
-
-int emu_device_reset(void) {
-    int device, code = emu_enter(&device);
-    if (code) return code;
-    code = emu_device_wait(NULL, NULL);
-    emu_drop_streams(device);
-    emu_drop_textures(device);
-    emu_release_device(device);
-    for (int peer = 0; peer < EMU_MAX_DEVICES; peer++) atomic_store(&peers[device][peer], 0);
-    return code;
-}
-
 // --- peers: all emulated devices have one memory, so each can reach the others' ---------------------------------------
 int emu_device_peers(int *can, int device, int peer) {
     int code = emu_check_device(device, "cudaDeviceCanAccessPeer");
@@ -339,4 +312,8 @@ int emu_device_enable_peer(int peer, unsigned flags, int enable) {
     return emu_error(enable ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled,
                      "%s: it was %s for device %d to reach device %d", call,
                      enable ? "enabled before" : "not enabled", device, peer);
+}
+
+void emu_drop_peers(int device) {
+    for (int peer = 0; peer < EMU_MAX_DEVICES; peer++) atomic_store(&peers[device][peer], 0);
 }

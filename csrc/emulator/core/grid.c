@@ -12,12 +12,9 @@
 // list while its caller runs blocks; helpers hold it (active) no longer than their last block.
 #include "block.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,53 +85,6 @@ static void run_blocks(emu_grid *grid) {
         pthread_cond_broadcast(&grid->all_here); // who waits at the grid barrier sees it, and knows its line
         pthread_mutex_unlock(&grid->lock);
     }
-}
-
-// --- The grid barrier ---------------------------------------------------------------------------------------------
-
-// Called by a block's last arriving thread, for all of them.
-int emu_grid_barrier(emu_block *block) {
-    emu_grid *grid = block->grid;
-    int stuck = 0, waiting;
-    pthread_mutex_lock(&grid->lock);
-    unsigned generation = grid->generation;
-    if ((uint64_t)++grid->waiting == grid->total) {
-        grid->waiting = 0;
-        ++grid->generation;
-        pthread_cond_broadcast(&grid->all_here);
-    }
-    while (generation == grid->generation && !emu_block_stopped(block)) {
-        if (grid->finished) {
-            stuck = 1;
-            break;
-        }
-        struct timespec until; // in slices: nobody signals when the caller cancels
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 20000000;
-        if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
-        pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
-    }
-    waiting = grid->waiting;
-    int finished = grid->finished;
-    pthread_mutex_unlock(&grid->lock);
-    if (stuck)
-        emu_block_fail(
-            block->site_file, block->site_line,
-            "all blocks of a grid must reach the grid's sync(); %d of %llu blocks wait there, but %d ended "
-            "without it",
-            waiting, (unsigned long long)grid->total, finished);
-    return emu_block_stopped(block);
-}
-
-void emu_grid_fail(emu_grid *grid, int code, const char *message) {
-    pthread_mutex_lock(&grid->lock);
-    if (!grid->code) {
-        grid->code = code;
-        snprintf(grid->message, EMU_MESSAGE, "%s", message);
-    }
-    atomic_store(&grid->stop, 1);
-    pthread_cond_broadcast(&grid->all_here);
-    pthread_mutex_unlock(&grid->lock);
 }
 
 // --- The pool -----------------------------------------------------------------------------------------------------
@@ -264,48 +214,4 @@ void emu_grid_after_fork(void) {
     pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.jobs = NULL;
     pool.threads = pool.idle = pool.keep = 0;
-}
-
-// --- A kernel's name ----------------------------------------------------------------------------------------------
-
-// The demangler belongs to the C++ library, which a module of kernels has loaded; the core itself is C.
-static char *demangled(const char *symbol) {
-    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
-    typedef char *demangle(const char *, char *, size_t *, int *);
-    union {
-        void *pointer;
-        demangle *function;
-    } found = {dlsym(RTLD_DEFAULT, "__cxa_demangle")};
-    for (int i = 0; !found.pointer && i < 2; ++i) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
-        if (!library) continue;
-        found.pointer = dlsym(library, "__cxa_demangle");
-        dlclose(library); // it was loaded before us and stays
-    }
-    int status = -1;
-    char *name = found.pointer ? found.function(symbol, NULL, NULL, &status) : NULL;
-    return status == 0 ? name : NULL;
-}
-
-void emu_kernel_name(const void *function, char *name, size_t size) {
-    Dl_info where;
-    if (!dladdr(function, &where) || !where.dli_sname || where.dli_saddr != function) {
-        snprintf(name, size, "(not exported)");
-        return;
-    }
-    char *full = demangled(where.dli_sname);
-    const char *begin = full ? full : where.dli_sname;
-    size_t length = strlen(begin);
-    if (full) { // "void tiled<float, 16>(float const*)" -> "tiled<float, 16>"
-        if (length && begin[length - 1] == ')') {
-            int depth = 0;
-            do {
-                --length;
-                depth += begin[length] == ')' ? 1 : begin[length] == '(' ? -1 : 0;
-            } while (length && depth);
-        }
-        if (!strncmp(begin, "void ", 5)) begin += 5, length -= 5;
-    }
-    snprintf(name, size, "%.*s", (int)length, begin);
-    free(full);
 }

@@ -1,7 +1,7 @@
 // What the host side's files share (core.h lists them; stream.h has what is behind the queues).
 //
 // Locks: a file has one at most (those around stream.h share theirs), and no function takes a lock while it holds
-// another one. fork() takes them all (emu_*_fork below), so that a child never inherits one half way.
+// another one. fork() takes them all (life.c), so that a child never inherits one half way.
 #ifndef EMULATOR_CORE_HOST_H
 #define EMULATOR_CORE_HOST_H
 
@@ -21,6 +21,7 @@ int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2
 const char *emu_config_problem(void); // a malformed environment variable, in words; NULL: none
 int emu_allocation_should_fail(void); // counts fail_allocation down
 size_t emu_parse_size(const char *text, int *ok);
+int emu_change_config(const char *key, const char *value); // emu_configure, which waits before
 void emu_config_fork(emu_fork stage);
 
 // --- device.c ----------------------------------------------------------------------------------------------------
@@ -49,6 +50,7 @@ const emu_chip *emu_chip_now(void);
 size_t emu_device_memory(void); // bytes that each device has
 int emu_enter(int *device);     // the calling thread's device, or why there is none
 int emu_check_device(int device, const char *call);
+void emu_drop_peers(int device); // cudaDeviceReset
 
 // --- texture.c ---------------------------------------------------------------------------------------------------
 void emu_drop_textures(int device); // cudaDeviceReset: arrays and textures become invalid
@@ -111,7 +113,6 @@ void emu_stream_fork(emu_fork stage);
 
 // --- wait.c ------------------------------------------------------------------------------------------------------
 void emu_wait_idle(int device); // for what is queued now; -1: all devices; leaves errors where they are
-int emu_wait_device(int device, emu_interrupted interrupted, void *argument); // the same, and reports an error
-int emu_collect(void *stream); // after waiting: the error that a synchronising call reports
+int emu_collect(void *stream);  // after waiting: the error that a synchronising call reports
 
 #endif

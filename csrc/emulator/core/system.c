@@ -1,10 +1,13 @@
-// What both halves ask of the operating system: threads, libraries that stay, and the time.
+// What both halves ask of the operating system: threads, libraries that stay, the names in them, and the time.
 #define _GNU_SOURCE
 #include "core.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 // Signals are for the program's own threads (Python takes Ctrl-C in its main one). Faults are not blocked: a process
@@ -36,4 +39,46 @@ int emu_keep_loaded(const void *address) {
     if (!dladdr(address, &info)) return 0;
     dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); // of the program itself: fails, and need not
     return 1;
+}
+
+// The demangler belongs to the C++ library, which a module of kernels has loaded; the core itself is C.
+static char *demangled(const char *symbol) {
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
+    typedef char *demangle(const char *, char *, size_t *, int *);
+    union {
+        void *pointer;
+        demangle *function;
+    } found = {dlsym(RTLD_DEFAULT, "__cxa_demangle")};
+    for (int i = 0; !found.pointer && i < 2; ++i) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (!library) continue;
+        found.pointer = dlsym(library, "__cxa_demangle");
+        dlclose(library); // it was loaded before us and stays
+    }
+    int status = -1;
+    char *name = found.pointer ? found.function(symbol, NULL, NULL, &status) : NULL;
+    return status == 0 ? name : NULL;
+}
+
+void emu_kernel_name(const void *function, char *name, size_t size) {
+    Dl_info where;
+    if (!dladdr(function, &where) || !where.dli_sname || where.dli_saddr != function) {
+        snprintf(name, size, "(not exported)");
+        return;
+    }
+    char *full = demangled(where.dli_sname);
+    const char *begin = full ? full : where.dli_sname;
+    size_t length = strlen(begin);
+    if (full) { // "void tiled<float, 16>(float const*)" -> "tiled<float, 16>"
+        if (length && begin[length - 1] == ')') {
+            int depth = 0;
+            do {
+                --length;
+                depth += begin[length] == ')' ? 1 : begin[length] == '(' ? -1 : 0;
+            } while (length && depth);
+        }
+        if (!strncmp(begin, "void ", 5)) begin += 5, length -= 5;
+    }
+    snprintf(name, size, "%.*s", (int)length, begin);
+    free(full);
 }

@@ -76,12 +76,23 @@ void emu_wait_idle(int device) {
     pthread_mutex_unlock(&emu_queues.lock);
 }
 
-int emu_wait_device(int device, emu_interrupted interrupted, void *argument) {
+int emu_device_wait(emu_interrupted interrupted, void *argument) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
     pthread_mutex_lock(&emu_queues.lock);
-    int code = wait_queued(NULL, device, interrupted, argument);
+    code = wait_queued(NULL, device, interrupted, argument);
     if (!code) code = collect(NULL, device);
     pthread_mutex_unlock(&emu_queues.lock);
+    emu_print_flush();
     return code;
+}
+
+int emu_device_settle(void) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    emu_wait_idle(device);
+    emu_print_flush();
+    return cudaSuccess;
 }
 
 int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {

@@ -1,0 +1,47 @@
+// What concerns the whole emulator: settings that change, a device's reset, fork(). It is above all other files of the
+// host side, so that none of them needs to know who else keeps something.
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <pthread.h>
+
+int emu_configure(const char *key, const char *value) {
+    emu_wait_idle(-1); // what was launched before keeps its settings
+    return emu_change_config(key, value);
+}
+
+int emu_device_reset(void) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    code = emu_device_wait(NULL, NULL);
+    emu_drop_streams(device);
+    emu_drop_textures(device);
+    emu_release_device(device);
+    emu_drop_peers(device);
+    return code;
+}
+
+// --- fork --------------------------------------------------------------------------------------------------------
+static void at_fork(emu_fork stage) { // any order does: no function holds two of these locks
+    emu_config_fork(stage);
+    emu_kernel_fork(stage);
+    emu_memory_fork(stage);
+    emu_texture_fork(stage);
+    emu_print_fork(stage);
+    emu_stream_fork(stage);
+    if (stage == EMU_FORK_CHILD) emu_grid_after_fork();
+}
+static void fork_prepare(void) {
+    at_fork(EMU_FORK_PREPARE);
+}
+static void fork_parent(void) {
+    at_fork(EMU_FORK_PARENT);
+}
+static void fork_child(void) {
+    at_fork(EMU_FORK_CHILD);
+}
+
+// When the library is loaded: before anybody can hold one of the locks.
+__attribute__((constructor)) static void watch_forks(void) {
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
