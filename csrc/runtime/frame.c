@@ -23,11 +23,11 @@ ck_context ck_frame_context(ck_frame *frame) {
 }
 
 int ck_frame_before(ck_frame *frame, const ck_access *accesses, int count) {
-    return ck_order_before(accesses, count, frame->stream, frame->error);
+    return ck_order_before_at(accesses, count, frame->stream, &frame->place, frame->error);
 }
 
 int ck_frame_after(ck_frame *frame, const ck_access *accesses, int count, int status) {
-    const int noted = ck_order_after(accesses, count, frame->stream, frame->error);
+    const int noted = ck_order_after_at(accesses, count, frame->stream, &frame->place, frame->error);
     ck_launches_explain(frame->launches, frame->error); // any call may be the one that reports a kernel's failure
     return status != CK_OK ? status : noted;
 }

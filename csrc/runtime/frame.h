@@ -3,6 +3,7 @@
 #define CK_FRAME_H
 
 #include "launcher.h"
+#include "memory.h"
 
 typedef struct ck_frame {
     ck_runtime *runtime;
@@ -11,6 +12,7 @@ typedef struct ck_frame {
     int previous, entered;
     ck_device *device;
     cudaStream_t stream;
+    ck_place place;        // of the stream, from ck_frame_before on
     ck_launches *launches; // of the stream
     ck_runner runner;
 } ck_frame;

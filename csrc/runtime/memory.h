@@ -52,6 +52,10 @@ int ck_uses_create(ck_device *device, ck_error *error);
 void ck_uses_destroy(ck_device *device); // the device is the current one
 // A non-blocking stream of ours, for what must come after other streams without anybody waiting.
 int ck_service_stream(ck_device *device, cudaStream_t *stream, ck_error *error);
+// ck_order_before, which fills `here` in, and ck_order_after in the same stream, which then need not ask for it.
+int ck_order_before_at(const ck_access *accesses, int count, cudaStream_t stream, ck_place *here, ck_error *error);
+int ck_order_after_at(const ck_access *accesses, int count, cudaStream_t stream, const ck_place *here,
+                      ck_error *error);
 int ck_uses_any(ck_memory *memory);
 int ck_uses_on_default_only(ck_memory *memory);
 void ck_uses_forget(ck_memory *memory);

@@ -298,27 +298,26 @@ static int is_full(const ck_access *access, const ck_place *here) { // lock held
     return 1;
 }
 
-int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
-    ck_place here;
+int ck_order_before_at(const ck_access *accesses, int count, cudaStream_t stream, ck_place *here, ck_error *error) {
     wanted wanted;
     wanted.count = wanted.on_default = 0;
     if (count == 0) return CK_OK;
     CK_TRY(check(accesses, count, error));
-    CK_TRY(place_of(accesses[0].memory->runtime, stream, &here, error));
+    CK_TRY(place_of(accesses[0].memory->runtime, stream, here, error));
     ck_device *device = accesses[0].memory->device;
     ck_uses *uses = device->uses;
     pthread_mutex_lock(&uses->lock);
     for (int i = 0; i < count; i++) {
-        if (!is_full(&accesses[i], &here)) continue;
+        if (!is_full(&accesses[i], here)) continue;
         pthread_mutex_unlock(&uses->lock);
         CK_TRY(merge_reads(accesses[i].memory, error));
         pthread_mutex_lock(&uses->lock);
     }
     wanted.upto = uses->number;
     for (int i = 0; i < count; i++) {
-        want(&wanted, uses, &accesses[i].memory->write, &here);
+        want(&wanted, uses, &accesses[i].memory->write, here);
         for (int k = 0; accesses[i].writes && k < accesses[i].memory->read_count; k++)
-            want(&wanted, uses, &accesses[i].memory->reads[k], &here);
+            want(&wanted, uses, &accesses[i].memory->reads[k], here);
     }
     pthread_mutex_unlock(&uses->lock);
     if (wanted.count == 0 && !wanted.on_default) return CK_OK;
@@ -328,20 +327,20 @@ int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, c
     for (int i = 0; i < wanted.count; i++) drop(uses, wanted.marks[i]);
     for (int i = 0; i < count && status == CK_OK; i++) { // another thread's later uses are not waited for
         ck_memory *memory = accesses[i].memory;
-        if (memory->write.number <= wanted.upto) memory->write.awaited = here;
+        if (memory->write.number <= wanted.upto) memory->write.awaited = *here;
         for (int k = 0; accesses[i].writes && k < memory->read_count; k++)
-            if (memory->reads[k].number <= wanted.upto) memory->reads[k].awaited = here;
+            if (memory->reads[k].number <= wanted.upto) memory->reads[k].awaited = *here;
     }
     pthread_mutex_unlock(&uses->lock);
     return status;
 }
 
-static int note_all(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
+static int note_all(const ck_access *accesses, int count, cudaStream_t stream, const ck_place *here,
+                    ck_error *error) {
     ck_device *device = accesses[0].memory->device;
     ck_uses *uses = device->uses;
-    ck_use use = {.number = 0};
+    ck_use use = {.place = *here};
     int noted = 1;
-    CK_TRY(place_of(accesses[0].memory->runtime, stream, &use.place, error));
     if (use.place.kind != CK_DEFAULT_STREAM) CK_TRY(ck_mark_record(device, stream, &use.mark, error));
     pthread_mutex_lock(&uses->lock);
     use.number = ++uses->number;
@@ -354,11 +353,26 @@ static int note_all(const ck_access *accesses, int count, cudaStream_t stream, c
     return CK_OK;
 }
 
+int ck_order_after_at(const ck_access *accesses, int count, cudaStream_t stream, const ck_place *here,
+                      ck_error *error) {
+    if (count == 0) return CK_OK;
+    const int status = note_all(accesses, count, stream, here, error);
+    if (status != CK_OK) (void)backend_settle();
+    return status;
+}
+
+int ck_order_before(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
+    ck_place here;
+    return ck_order_before_at(accesses, count, stream, &here, error);
+}
+
 int ck_order_after(const ck_access *accesses, int count, cudaStream_t stream, ck_error *error) {
+    ck_place here;
     if (count == 0) return CK_OK;
     CK_TRY(check(accesses, count, error));
-    const int status = note_all(accesses, count, stream, error);
-    if (status != CK_OK) (void)backend_settle();
+    const int status = place_of(accesses[0].memory->runtime, stream, &here, error);
+    if (status == CK_OK) return ck_order_after_at(accesses, count, stream, &here, error);
+    (void)backend_settle();
     return status;
 }
 
