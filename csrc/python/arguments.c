@@ -93,9 +93,9 @@ const char *read_text(PyObject *object, const char *what) {
         PyErr_Format(PyExc_TypeError, "%s must be a str, not %R", what, object);
         return NULL;
     }
-    Py_ssize_t length = 0;
-    const char *text = PyUnicode_AsUTF8AndSize(object, &length);
-    if (text == NULL || strlen(text) == (size_t)length) return text;
+    Py_ssize_t bytes = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &bytes);
+    if (text == NULL || strlen(text) == (size_t)bytes) return text;
     PyErr_Format(PyExc_ValueError, "%s has a null character in it: %R", what, object);
     return NULL;
 }

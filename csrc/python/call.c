@@ -42,42 +42,42 @@ PyObject *make_report(const ck_measure *measure) {
 }
 
 // The arrays of a call: all of the host, or all of the device.
-typedef struct operands {
+typedef struct arrays {
     ck_view views[CK_MAX_VIEWS];
     ck_memory *memories[CK_MAX_VIEWS]; // of arrays on the device
     buffers buffers;                   // of arrays of the host
     int count, on_device;
-} operands;
+} arrays;
 
-static int take_view(operands *operands, const view *array, const char *role, int number, int writable, int device) {
+static int take_view(arrays *arrays, const view *array, const char *role, int number, int writable, int device) {
     if (writable && check_writable(array, role, number) < 0) return -1;
     if (array->device != device) {
         PyErr_Format(PyExc_ValueError, "%s is on device %d, and the call runs on device %d: copy it there first",
                      label_of(role, number).text, array->device, device);
         return -1;
     }
-    operands->views[operands->count] = array->array.view;
-    operands->memories[operands->count++] = array->array.memory;
+    arrays->views[arrays->count] = array->array.view;
+    arrays->memories[arrays->count++] = array->array.memory;
     return 0;
 }
 
 // Adds the arrays of a tuple, `role` being "input" or "output". -1: an exception is set.
-static int take_arrays(const module_state *state, operands *operands, PyObject *arrays, const char *role,
-                       int writable, int device) {
-    if (!PyTuple_Check(arrays)) {
+static int take_arrays(const module_state *state, arrays *arrays, PyObject *tuple, const char *role, int writable,
+                       int device) {
+    if (!PyTuple_Check(tuple)) {
         PyErr_Format(PyExc_TypeError, "%ss must be a tuple of arrays", role);
         return -1;
     }
-    const Py_ssize_t count = PyTuple_Size(arrays);
-    if (count > CK_MAX_VIEWS - operands->count) {
+    const Py_ssize_t count = PyTuple_Size(tuple);
+    if (count > CK_MAX_VIEWS - arrays->count) {
         PyErr_Format(PyExc_ValueError, "%zd %ss were given; a call has at most %d arrays", count, role, CK_MAX_VIEWS);
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *array = PyTuple_GetItem(arrays, i);
+        PyObject *array = PyTuple_GetItem(tuple, i);
         const int on_device = is_view(state, array);
-        if (operands->count == 0) operands->on_device = on_device;
-        if (on_device != operands->on_device) {
+        if (arrays->count == 0) arrays->on_device = on_device;
+        if (on_device != arrays->on_device) {
             // What is neither is said to be so; else the two kinds are mixed.
             if (!on_device && !PyTuple_Check(array) && !PyObject_CheckBuffer(array))
                 return read_view(state, array, label_of(role, (int)i).text) == NULL ? -1 : 0;
@@ -87,12 +87,11 @@ static int take_arrays(const module_state *state, operands *operands, PyObject *
             return -1;
         }
         if (on_device) {
-            if (take_view(operands, (view *)array, role, (int)i, writable, device) < 0) return -1;
+            if (take_view(arrays, (view *)array, role, (int)i, writable, device) < 0) return -1;
         } else {
-            if (buffers_take(&operands->buffers, array, role, (int)i, writable, &operands->views[operands->count]) <
-                0)
+            if (buffers_take(&arrays->buffers, array, role, (int)i, writable, &arrays->views[arrays->count]) < 0)
                 return -1;
-            operands->count++;
+            arrays->count++;
         }
     }
     return 0;
@@ -126,38 +125,38 @@ static PyObject *run_request(module_state *state, ck_request *request, int measu
 // also where this fails.
 typedef struct given {
     ck_request request;
-    operands operands;
+    arrays arrays;
     int64_t parameters[CK_MAX_PARAMETERS];
 } given;
 
 static int read_call(module_state *state, PyObject *const *arguments, given *given) {
     ck_request *request = &given->request;
-    operands *operands = &given->operands;
+    arrays *arrays = &given->arrays;
     memset(request, 0, sizeof *request);
-    operands->count = operands->on_device = operands->buffers.count = 0;
+    arrays->count = arrays->on_device = arrays->buffers.count = 0;
     request->variant = read_variant(state, arguments, &request->operation);
     if (request->variant == NULL) return -1;
     request->parameters = given->parameters;
     request->parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given->parameters);
     if (request->parameter_count < 0 || read_int(arguments[5], "device", &request->device) < 0 ||
-        take_arrays(state, operands, arguments[3], "input", 0, request->device) < 0)
+        take_arrays(state, arrays, arguments[3], "input", 0, request->device) < 0)
         return -1;
-    const int inputs = operands->count;
-    if (take_arrays(state, operands, arguments[4], "output", 1, request->device) < 0) return -1;
+    const int inputs = arrays->count;
+    if (take_arrays(state, arrays, arguments[4], "output", 1, request->device) < 0) return -1;
     if (inputs != request->operation->inputs) {
         PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", request->operation->name,
                      request->operation->inputs, inputs);
         return -1;
     }
-    request->views = operands->views;
-    request->view_count = operands->count;
-    request->memories = operands->on_device ? operands->memories : NULL;
+    request->views = arrays->views;
+    request->view_count = arrays->count;
+    request->memories = arrays->on_device ? arrays->memories : NULL;
     return 0;
 }
 
 static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_error error; // large, like the operands: what is not used is not cleared
+    ck_error error; // large, like the arrays: what is not used is not cleared
     given given;
     PyObject *result = NULL;
     if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure, stream)", count, 8) <
@@ -168,7 +167,7 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
     const int measured = read < 0 ? -1 : read_measure(arguments[6]);
     if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)
         result = run_request(state, &given.request, measured, &error);
-    buffers_release(&given.operands.buffers);
+    buffers_release(&given.arrays.buffers);
     return result;
 }
 
@@ -237,7 +236,7 @@ static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_
         const int status = ck_list(state->runtime, &given.request, listing, &error);
         if (outside_end(&outside, status, &error) == 0) result = make_kernels(listing);
     }
-    buffers_release(&given.operands.buffers);
+    buffers_release(&given.arrays.buffers);
     PyMem_Free(listing);
     return result;
 }

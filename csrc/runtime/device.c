@@ -52,10 +52,11 @@ int ck_device_current(int *device, ck_error *error) {
 }
 
 int ck_device_of_pointer(const void *data, int *device, ck_error *error) {
-    struct cudaPointerAttributes told;
+    struct cudaPointerAttributes attributes;
     *device = -1;
-    CK_CUDA(error, cudaPointerGetAttributes(&told, data));
-    if (told.type == cudaMemoryTypeDevice || told.type == cudaMemoryTypeManaged) *device = told.device;
+    CK_CUDA(error, cudaPointerGetAttributes(&attributes, data));
+    if (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged)
+        *device = attributes.device;
     return CK_OK;
 }
 

@@ -115,13 +115,13 @@ int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_er
 }
 
 // --- copies between host and device ------------------------------------------------------------------------------
-// `length` pieces of `width` bytes, the two distances from one to the next, in one call where CUDA takes the distances.
-static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t from_pitch, size_t width, int64_t length,
+// `count` pieces of `width` bytes, the two distances from one to the next, in one call where CUDA takes the distances.
+static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t from_pitch, size_t width, int64_t count,
                        enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error) {
-    if (length == 1)
+    if (count == 1)
         CK_CUDA(error, cudaMemcpyAsync(to, from, width, kind, stream));
     else
-        CK_CUDA(error, cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch, width, (size_t)length, kind,
+        CK_CUDA(error, cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch, width, (size_t)count, kind,
                                          stream));
     return CK_OK;
 }

@@ -2,13 +2,13 @@
 //
 //   stream's thread --- emu_grid_run --- takes blocks itself ------------------------.
 //                          |                                                         |
-//                        jobs: grid, grid, ...  <--- pool threads help, block by block --> waits for its helpers
+//                        tasks: grid, grid, ...  <--- pool threads help, block by block --> waits for its helpers
 //
 // A grid's blocks are taken from one counter, in the order that is set. Several streams may run grids at once; the
 // pool helps whoever needs it. A cooperative grid must have all blocks resident: each gets an OS thread of its own.
 //
 // Invariants (under pool.lock): idle >= helpers that cooperative grids still lack, because that many threads are
-// started when the grid is queued, and a thread takes no other job while one of those lacks helpers. A job is in the
+// started when the grid is queued, and a thread takes no other task while one of those lacks helpers. A task is in the
 // list while its caller runs blocks; helpers hold it (active) no longer than their last block.
 #include "block.h"
 
@@ -18,17 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct job {
+typedef struct task {
     emu_grid *grid;
     int wanted, active; // helpers that may still come; helpers at work
     pthread_cond_t done;
-    struct job *next;
-} job;
+    struct task *next;
+} task;
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t work;
-    job *jobs;
+    task *tasks;
     int threads, idle, keep; // `keep` threads stay; more (cooperative grids needed them) leave after a while
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
 
@@ -91,16 +91,16 @@ static void run_blocks(emu_grid *grid) {
 
 static int lacking(void) { // helpers that cooperative grids must still get
     int sum = 0;
-    for (job *j = pool.jobs; j; j = j->next)
-        if (j->grid->launch->cooperative) sum += j->wanted;
+    for (task *t = pool.tasks; t; t = t->next)
+        if (t->grid->launch->cooperative) sum += t->wanted;
     return sum;
 }
 
-static job *choose_job(void) {
+static task *choose_task(void) {
     int only_cooperative = lacking() > 0;
-    for (job *j = pool.jobs; j; j = j->next) {
-        if (j->wanted <= 0 || (only_cooperative && !j->grid->launch->cooperative)) continue;
-        if (j->grid->launch->cooperative || atomic_load(&j->grid->next) < j->grid->total) return j;
+    for (task *t = pool.tasks; t; t = t->next) {
+        if (t->wanted <= 0 || (only_cooperative && !t->grid->launch->cooperative)) continue;
+        if (t->grid->launch->cooperative || atomic_load(&t->grid->next) < t->grid->total) return t;
     }
     return NULL;
 }
@@ -109,24 +109,24 @@ static void *pool_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&pool.lock);
     for (;;) {
-        job *j = choose_job();
-        if (!j) {
+        task *t = choose_task();
+        if (!t) {
             struct timespec until;
             clock_gettime(CLOCK_REALTIME, &until);
             until.tv_sec += IDLE_SECONDS;
             int late = pool.threads > pool.keep ? pthread_cond_timedwait(&pool.work, &pool.lock, &until) == ETIMEDOUT
                                                 : (pthread_cond_wait(&pool.work, &pool.lock), 0);
-            if (late && !choose_job() && pool.threads > pool.keep) break;
+            if (late && !choose_task() && pool.threads > pool.keep) break;
             continue;
         }
-        --j->wanted;
-        ++j->active;
+        --t->wanted;
+        ++t->active;
         --pool.idle;
         pthread_mutex_unlock(&pool.lock);
-        run_blocks(j->grid);
+        run_blocks(t->grid);
         pthread_mutex_lock(&pool.lock);
         ++pool.idle;
-        if (--j->active == 0) pthread_cond_signal(&j->done);
+        if (--t->active == 0) pthread_cond_signal(&t->done);
     }
     --pool.idle;
     --pool.threads;
@@ -141,26 +141,26 @@ static int start_thread(void) {
     return 0;
 }
 
-// Puts the job in the list with as many helpers as it may have; -1 if it cannot have those it must have.
-static int queue_job(job *j, int workers) {
-    const emu_grid *grid = j->grid;
+// Puts the task in the list with as many helpers as it may have; -1 if it cannot have those it must have.
+static int queue_task(task *t, int workers) {
+    const emu_grid *grid = t->grid;
     int failed = 0, cooperative = grid->launch->cooperative;
     int most = cooperative ? (int)grid->total : workers;
-    j->wanted = (uint64_t)most < grid->total ? most - 1 : (int)grid->total - 1;
+    t->wanted = (uint64_t)most < grid->total ? most - 1 : (int)grid->total - 1;
     pthread_mutex_lock(&pool.lock);
     pool.keep = workers - 1;
-    j->next = pool.jobs;
-    pool.jobs = j;
+    t->next = pool.tasks;
+    pool.tasks = t;
     if (cooperative)
         while (!failed && pool.idle < lacking()) failed = start_thread();
     else
-        while (pool.threads < workers - 1 && pool.idle < j->wanted && !start_thread()) {}
+        while (pool.threads < workers - 1 && pool.idle < t->wanted && !start_thread()) {}
     if (failed)
-        pool.jobs = j->next;
+        pool.tasks = t->next;
     else if (cooperative)
         pthread_cond_broadcast(&pool.work);
     else
-        for (int i = 0; i < j->wanted && i < pool.idle; ++i) pthread_cond_signal(&pool.work);
+        for (int i = 0; i < t->wanted && i < pool.idle; ++i) pthread_cond_signal(&pool.work);
     pthread_mutex_unlock(&pool.lock);
     return failed;
 }
@@ -181,9 +181,9 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     };
     message[0] = 0;
     int workers = config->workers > 0 ? config->workers : cores();
-    job j = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
+    task t = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
-    if (shared_work && queue_job(&j, workers)) {
+    if (shared_work && queue_task(&t, workers)) {
         snprintf(message, EMU_MESSAGE,
                  "the system gives no OS thread for each of the %llu blocks of a cooperative launch",
                  (unsigned long long)grid.total);
@@ -192,12 +192,12 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     run_blocks(&grid);
     if (shared_work) {
         pthread_mutex_lock(&pool.lock);
-        job **at = &pool.jobs;
-        while (*at != &j) at = &(*at)->next;
-        *at = j.next;
-        while (j.active) pthread_cond_wait(&j.done, &pool.lock);
+        task **at = &pool.tasks;
+        while (*at != &t) at = &(*at)->next;
+        *at = t.next;
+        while (t.active) pthread_cond_wait(&t.done, &pool.lock);
         pthread_mutex_unlock(&pool.lock);
-        pthread_cond_destroy(&j.done);
+        pthread_cond_destroy(&t.done);
     }
     pthread_cond_destroy(&grid.all_here);
     pthread_mutex_destroy(&grid.lock);
@@ -212,6 +212,6 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
 void emu_grid_after_fork(void) {
     pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    pool.jobs = NULL;
+    pool.tasks = NULL;
     pool.threads = pool.idle = pool.keep = 0;
 }

@@ -17,7 +17,7 @@ int64_t size_of(int64_t stride) {
 }
 
 // What is moved: `word` bytes at a time.
-struct job {
+struct movement {
     char *to;
     const char *from;
     axes shape;
@@ -45,14 +45,14 @@ int64_t elements(const axes &shape) {
 }
 
 // `to` is walked upwards.
-void turn_forwards(job *job) {
-    for (int d = 0; d < job->shape.count; ++d) {
-        if (job->shape.to[d] >= 0) continue;
-        const int64_t last = job->shape.length[d] - 1;
-        job->to += last * job->shape.to[d];
-        job->from += last * job->shape.from[d];
-        job->shape.to[d] = -job->shape.to[d];
-        job->shape.from[d] = -job->shape.from[d];
+void turn_forwards(movement *movement) {
+    for (int d = 0; d < movement->shape.count; ++d) {
+        if (movement->shape.to[d] >= 0) continue;
+        const int64_t last = movement->shape.length[d] - 1;
+        movement->to += last * movement->shape.to[d];
+        movement->from += last * movement->shape.from[d];
+        movement->shape.to[d] = -movement->shape.to[d];
+        movement->shape.from[d] = -movement->shape.from[d];
     }
 }
 
@@ -83,24 +83,24 @@ void merge(axes *shape) {
     *shape = merged;
 }
 
-bool all_divide(const job &job, int64_t by) {
-    if (reinterpret_cast<uintptr_t>(job.to) % by != 0 || reinterpret_cast<uintptr_t>(job.from) % by != 0)
+bool all_divide(const movement &movement, int64_t by) {
+    if (reinterpret_cast<uintptr_t>(movement.to) % by != 0 || reinterpret_cast<uintptr_t>(movement.from) % by != 0)
         return false;
-    for (int d = 0; d < job.shape.count - 1; ++d)
-        if (job.shape.to[d] % by != 0 || job.shape.from[d] % by != 0) return false;
+    for (int d = 0; d < movement.shape.count - 1; ++d)
+        if (movement.shape.to[d] % by != 0 || movement.shape.from[d] % by != 0) return false;
     return true;
 }
 
 // From bytes to the widest words that the last axis has, whole and aligned.
-void widen(job *job) {
-    axes &shape = job->shape;
+void widen(movement *movement) {
+    axes &shape = movement->shape;
     const int last = shape.count - 1;
     if (last < 0) return;
-    while (job->word < WIDEST_WORD && shape.to[last] == job->word && shape.from[last] == job->word &&
-           shape.length[last] % 2 == 0 && all_divide(*job, 2 * job->word)) {
-        job->word *= 2;
+    while (movement->word < WIDEST_WORD && shape.to[last] == movement->word && shape.from[last] == movement->word &&
+           shape.length[last] % 2 == 0 && all_divide(*movement, 2 * movement->word)) {
+        movement->word *= 2;
         shape.length[last] /= 2;
-        shape.to[last] = shape.from[last] = job->word;
+        shape.to[last] = shape.from[last] = movement->word;
     }
     if (shape.length[last] == 1) --shape.count;
 }
@@ -112,21 +112,21 @@ int64_t part_of(int dtype) {
 }
 
 // The views' axes. For a move the bytes of an element are axes too, the last of them turned round if `swap` says so.
-job job_of(const ck_view *to, const ck_view *from, bool bytes, bool swap) {
-    job job = {static_cast<char *>(to->data), static_cast<const char *>(from->data), {}, 1};
-    for (int d = 0; d < to->ndim; ++d) append(&job.shape, to->shape[d], to->strides[d], from->strides[d]);
+movement movement_of(const ck_view *to, const ck_view *from, bool bytes, bool swap) {
+    movement movement = {static_cast<char *>(to->data), static_cast<const char *>(from->data), {}, 1};
+    for (int d = 0; d < to->ndim; ++d) append(&movement.shape, to->shape[d], to->strides[d], from->strides[d]);
     if (bytes) {
         const int64_t size = static_cast<int64_t>(ck_dtype_size(to->dtype)), part = part_of(to->dtype);
-        append(&job.shape, size / part, part, part);
-        append(&job.shape, part, 1, swap ? -1 : 1);
-        if (swap) job.from += part - 1;
+        append(&movement.shape, size / part, part, part);
+        append(&movement.shape, part, 1, swap ? -1 : 1);
+        if (swap) movement.from += part - 1;
     }
-    if (elements(job.shape) == 0) return job;
-    turn_forwards(&job);
-    sort(&job.shape);
-    merge(&job.shape);
-    if (bytes) widen(&job);
-    return job;
+    if (elements(movement.shape) == 0) return movement;
+    turn_forwards(&movement);
+    sort(&movement.shape);
+    merge(&movement.shape);
+    if (bytes) widen(&movement);
+    return movement;
 }
 
 dim3 blocks_for(int64_t count, int64_t each) {
@@ -156,21 +156,22 @@ int axis_to_transpose(const axes &shape) {
     return worth ? best : -1;
 }
 
-int move(const job &job, const ck_context *context, ck_error *error) {
-    const int64_t count = elements(job.shape);
-    const int last = job.shape.count - 1, row = axis_to_transpose(job.shape);
-    return with_word(job.word, [&](auto kind) {
+int move(const movement &movement, const ck_context *context, ck_error *error) {
+    const int64_t count = elements(movement.shape);
+    const int last = movement.shape.count - 1, row = axis_to_transpose(movement.shape);
+    return with_word(movement.word, [&](auto kind) {
         using Word = decltype(kind);
         if (row < 0)
             return ck_launch(context, error, "strided_copy", strided_copy<Word>, blocks_for(count, THREADS),
-                             dim3(THREADS), 0, job.to, job.from, job.shape, count);
+                             dim3(THREADS), 0, movement.to, movement.from, movement.shape, count);
         axes matrix = {};
-        for (const int d : {row, last}) append(&matrix, job.shape.length[d], job.shape.to[d], job.shape.from[d]);
-        const axes others = without(job.shape, row, last);
+        for (const int d : {row, last})
+            append(&matrix, movement.shape.length[d], movement.shape.to[d], movement.shape.from[d]);
+        const axes others = without(movement.shape, row, last);
         const int64_t tiles =
             divide_up(matrix.length[0], TILE) * divide_up(matrix.length[1], TILE) * elements(others);
         return ck_launch(context, error, "strided_transpose", strided_transpose<Word>, blocks_for(tiles, 1),
-                         dim3(THREADS), 0, job.to, job.from, matrix, others, tiles);
+                         dim3(THREADS), 0, movement.to, movement.from, matrix, others, tiles);
     });
 }
 
@@ -188,18 +189,20 @@ bool is_aligned(const char *start, const int64_t *strides, int count, int size) 
 }
 
 template <typename Wide>
-int convert_from(const ck_view *to, const ck_view *from, const job &job, const ck_context *context, ck_error *error) {
-    const axes &shape = job.shape;
+int convert_from(const ck_view *to, const ck_view *from, const movement &movement, const ck_context *context,
+                 ck_error *error) {
+    const axes &shape = movement.shape;
     const int64_t count = elements(shape);
     const element to_is = element_of(to), from_is = element_of(from);
-    const bool aligned = is_aligned(job.to, shape.to, shape.count, to_is.size) &&
-                         is_aligned(job.from, shape.from, shape.count, from_is.size);
+    const bool aligned = is_aligned(movement.to, shape.to, shape.count, to_is.size) &&
+                         is_aligned(movement.from, shape.from, shape.count, from_is.size);
     return ck_launch(context, error, "strided_convert",
                      aligned ? strided_convert<Wide, true> : strided_convert<Wide, false>, blocks_for(count, THREADS),
-                     dim3(THREADS), 0, job.to, to_is, job.from, from_is, shape, count);
+                     dim3(THREADS), 0, movement.to, to_is, movement.from, from_is, shape, count);
 }
 
-int convert(const ck_view *to, const ck_view *from, const job &job, const ck_context *context, ck_error *error) {
+int convert(const ck_view *to, const ck_view *from, const movement &movement, const ck_context *context,
+            ck_error *error) {
     if (to->swapped || from->swapped)
         return ck_fail(error, CK_NOT_SUPPORTED, "strided_convert",
                        "%s to %s with swapped bytes: copy to this machine's byte order first",
@@ -208,15 +211,15 @@ int convert(const ck_view *to, const ck_view *from, const job &job, const ck_con
     case CK_INT8:
     case CK_INT16:
     case CK_INT32:
-    case CK_INT64: return convert_from<int64_t>(to, from, job, context, error);
+    case CK_INT64: return convert_from<int64_t>(to, from, movement, context, error);
     case CK_BOOL:
     case CK_UINT8:
     case CK_UINT16:
     case CK_UINT32:
-    case CK_UINT64: return convert_from<uint64_t>(to, from, job, context, error);
+    case CK_UINT64: return convert_from<uint64_t>(to, from, movement, context, error);
     case CK_COMPLEX64:
-    case CK_COMPLEX128: return convert_from<complex<double>>(to, from, job, context, error);
-    default: return convert_from<double>(to, from, job, context, error);
+    case CK_COMPLEX128: return convert_from<complex<double>>(to, from, movement, context, error);
+    default: return convert_from<double>(to, from, movement, context, error);
     }
 }
 
@@ -230,12 +233,12 @@ template <typename Word> pattern<Word> repeated(const char *value, int64_t size)
     return pattern;
 }
 
-int fill(const ck_view *to, const char *value, const job &job, const ck_context *context, ck_error *error) {
-    const int64_t size = static_cast<int64_t>(ck_dtype_size(to->dtype)), count = elements(job.shape);
-    return with_word(job.word, [&](auto kind) {
+int fill(const ck_view *to, const char *value, const movement &movement, const ck_context *context, ck_error *error) {
+    const int64_t size = static_cast<int64_t>(ck_dtype_size(to->dtype)), count = elements(movement.shape);
+    return with_word(movement.word, [&](auto kind) {
         using Word = decltype(kind);
         return ck_launch(context, error, "strided_fill", strided_fill<Word>, blocks_for(count, THREADS),
-                         dim3(THREADS), 0, job.to, repeated<Word>(value, size), job.shape, count);
+                         dim3(THREADS), 0, movement.to, repeated<Word>(value, size), movement.shape, count);
     });
 }
 
@@ -245,16 +248,16 @@ int fill(const ck_view *to, const char *value, const job &job, const ck_context 
 extern "C" int ck_strided_copy(const ck_view *to, const ck_view *from, const ck_context *context, ck_error *error) {
     using namespace strided;
     const bool same = to->dtype == from->dtype;
-    const job job = job_of(to, from, same, to->swapped != from->swapped);
-    if (elements(job.shape) == 0) return CK_OK;
-    return same ? move(job, context, error) : convert(to, from, job, context, error);
+    const movement movement = movement_of(to, from, same, to->swapped != from->swapped);
+    if (elements(movement.shape) == 0) return CK_OK;
+    return same ? move(movement, context, error) : convert(to, from, movement, context, error);
 }
 
 extern "C" int ck_strided_fill(const ck_view *to, const void *value, const ck_context *context, ck_error *error) {
     using namespace strided;
     if (to->swapped)
         return ck_fail(error, CK_NOT_SUPPORTED, "strided_fill", "an array with swapped bytes cannot be filled");
-    const job job = job_of(to, to, true, false); // from itself: no other array limits the word
-    if (elements(job.shape) == 0) return CK_OK;
-    return fill(to, static_cast<const char *>(value), job, context, error);
+    const movement movement = movement_of(to, to, true, false); // from itself: no other array limits the word
+    if (elements(movement.shape) == 0) return CK_OK;
+    return fill(to, static_cast<const char *>(value), movement, context, error);
 }
