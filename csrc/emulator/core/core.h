@@ -10,7 +10,7 @@
 //   symbol.c   __constant__ and __device__ variables
 //   kernel.c   handles, parameters, settings
 //   launch.c   what a launch may ask for
-//   stream.c   queues, workers               --->    system.c  threads, libraries, the time: for both
+//   stream.c   queues, workers               --->    system.c  threads, libraries, names, the time: for both
 //   wait.c     waiting, errors, cancelling
 //   event.c    marks in a queue
 //   life.c     fork(), cudaDeviceReset, settings: above all of these
