@@ -1,6 +1,28 @@
 // Around fork(): Python calls these before it, and after it on both sides.
 #include "python.h"
 
+#ifdef Py_GIL_DISABLED
+// os.fork() first calls before_fork, which takes the runtime's lock, and then waits until every thread has left Python
+// or stands still. A thread that waits for the lock inside Python does neither (seen with 3.13): so it leaves.
+static void *leave_python(void) {
+    return PyGILState_Check() ? PyEval_SaveThread() : NULL;
+}
+
+static void return_to_python(void *thread) {
+    if (thread != NULL) PyEval_RestoreThread(thread);
+}
+
+static const ck_bystander fork_waits = {leave_python, return_to_python};
+#endif
+
+void prepare_for_forks(ck_runtime *runtime) {
+#ifdef Py_GIL_DISABLED
+    ck_runtime_set_bystander(runtime, &fork_waits);
+#else
+    (void)runtime; // a thread that has the lock of Python is the only one: none can fork beside it
+#endif
+}
+
 static PyObject *before_fork(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_runtime_before_fork(state_of(module)->runtime);

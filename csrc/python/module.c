@@ -139,6 +139,7 @@ static int exec_module(PyObject *module) {
         PyErr_NoMemory();
         return -1;
     }
+    prepare_for_forks(state->runtime);
     if (errors_import(state) < 0 || PyModule_AddObjectRef(module, "CudaError", state->cuda_error) < 0 ||
         PyModule_AddObjectRef(module, "OutOfMemoryError", state->out_of_memory) < 0 ||
         PyModule_AddIntConstant(module, "interface_version", INTERFACE_VERSION) < 0)

@@ -234,6 +234,12 @@ static void leave_front(prepared *prepared) {
     Py_CLEAR(prepared->name);
 }
 
+#ifdef Py_GIL_DISABLED
+enum { HAS_FRONT = 0 }; // without Python's lock another thread may take a Prepared out in between
+#else
+enum { HAS_FRONT = 1 };
+#endif
+
 static void stand_in_front(prepared *prepared, struct prepared **place, PyObject *rule, PyObject *variant,
                            unsigned long long kinds) {
     leave_front(prepared);
@@ -259,9 +265,7 @@ static prepared *find(module_state *state, PyObject *rule, PyObject *variant, Py
     PyObject *key = make_key(rule, variant, parameters, kinds);
     kind = in_memo(state, key);
     Py_XDECREF(key);
-#ifndef Py_GIL_DISABLED // without its lock another thread may take it out in between
-    if (plain && kind != NULL) stand_in_front(kind, place, rule, variant, kinds);
-#endif
+    if (HAS_FRONT && plain && kind != NULL) stand_in_front(kind, place, rule, variant, kinds);
     return kind;
 }
 

@@ -72,6 +72,9 @@ static inline PyObject *none(void) {
 int errors_import(module_state *state);                             // -1: an exception is set
 PyObject *errors_raise(module_state *state, const ck_error *error); // sets it, returns NULL
 
+// --- fork.c ------------------------------------------------------------------------------------------------------
+void prepare_for_forks(ck_runtime *runtime);
+
 // --- outside.c ---------------------------------------------------------------------------------------------------
 // Around what may wait or calls CUDA: other Python threads go on meanwhile, and the runtime stays.
 typedef struct outside {

@@ -29,6 +29,24 @@ static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_erro
     return CK_OK;
 }
 
+void ck_lock(ck_runtime *runtime) {
+    if (runtime->bystander == NULL) {
+        pthread_mutex_lock(&runtime->lock);
+        return;
+    }
+    // The wait ends without the lock: nobody may have to wait for a thread that has it.
+    while (pthread_mutex_trylock(&runtime->lock) != 0) {
+        void *begun = runtime->bystander->wait_begins();
+        pthread_mutex_lock(&runtime->lock);
+        pthread_mutex_unlock(&runtime->lock);
+        runtime->bystander->wait_ended(begun);
+    }
+}
+
+void ck_unlock(ck_runtime *runtime) {
+    pthread_mutex_unlock(&runtime->lock);
+}
+
 ck_device *ck_runtime_find(ck_runtime *runtime, int index) {
     ck_device *device = atomic_load(&runtime->devices); // which never leave the list
     while (device != NULL && device->index != index) device = device->next;
@@ -38,10 +56,10 @@ ck_device *ck_runtime_find(ck_runtime *runtime, int index) {
 int ck_runtime_device(ck_runtime *runtime, int index, ck_device **found, ck_error *error) {
     *found = ck_runtime_find(runtime, index);
     if (*found != NULL) return CK_OK;
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     *found = ck_runtime_find(runtime, index); // another thread may have been quicker
     const int status = *found == NULL ? make_device(runtime, index, found, error) : CK_OK;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     return status;
 }
 
@@ -183,26 +201,26 @@ int ck_runtime_limits(ck_runtime *runtime, int index, ck_limits *limits, ck_erro
     ck_device *device = ck_runtime_find(runtime, index);
     if (device == NULL)
         return ck_device_limits(index, limits, error); // its first use: there is no place for them yet
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     const int known = device->limits_known, asked = device->limits_asked;
     if (known) *limits = device->limits;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     if (known) return CK_OK;
     CK_TRY(ck_device_limits(index, limits, error));
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     device->limits = *limits;
     device->limits_known = device->limits_asked == asked;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     return CK_OK;
 }
 
 void ck_runtime_forget_limits(ck_runtime *runtime) {
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     for (ck_device *device = runtime->devices; device != NULL; device = device->next) {
         device->limits_known = 0;
         device->limits_asked++;
     }
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
 }
 
 // An H100's (the SXM5 form, with 132 multiprocessors): the chip that questions without a device are answered for.

@@ -82,6 +82,10 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     free(runtime);
 }
 
+void ck_runtime_set_bystander(ck_runtime *runtime, const ck_bystander *bystander) {
+    runtime->bystander = bystander;
+}
+
 void ck_runtime_enter(ck_runtime *runtime) {
     atomic_fetch_add(&runtime->calls, 1);
 }
@@ -92,12 +96,12 @@ void ck_runtime_leave(ck_runtime *runtime) {
 
 void ck_runtime_before_fork(ck_runtime *runtime) {
     pthread_mutex_lock(&runtime->symbols_lock);
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
 }
 
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
     if (!in_child) {
-        pthread_mutex_unlock(&runtime->lock);
+        ck_unlock(runtime);
         pthread_mutex_unlock(&runtime->symbols_lock);
         return;
     }

@@ -151,10 +151,10 @@ static int must_wait(ck_memory *memory, ck_error *error) {
         CK_RELEASE(error, (cudaError_t)backend_settle());
         return 0;
     }
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     memory->next = runtime->leaving;
     runtime->leaving = memory;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     return 1;
 }
 
@@ -181,10 +181,10 @@ void ck_memory_release(ck_memory *memory) {
 
 void ck_memory_sweep(ck_runtime *runtime) {
     ck_memory *left = NULL, **last = &left, *gone = NULL;
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     ck_memory *memory = runtime->leaving;
     runtime->leaving = NULL;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     for (ck_memory *next; memory != NULL; memory = next) {
         next = memory->next;
         // The answer is all that is wanted, and a failure means that nothing runs any more: no macro around it.
@@ -198,10 +198,10 @@ void ck_memory_sweep(ck_runtime *runtime) {
     }
     *last = NULL;
     if (left != NULL) {
-        pthread_mutex_lock(&runtime->lock);
+        ck_lock(runtime);
         *last = runtime->leaving;
         runtime->leaving = left;
-        pthread_mutex_unlock(&runtime->lock);
+        ck_unlock(runtime);
     }
     for (; gone != NULL; gone = memory) {
         memory = gone->next;

@@ -26,22 +26,22 @@ int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error 
         free(block);
         return error->code;
     }
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     block->next = runtime->pinned;
     runtime->pinned = block;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     *data = block->data;
     return CK_OK;
 }
 
 void ck_pinned_free(ck_runtime *runtime, void *data) {
     ck_error ignored = {0};
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     struct ck_pinned **at = &runtime->pinned;
     while (*at != NULL && (*at)->data != data) at = &(*at)->next;
     struct ck_pinned *block = *at;
     if (block != NULL) *at = block->next;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     if (block == NULL) return; // the parent's
     CK_RELEASE(&ignored, cudaFreeHost(data));
     free(block);
@@ -59,8 +59,8 @@ int ck_pinned_on_device(void *data, void **on_device, ck_error *error) {
 
 size_t ck_pinned_used(ck_runtime *runtime) {
     size_t bytes = 0;
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     for (const struct ck_pinned *block = runtime->pinned; block != NULL; block = block->next) bytes += block->bytes;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     return bytes;
 }

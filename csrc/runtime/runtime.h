@@ -35,6 +35,12 @@ void ck_runtime_destroy(ck_runtime *runtime); // nothing happens while a call ru
 // Around what uses the runtime on a thread that may outlive its owner: it is not destroyed meanwhile.
 void ck_runtime_enter(ck_runtime *runtime);
 void ck_runtime_leave(ck_runtime *runtime);
+// Whom a thread would hold up that waits for the runtime's lock: it says when the wait begins, and when it has ended.
+typedef struct ck_bystander {
+    void *(*wait_begins)(void);
+    void (*wait_ended)(void *begun); // what wait_begins returned
+} ck_bystander;
+void ck_runtime_set_bystander(ck_runtime *runtime, const ck_bystander *bystander);
 // Around fork(): the lock is held across it, and the child forgets streams and pools, which are its parent's.
 void ck_runtime_before_fork(ck_runtime *runtime);
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child);

@@ -53,14 +53,14 @@ static int make(void *library, const char *path, ck_set **made, ck_error *error)
 
 // The set that was loaded from this library before takes the place of `set`.
 static ck_set *unique(ck_runtime *runtime, ck_set *set) {
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     ck_set *at = runtime->sets;
     while (at != NULL && at->library != set->library) at = at->next;
     if (at == NULL) {
         set->next = runtime->sets;
         runtime->sets = set;
     }
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     if (at == NULL) return set;
     free(set->path);
     free(set);

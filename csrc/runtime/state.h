@@ -55,22 +55,26 @@ struct ck_device {
 };
 
 struct ck_runtime {
-    pthread_mutex_t lock;         // the devices' free streams and limits, and who adds a device
-    _Atomic(ck_device *) devices; // made at a device's first use, kept to the end
-    atomic_int calls;             // running now: a runtime in use is never destroyed
-    atomic_int memories;          // alive: neither is one that they belong to
-    atomic_ullong threads;        // order.c: that had a stream of their own, counted
-    unsigned generation;          // grows in the child of a fork: what was made before is its parent's
-    ck_memory *leaving;           // memory.c; guarded by lock
-    struct ck_pinned *pinned;     // pinned.c; guarded by lock
-    ck_set *sets;                 // set.c; guarded by lock
-    pthread_mutex_t symbols_lock; // symbols.c; taken before `lock`, never while that is held
-    ck_symbol_use *symbols;       // likewise; guarded by symbols_lock
+    pthread_mutex_t lock;          // the devices' free streams and limits, and who adds a device
+    _Atomic(ck_device *) devices;  // made at a device's first use, kept to the end
+    atomic_int calls;              // running now: a runtime in use is never destroyed
+    atomic_int memories;           // alive: neither is one that they belong to
+    atomic_ullong threads;         // order.c: that had a stream of their own, counted
+    unsigned generation;           // grows in the child of a fork: what was made before is its parent's
+    ck_memory *leaving;            // memory.c; guarded by lock
+    struct ck_pinned *pinned;      // pinned.c; guarded by lock
+    ck_set *sets;                  // set.c; guarded by lock
+    const ck_bystander *bystander; // NULL: nobody minds a thread that waits for `lock`
+    pthread_mutex_t symbols_lock;  // symbols.c; taken before `lock`, never while that is held
+    ck_symbol_use *symbols;        // likewise; guarded by symbols_lock
     // Makes all that the files above device.c keep for a device that is used for the first time.
     int (*furnish)(ck_device *device, ck_error *error);
 };
 
 // --- device.c ----------------------------------------------------------------------------------------------------
+// Takes and returns the runtime's lock.
+void ck_lock(ck_runtime *runtime);
+void ck_unlock(ck_runtime *runtime);
 // The state of a device (which must be the thread's current one), made when this is its first use.
 int ck_runtime_device(ck_runtime *runtime, int index, ck_device **device, ck_error *error);
 ck_device *ck_runtime_find(ck_runtime *runtime, int index); // NULL: not used yet

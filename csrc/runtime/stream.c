@@ -14,10 +14,10 @@ static int create(ck_stream *stream, ck_error *error) {
 }
 
 int ck_stream_acquire(ck_runtime *runtime, ck_device *device, ck_stream **acquired, ck_error *error) {
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     ck_stream *stream = device->idle;
     if (stream != NULL) device->idle = stream->next;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
     if (stream == NULL) {
         stream = calloc(1, sizeof *stream);
         if (stream == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a stream's record");
@@ -37,10 +37,10 @@ void ck_stream_release(ck_runtime *runtime, ck_device *device, ck_stream *stream
         ck_stream_destroy(stream);
         return;
     }
-    pthread_mutex_lock(&runtime->lock);
+    ck_lock(runtime);
     stream->next = device->idle;
     device->idle = stream;
-    pthread_mutex_unlock(&runtime->lock);
+    ck_unlock(runtime);
 }
 
 void ck_stream_destroy(ck_stream *stream) {
