@@ -6,6 +6,7 @@
     cudakern/_cuda.abi3.so                 the same module for the GPU: where a CUDA toolkit is found
     cudakern/lib/kernels_cuda.so           and the same kernels
     cudakern/lib/kernels.txt               what the GPU's compiler said of each: registers, shared and local memory
+    compile_commands.json                  how each file is compiled: for clangd
 
 `BUILDS` describes the two backends; everything below it is how. Only what changed is compiled again: an object's folder
 is named after its command and the compiler's version, and the compiler's own list of headers says when it is out of
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import os
 import shlex
@@ -34,7 +36,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -258,8 +260,9 @@ def extra(variable: str) -> list[str]:
 PRINT = threading.Lock()
 
 
-def run(command: list[str], label: str) -> list[str]:
-    """Runs a compiler and prints what it says; returns what ptxas told of each kernel's registers and memory."""
+def run(command: list[str], label: str, number: Callable[[], str] = str) -> list[str]:
+    """Runs a compiler and prints what it says; returns what ptxas told of each kernel's registers and memory.
+    ``number`` says when the command has ended how far the build is."""
     start = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
     lines = done.stdout.splitlines()
@@ -267,7 +270,7 @@ def run(command: list[str], label: str) -> list[str]:
     for line in filter(str.strip, lines):
         (told if line.startswith("ptxas info") or "bytes stack frame" in line else words).append(line)
     with PRINT:
-        print(f"cudakern: {time.monotonic() - start:5.1f} s  {label}", flush=True)
+        print(f"cudakern: {number()}{time.monotonic() - start:5.1f} s  {label}", flush=True)
         if words:  # warnings too
             print("\n".join(words), flush=True)
     if done.returncode:
@@ -285,13 +288,13 @@ def up_to_date(output: Path, inputs: list[Path]) -> bool:
         return False
 
 
-def make(output: Path, command: list[str], label: str) -> None:
+def make(output: Path, command: list[str], label: str, number: Callable[[], str] = str) -> None:
     """Runs the command, which writes to OUTPUT in its place; the file appears whole or not at all."""
     output.parent.mkdir(parents=True, exist_ok=True)
     part = output.with_name(f"{output.name}.{os.getpid()}.part")
     started = time.time_ns()
     try:
-        told = run([str(part) if word == "OUTPUT" else word for word in command], label)
+        told = run([str(part) if word == "OUTPUT" else word for word in command], label, number)
         if told:
             output.with_suffix(".ptxas").write_text("\n".join(told) + "\n")
         os.utime(part, ns=(started, started))  # an edit while the compiler ran counts as newer
@@ -300,17 +303,54 @@ def make(output: Path, command: list[str], label: str) -> None:
         part.unlink(missing_ok=True)
 
 
-def compile_object(source: Path, command: list[str], label: str) -> Path:
-    command = [*command, "-c", str(source)]
-    output = ROOT / OBJECTS / f"{source.stem}-{key_of(command)}.o"
-    depfile = output.with_suffix(".d")
-    headers = []
-    if depfile.exists():
-        names = depfile.read_text().replace("\\\n", " ").partition(": ")[2]
-        headers = [ROOT / name for name in shlex.split(names)]
-    if not headers or not up_to_date(output, headers):
-        make(output, [*command, "-MMD", "-MF", str(depfile), "-MT", "object", "-o", "OUTPUT"], label)
-    return output
+class Unit:
+    """A source, and the command that compiles it."""
+
+    def __init__(self, source: Path, command: list[str], side: str) -> None:
+        self.source, self.label = source, f"{side}: {source}"
+        self.command = [*command, "-c", str(source)]
+        self.object = ROOT / OBJECTS / f"{source.stem}-{key_of(self.command)}.o"
+        self.job: Future[None] | None = None  # of the compiler, if it has to run
+
+    def is_current(self) -> bool:
+        depfile = self.object.with_suffix(".d")
+        if not depfile.exists():
+            return False
+        headers = shlex.split(depfile.read_text().replace("\\\n", " ").partition(": ")[2])
+        return bool(headers) and up_to_date(self.object, [ROOT / name for name in headers])
+
+    def compile(self, number: Callable[[], str]) -> None:
+        depfile = str(self.object.with_suffix(".d"))
+        command = [*self.command, "-MMD", "-MF", depfile, "-MT", "object", "-o", "OUTPUT"]
+        make(self.object, command, self.label, number)
+
+
+def compile_outdated(units: list[Unit], pool: ThreadPoolExecutor) -> None:
+    """The compilers of all units that are out of date, in that order, as many at once as there are processors."""
+    outdated = [unit for unit in units if not unit.is_current()]
+    count = itertools.count(1)
+    for unit in outdated:
+        unit.job = pool.submit(unit.compile, lambda: f"{next(count):3d} of {len(outdated)} ")
+
+
+def objects_of(units: list[Unit]) -> list[Path]:
+    """Waits for their compilers; after the first failure no further one is begun."""
+    done, waiting = wait([unit.job for unit in units if unit.job], return_when=FIRST_EXCEPTION)
+    for job in waiting:
+        job.cancel()
+    for job in done:
+        job.result()
+    return [unit.object for unit in units]
+
+
+def write_compile_commands(units: list[Unit]) -> None:
+    """For clangd and other tools: how each file is compiled. They take a file's first entry, the emulator's; headers of
+    kernels are compiled as the emulator's kernels are."""
+    like = next(unit.command[:-1] for unit in units if unit.source.suffix == ".cu")
+    entries = [(unit.source, unit.command) for unit in units]
+    entries += [(header, [*like, str(header)]) for header in relative("csrc/kernels/**/*.cuh")]
+    text = [{"directory": str(ROOT), "file": str(path), "arguments": command} for path, command in entries]
+    (ROOT / "compile_commands.json").write_text(json.dumps(text, indent=1) + "\n")
 
 
 def link(output: Path, command: list[str], objects: list[Path], tail: list[str], label: str) -> None:
@@ -345,34 +385,33 @@ def write_operations() -> None:
         path.write_text(text)
 
 
-def build_core(folder: Path, pool: ThreadPoolExecutor) -> Path:
+@dataclass
+class Part:
+    """The core, or one side's module with its set of kernels: what is compiled, and how the objects are linked."""
+
+    units: list[Unit]
+    link: Callable[[], list[Path]]  # when they are compiled; what it makes
+
+
+def core_part(folder: Path) -> Part:
     cc = host_compiler("CC", "gcc", "cc", "clang")
     # Some compilers mark their code as fit for shadow stacks: a switch of stacks that is written by hand is not.
     branch = ["-fcf-protection=branch"] if accepts(cc, "-fcf-protection=branch") else []
-    command = [
-        *cc,
-        *C_FLAGS,
-        *branch,
-        *sanitizers(),
-        *strict(),
-        *extra("CFLAGS"),
-        "-Icsrc/emulator/include",
-        "-Icsrc/emulator/core",
-    ]
+    includes = ["-Icsrc/emulator/include", "-Icsrc/emulator/core"]
+    command = [*cc, *C_FLAGS, *branch, *sanitizers(), *strict(), *extra("CFLAGS"), *includes]
     sources = relative("csrc/emulator/core/*.c") + relative("csrc/emulator/core/*.S")
-    objects = list(pool.map(lambda source: compile_object(source, command, f"core: {source}"), sources))
-    output = folder / "lib" / CORE
-    link(
-        output,
-        [*cc, "-shared", f"-Wl,-soname,{CORE}", "-Wl,-z,noexecstack", "-Wl,-z,nodelete", "-pthread", *sanitizers()],
-        objects,
-        ["-ldl", "-lm", "-lrt", *extra("LDFLAGS")],
-        f"core: {CORE}",
-    )
-    return output
+    units = [Unit(source, command, "core") for source in sources]
+    shared = [*cc, "-shared", f"-Wl,-soname,{CORE}", "-Wl,-z,noexecstack", "-Wl,-z,nodelete", "-pthread", *sanitizers()]
+
+    def link_core() -> list[Path]:
+        output = folder / "lib" / CORE
+        link(output, shared, objects_of(units), ["-ldl", "-lm", "-lrt", *extra("LDFLAGS")], f"core: {CORE}")
+        return [output]
+
+    return Part(units, link_core)
 
 
-def build_backend(build: Build, folder: Path, core: Path, pool: ThreadPoolExecutor) -> list[Path]:
+def side_part(build: Build, folder: Path) -> Part:
     """The module, and the set of kernels that it loads, which takes a few functions of the runtime from the module."""
     includes = [f"-I{path}" for path in [*build.includes, "csrc", str(GENERATED)]]
     cc, cxx = host_compiler("CC", "gcc", "cc", "clang"), host_compiler("CXX", "g++", "c++", "clang++")
@@ -380,58 +419,78 @@ def build_backend(build: Build, folder: Path, core: Path, pool: ThreadPoolExecut
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
     device = [*build.kernel_compiler, *includes]
     kernels = relative("csrc/kernels/*/*.cu") + relative("csrc/kernels/*.cu")
-    for path in build.includes:  # what only this backend has: the toolkit's libraries
-        kernels += relative(f"{path}/*.cu")
-    of_set = [(source, device) for source in kernels]
-    of_module = [(source, device) for source in relative("csrc/runtime/kernels/*.cu")]
-    of_module += [(source, python) for source in relative("csrc/python/*.c")]
-    of_module += [(source, host) for source in relative("csrc/runtime/*.c")]
-    objects = list(pool.map(lambda job: compile_object(*job, f"{build.name}: {job[0]}"), [*of_set, *of_module]))
-    module, kernel_set = folder / f"{build.name}{ABI_SUFFIX}", folder / "lib" / build.set_name
+    for path in build.includes:  # what only this backend has, the toolkit's libraries: first, for it takes longest
+        kernels = relative(f"{path}/*.cu") + kernels
+    of_set = [Unit(source, device, build.name) for source in kernels]
+    of_module = [Unit(source, device, build.name) for source in relative("csrc/runtime/kernels/*.cu")]
+    of_module += [Unit(source, python, build.name) for source in relative("csrc/python/*.c")]
+    of_module += [Unit(source, host, build.name) for source in relative("csrc/runtime/*.c")]
     shared = [*cxx, "-shared", "-Wl,-z,noexecstack", "-pthread"]
-    tail = [*([str(core)] if build.needs_core else []), *build.link_flags, *extra("LDFLAGS")]
-    # By its soname the set finds the module that is loaded already: the one that loads it.
-    of_the_module = [*shared, f"-Wl,-soname,{module.name}", "-Wl,-rpath,$ORIGIN/lib"]
-    link(module, of_the_module, objects[len(of_set) :], tail, f"{build.name}: {module.name}")
-    of_the_set = [*shared, "-Wl,-rpath,$ORIGIN:$ORIGIN/.."]
-    link(kernel_set, of_the_set, objects[: len(of_set)], [str(module), *tail], f"{build.name}: {kernel_set.name}")
-    told = [path.read_text() for each in objects if (path := each.with_suffix(".ptxas")).exists()]
-    if told:
-        (folder / "lib" / KERNELS).write_text("".join(told))
-    return [module, kernel_set]
+    core = [str(folder / "lib" / CORE)] if build.needs_core else []
+    tail = [*core, *build.link_flags, *extra("LDFLAGS")]
+
+    def link_side() -> list[Path]:
+        objects_of([*of_set, *of_module])  # what has failed is reported before anything is linked
+        module, kernel_set = folder / f"{build.name}{ABI_SUFFIX}", folder / "lib" / build.set_name
+        # By its soname the set finds the module that is loaded already: the one that loads it.
+        of_the_module = [*shared, f"-Wl,-soname,{module.name}", "-Wl,-rpath,$ORIGIN/lib"]
+        link(module, of_the_module, objects_of(of_module), tail, f"{build.name}: {module.name}")
+        of_the_set = [*shared, "-Wl,-rpath,$ORIGIN:$ORIGIN/.."]
+        link(kernel_set, of_the_set, objects_of(of_set), [str(module), *tail], f"{build.name}: {kernel_set.name}")
+        told = [path.read_text() for unit in of_set + of_module if (path := unit.object.with_suffix(".ptxas")).exists()]
+        if told:
+            (folder / "lib" / KERNELS).write_text("".join(told))
+        return [module, kernel_set]
+
+    return Part([*of_set, *of_module], link_side)
 
 
 # --- setuptools' commands ------------------------------------------------------------------------------------------
 class BuildModules(build_ext):
     def run(self) -> None:
-        folder = ROOT / "cudakern" if self.inplace else Path(self.build_lib).resolve() / "cudakern"
         self.outputs: list[Path] = []
-        wanted = os.environ.get("CUDAKERN_CUDA", "")
-        report = {}
         write_operations()
         with ThreadPoolExecutor(self.parallel or len(os.sched_getaffinity(0))) as pool:
             try:
-                core = build_core(folder, pool)
-                self.outputs.append(core)
+                self.build(ROOT / "cudakern" if self.inplace else Path(self.build_lib).resolve() / "cudakern", pool)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def build(self, folder: Path, pool: ThreadPoolExecutor) -> None:
+        began = time.monotonic()
+        core, sides, why_not = core_part(folder), {}, {}
+        for name, describe in BUILDS.items():
+            try:
+                if name == "_cuda" and os.environ.get("CUDAKERN_CUDA") == "0":
+                    raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
+                sides[name] = side_part(describe(), folder)
             except Unavailable as reason:
-                sys.exit(f"cudakern: the emulator's core was not built.\n{reason}")
-            for name, describe in BUILDS.items():
-                start = time.monotonic()
-                try:
-                    if name == "_cuda" and wanted == "0":
-                        raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
-                    self.outputs += build_backend(describe(), folder, core, pool)
-                    report[name] = {"built": True, "why_not": ""}
-                    print(f"cudakern: {name} built in {time.monotonic() - start:.1f} s", flush=True)
-                except Unavailable as reason:
-                    # What is left from an earlier build would not fit the Python code any more.
-                    for left in (f"{name}{ABI_SUFFIX}", f"lib/kernels{name}.so", f"lib/{KERNELS}"):
-                        (folder / left).unlink(missing_ok=True)
-                    print(f"cudakern: {name} was NOT built: {reason}", flush=True)
-                    if name == "_emulator" or wanted in ("1", "wheels"):
-                        sys.exit(f"cudakern: {name} could not be built, and it is required here (see above)")
-                    report[name] = {"built": False, "why_not": str(reason).splitlines()[0]}
+                why_not[name] = str(reason)
+        write_compile_commands([unit for part in (*sides.values(), core) for unit in part.units])
+        # The GPU's compiler takes longest, so it begins.
+        compile_outdated([unit for part in (*reversed(sides.values()), core) for unit in part.units], pool)
+        try:
+            self.outputs += core.link()
+        except Unavailable as reason:
+            sys.exit(f"cudakern: the emulator's core was not built.\n{reason}")
+        for name in BUILDS:
+            try:
+                if name in sides:
+                    self.outputs += sides[name].link()
+                    print(f"cudakern: {name} built, after {time.monotonic() - began:.1f} s", flush=True)
+            except Unavailable as reason:
+                why_not[name] = str(reason)
+            if name in why_not:
+                # What is left from an earlier build would not fit the Python code any more.
+                for left in (f"{name}{ABI_SUFFIX}", f"lib/kernels{name}.so", f"lib/{KERNELS}"):
+                    (folder / left).unlink(missing_ok=True)
+                print(f"cudakern: {name} was NOT built: {why_not[name]}", flush=True)
+                if name == "_emulator" or os.environ.get("CUDAKERN_CUDA") in ("1", "wheels"):
+                    sys.exit(f"cudakern: {name} could not be built, and it is required here (see above)")
         # pip shows none of the above unless a build fails: `cudakern info` reads why there is no GPU build from here.
+        words = {name: why_not[name].splitlines()[0] if name in why_not else "" for name in BUILDS}
+        report = {name: {"built": name not in why_not, "why_not": words[name]} for name in BUILDS}
         path = folder / "lib" / "build.json"
         path.write_text(json.dumps(report, indent=1) + "\n")
         self.outputs += [path, *(folder / "lib").glob(KERNELS)]
