@@ -23,6 +23,11 @@ inline int64_t elements_of(const ck_view &view) {
     return n;
 }
 
+// Of the first array: what most operations are about.
+inline int64_t length(const ck_call *call) {
+    return elements_of(call->views[0]);
+}
+
 // Python brings arrays to one shape; who calls the C module directly may not have. A kernel would leave the shorter
 // one.
 inline int check_same_elements(const ck_call *call, const char *operation, ck_error *error) {

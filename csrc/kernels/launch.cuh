@@ -2,6 +2,11 @@
 //
 //     CK_TRY(ck_launch(context, error, "tiled", tiled<float, 16>, grid, block, shared_bytes, a, lda, ...));
 //
+// Most variants enqueue one kernel over their plan's grid, for the type of the elements. RUN writes such a run, and
+// CK_RUN the head of any other:
+//
+//     RUN(naive, with_any_type, naive<T>, input<T>(call, 0), output<T>(call), length(call))
+//
 // Arguments are converted to the kernel's own parameter types, as a call would. The launch goes to context->launcher,
 // which runs it, times it, or lists it. The name must be of static storage: a failure may show much later, and is then
 // told with what was outstanding.
@@ -90,5 +95,27 @@ inline ck_binding ck_bind_texture(const ck_texture_plan &texture, int view) {
 inline dim3 ck_dim3(const unsigned sizes[3]) {
     return dim3(sizes[0], sizes[1], sizes[2]);
 }
+
+// Inputs by their number; the output comes after them.
+template <typename T> const T *input(const ck_call *call, int view) {
+    return static_cast<const T *>(call->views[view].data);
+}
+template <typename T> T *output(const ck_call *call) {
+    return static_cast<T *>(call->views[call->view_count - 1].data);
+}
+
+#define CK_RUN(variant)                                                                                              \
+    int run_##variant([[maybe_unused]] const ck_call *call, [[maybe_unused]] const ck_plan *plan,                    \
+                      [[maybe_unused]] const ck_context *context, [[maybe_unused]] ck_error *error)
+
+// `with` is a visitor of types.cuh, and T the type that it visits. A kernel with a comma stands in brackets.
+#define RUN(variant, with, kernel, ...)                                                                              \
+    CK_RUN(variant) {                                                                                                \
+        return with(call, error, [&](auto element) {                                                                 \
+            using T [[maybe_unused]] = decltype(element);                                                            \
+            return ck_launch(context, error, #variant, kernel, ck_dim3(plan->grid), ck_dim3(plan->block),            \
+                             plan->shared_bytes, __VA_ARGS__);                                                       \
+        });                                                                                                          \
+    }
 
 #endif

@@ -10,27 +10,13 @@
 
 #include "backend.h"
 #include "launch.cuh"
-#include "numbers.cuh"
 #include "set.h"
+#include "types.cuh"
 
-template <typename T> constexpr int ck_dtype_of = -1;
+// Names of C++ for types that arrays have under another one.
 template <> constexpr int ck_dtype_of<bool> = CK_BOOL;
-template <> constexpr int ck_dtype_of<int8_t> = CK_INT8;
-template <> constexpr int ck_dtype_of<uint8_t> = CK_UINT8;
-template <> constexpr int ck_dtype_of<int16_t> = CK_INT16;
-template <> constexpr int ck_dtype_of<uint16_t> = CK_UINT16;
-template <> constexpr int ck_dtype_of<int32_t> = CK_INT32;
-template <> constexpr int ck_dtype_of<uint32_t> = CK_UINT32;
-template <> constexpr int ck_dtype_of<long> = CK_INT64;
-template <> constexpr int ck_dtype_of<unsigned long> = CK_UINT64;
 template <> constexpr int ck_dtype_of<long long> = CK_INT64;
 template <> constexpr int ck_dtype_of<unsigned long long> = CK_UINT64;
-template <> constexpr int ck_dtype_of<__half> = CK_FLOAT16;
-template <> constexpr int ck_dtype_of<__nv_bfloat16> = CK_BFLOAT16;
-template <> constexpr int ck_dtype_of<float> = CK_FLOAT32;
-template <> constexpr int ck_dtype_of<double> = CK_FLOAT64;
-template <> constexpr int ck_dtype_of<complex<float>> = CK_COMPLEX64;
-template <> constexpr int ck_dtype_of<complex<double>> = CK_COMPLEX128;
 
 // (A kernel's own parameters have lost their outermost const.)
 template <typename P> constexpr ck_kernel_parameter ck_parameter_of() {

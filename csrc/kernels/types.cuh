@@ -1,54 +1,110 @@
-// The one place where dtype codes become C++ types: visit(T{}) with the type of that code.
+// The one place where dtype codes become C++ types. A visitor calls visit(T{}) with the type of the call's elements:
+//
+//     with_type<CK_FLOAT32, CK_FLOAT64>(call, error, [&](auto element) { using T = decltype(element); ... });
+//
+// Each of them takes `call` and `error` first, so that RUN of launch.cuh can be told which one to use.
 #ifndef CK_TYPES_CUH
 #define CK_TYPES_CUH
 
-#include "element.cuh"
 #include "call.h"
+#include "element.cuh"
 
-inline int no_kernel_for(int dtype, const char *operation, ck_error *error) {
-    return ck_fail(error, CK_BAD_TYPE, operation, "no kernel for %s: a row lists a type that its run lacks",
+// EACH(code, type of an element)
+#define CK_ELEMENTS(EACH)                                                                                            \
+    EACH(BOOL, bool8)                                                                                                \
+    EACH(INT8, int8_t)                                                                                               \
+    EACH(UINT8, uint8_t)                                                                                             \
+    EACH(INT16, int16_t)                                                                                             \
+    EACH(UINT16, uint16_t)                                                                                           \
+    EACH(INT32, int32_t)                                                                                             \
+    EACH(UINT32, uint32_t)                                                                                           \
+    EACH(INT64, int64_t)                                                                                             \
+    EACH(UINT64, uint64_t)                                                                                           \
+    EACH(FLOAT16, __half)                                                                                            \
+    EACH(BFLOAT16, __nv_bfloat16)                                                                                    \
+    EACH(FLOAT32, float)                                                                                             \
+    EACH(FLOAT64, double)                                                                                            \
+    EACH(COMPLEX64, complex<float>)                                                                                  \
+    EACH(COMPLEX128, complex<double>)
+
+// And back: ck_dtype_of<float> is CK_FLOAT32; -1 for a type that arrays do not have.
+template <int DTYPE> struct ck_element_of;
+template <typename T> constexpr int ck_dtype_of = -1;
+#define CK_ELEMENT(code, element)                                                                                    \
+    template <> struct ck_element_of<CK_##code> { using type = element; };                                           \
+    template <> constexpr int ck_dtype_of<element> = CK_##code;
+CK_ELEMENTS(CK_ELEMENT)
+#undef CK_ELEMENT
+
+// Signed integers as unsigned: sums, differences and products are the same bits with a sign and without, and by
+// definition they wrap without one. One kernel then serves both.
+template <typename T, bool INTEGER = std::is_integral_v<T>> struct ck_unsigned { using type = T; };
+template <typename T> struct ck_unsigned<T, true> { using type = std::make_unsigned_t<T>; };
+
+// What sums of T are kept in: 64 bits for bools and integers, float for halves, else T itself.
+template <typename T, typename Integer>
+using accumulator = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, bool8>, Integer, number<T>>;
+
+inline int no_kernel_for(int dtype, ck_error *error) {
+    return ck_fail(error, CK_BAD_TYPE, "run", "no kernel for %s: a variant lists a type that its run lacks",
                    ck_dtype_name(dtype));
 }
 
-// Bools and integers, signed ones as unsigned: sums, differences and products are the same bits with a sign and
-// without, and by definition they wrap without one. Operations that compare have their own.
-template <typename Visit> int with_integer_type(int dtype, const char *operation, ck_error *error, Visit visit) {
-    switch (dtype) {
-    case CK_BOOL: return visit(bool8{});
-    case CK_INT8:
-    case CK_UINT8: return visit(uint8_t{});
-    case CK_INT16:
-    case CK_UINT16: return visit(uint16_t{});
-    case CK_INT32:
-    case CK_UINT32: return visit(uint32_t{});
-    case CK_INT64:
-    case CK_UINT64: return visit(uint64_t{});
-    }
-    return no_kernel_for(dtype, operation, error);
+template <int... DTYPES, typename Visit> int with_dtype(int dtype, ck_error *error, Visit visit) {
+    int status = CK_OK;
+    const bool known = ((dtype == DTYPES && (status = visit(typename ck_element_of<DTYPES>::type{}), true)) || ...);
+    return known ? status : no_kernel_for(dtype, error);
 }
 
-// All types, integers as above.
-template <typename Visit> int with_any_type(int dtype, const char *operation, ck_error *error, Visit visit) {
-    switch (dtype) {
-    case CK_FLOAT16: return visit(__half{});
-    case CK_BFLOAT16: return visit(__nv_bfloat16{});
-    case CK_FLOAT32: return visit(float{});
-    case CK_FLOAT64: return visit(double{});
-    case CK_COMPLEX64: return visit(complex<float>{});
-    case CK_COMPLEX128: return visit(complex<double>{});
-    }
-    return with_integer_type(dtype, operation, error, visit);
+template <int... DTYPES, typename Visit> int with_type(const ck_call *call, ck_error *error, Visit visit) {
+    return with_dtype<DTYPES...>(call->types.input, error, visit);
 }
 
-// The types of the documents.
-template <typename Visit> int with_main_type(int dtype, const char *operation, ck_error *error, Visit visit) {
-    switch (dtype) {
-    case CK_INT32: return visit(uint32_t{});
-    case CK_INT64: return visit(uint64_t{});
-    case CK_FLOAT32: return visit(float{});
-    case CK_FLOAT64: return visit(double{});
+template <int... DTYPES, typename Visit> int with_unsigned_type(const ck_call *call, ck_error *error, Visit visit) {
+    return with_dtype<DTYPES...>(call->types.input, error, [&](auto element) {
+        return visit(typename ck_unsigned<decltype(element)>::type{});
+    });
+}
+
+#define CK_INTEGERS CK_BOOL, CK_INT8, CK_UINT8, CK_INT16, CK_UINT16, CK_INT32, CK_UINT32, CK_INT64, CK_UINT64
+
+// Bools and integers, without a sign. Operations that compare have their own.
+template <typename Visit> int with_integer_type(const ck_call *call, ck_error *error, Visit visit) {
+    return with_unsigned_type<CK_INTEGERS>(call, error, visit);
+}
+
+template <typename Visit> int with_inexact_type(const ck_call *call, ck_error *error, Visit visit) {
+    return with_type<CK_FLOAT16, CK_BFLOAT16, CK_FLOAT32, CK_FLOAT64, CK_COMPLEX64, CK_COMPLEX128>(call, error,
+                                                                                                   visit);
+}
+
+inline bool is_integer(int dtype) {
+    return dtype <= CK_UINT64;
+}
+
+template <typename Visit> int with_any_type(const ck_call *call, ck_error *error, Visit visit) {
+    return is_integer(call->types.input) ? with_integer_type(call, error, visit)
+                                         : with_inexact_type(call, error, visit);
+}
+
+template <typename Visit> int with_float_type(const ck_call *call, ck_error *error, Visit visit) {
+    return with_type<CK_FLOAT32, CK_FLOAT64>(call, error, visit);
+}
+
+// Kernels of one type.
+template <typename T, typename Visit> int with_only(const ck_call *, ck_error *, Visit visit) {
+    return visit(T{});
+}
+
+// Elements that are only carried, or compared with 0: their size is all that counts.
+template <typename Visit> int with_word(const ck_call *call, ck_error *error, Visit visit) {
+    switch (ck_dtype_size(call->types.input)) {
+    case 1: return visit(uint8_t{});
+    case 2: return visit(uint16_t{});
+    case 4: return visit(uint32_t{});
+    case 8: return visit(uint64_t{});
     }
-    return no_kernel_for(dtype, operation, error);
+    return no_kernel_for(call->types.input, error);
 }
 
 #endif

@@ -41,6 +41,11 @@ enum {                    // traits
 };
 enum { CK_ON_CUDA = 1, CK_ON_EMULATOR = 2, CK_ON_HOST = 4 }; // backends
 
+// Says what a call needs, and enqueues its kernels. Where a unit of its own compiles them, the table's file declares
+// them by these types: ck_run run_tiled;
+typedef int ck_plan_of(const ck_call *call, ck_plan *plan, ck_error *error);
+typedef int ck_run(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
+
 typedef struct ck_variant {
     const char *name;
     const char *after;            // the step it comes after; NULL: a ladder begins here
@@ -58,8 +63,8 @@ typedef struct ck_variant {
     unsigned backends;
     const char *kernels[CK_MAX_KERNELS]; // names as in the source; NULL ends
     const char *source;                  // relative to csrc/kernels
-    int (*plan)(const ck_call *call, ck_plan *plan, ck_error *error);
-    int (*run)(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
+    ck_plan_of *plan;
+    ck_run *run;
 } ck_variant;
 
 typedef struct ck_operation {

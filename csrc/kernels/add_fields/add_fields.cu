@@ -7,6 +7,7 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace add_fields {
 namespace {
@@ -31,28 +32,19 @@ int plan_struct_of_arrays(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return ck_launch(context, error, #name, name, ck_dim3(plan->grid), ck_dim3(plan->block), 0,                  \
-                         static_cast<const four_fields *>(call->views[0].data),                                      \
-                         static_cast<const four_fields *>(call->views[1].data),                                      \
-                         static_cast<four_fields *>(call->views[2].data), structs(call),                             \
-                         static_cast<int>(call->parameters[1]));                                                     \
-    }
-
-RUN(array_of_structs)
-RUN(aligned_structs)
+#define STRUCTS                                                                                                      \
+    input<T>(call, 0), input<T>(call, 1), output<T>(call), structs(call), static_cast<int>(call->parameters[1])
+RUN(array_of_structs, with_only<four_fields>, array_of_structs, STRUCTS)
+RUN(aligned_structs, with_only<four_fields>, aligned_structs, STRUCTS)
 
 template <typename T> fields<T> fields_of(const ck_view &view) {
     const int64_t word = sizeof(uint32_t);
     return {static_cast<T *>(view.data), view.strides[0] / word, view.strides[1] / word};
 }
 
-int run_struct_of_arrays(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "struct_of_arrays", struct_of_arrays, ck_dim3(plan->grid), ck_dim3(plan->block),
-                     0, fields_of<const uint32_t>(call->views[0]), fields_of<const uint32_t>(call->views[1]),
-                     fields_of<uint32_t>(call->views[2]), structs(call), static_cast<int>(call->parameters[1]));
-}
+RUN(struct_of_arrays, with_only<uint32_t>, struct_of_arrays, fields_of<const T>(call->views[0]),
+    fields_of<const T>(call->views[1]), fields_of<T>(call->views[2]), structs(call),
+    static_cast<int>(call->parameters[1]))
 
 double depth(const ck_call *) {
     return 0;

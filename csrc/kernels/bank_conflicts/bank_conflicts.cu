@@ -8,6 +8,7 @@
 #include "../launch.cuh"
 #include "../result_length.h"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace bank_conflicts {
 namespace {
@@ -32,16 +33,11 @@ int plan_padded(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_words(call, plan, error, call->parameters[0] + 1);
 }
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return ck_launch(context, error, #name, name, ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes, \
-                         static_cast<const uint32_t *>(call->views[0].data),                                         \
-                         static_cast<uint32_t *>(call->views[1].data), elements_of(call->views[0]), tiles(call),     \
-                         static_cast<int>(call->parameters[0]), context->clocks);                                    \
-    }
-
-RUN(strided)
-RUN(padded)
+#define ARGUMENTS                                                                                                    \
+    input<T>(call, 0), output<T>(call), length(call), tiles(call), static_cast<int>(call->parameters[0]),            \
+        context->clocks
+RUN(strided, with_only<uint32_t>, strided, ARGUMENTS)
+RUN(padded, with_only<uint32_t>, padded, ARGUMENTS)
 
 double depth(const ck_call *) {
     return 1;

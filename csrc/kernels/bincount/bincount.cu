@@ -15,9 +15,6 @@ namespace {
 
 enum { MOST_HELD = 48 * 1024 / sizeof(unsigned) }; // bins in the shared memory that every chip has unasked
 
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
 int64_t bins_of(const ck_call *call) {
     return elements_of(call->views[1]);
 }
@@ -41,20 +38,11 @@ int plan_shared_atomics(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 
 // Numbers that are not negative are the same with a sign and without. A negative one would be a huge one: no bin.
-#define RUN(name, ...)                                                                                               \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_integer_type(call->types.input, "bincount", error, [&](auto number) {                            \
-            using T = decltype(number);                                                                              \
-            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block),              \
-                             plan->shared_bytes, static_cast<const T *>(call->views[0].data), length(call),          \
-                             static_cast<count *>(call->views[1].data), static_cast<uint64_t>(bins_of(call)),        \
-                             ##__VA_ARGS__);                                                                         \
-        });                                                                                                          \
-    }
-
-RUN(global_atomics)
-RUN(shared_atomics, static_cast<unsigned>(plan->shared_bytes / sizeof(unsigned)))
-RUN(warp_aggregated)
+#define NUMBERS_AND_BINS input<T>(call, 0), length(call), output<count>(call), static_cast<uint64_t>(bins_of(call))
+RUN(global_atomics, with_integer_type, global_atomics<T>, NUMBERS_AND_BINS)
+RUN(shared_atomics, with_integer_type, shared_atomics<T>, NUMBERS_AND_BINS,
+    static_cast<unsigned>(plan->shared_bytes / sizeof(unsigned)))
+RUN(warp_aggregated, with_integer_type, warp_aggregated<T>, NUMBERS_AND_BINS)
 
 double depth(const ck_call *) {
     return 0;

@@ -4,10 +4,10 @@
 #include "elementwise.cuh"
 
 #include "../grid.cuh"
-#include "../complex.cuh"
 #include "../launch.cuh"
 #include "../result_length.h"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace coalescing {
 namespace {
@@ -22,23 +22,12 @@ int plan_elementwise(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_row(call, plan, error, "coalescing", divide_up(count, call->parameters[0]), call->parameters[0]);
 }
 
-template <typename T> int run(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    const ck_view &result = call->views[1];
-    return ck_launch(context, error, "elementwise", elementwise<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     static_cast<const T *>(call->views[0].data), static_cast<T *>(result.data), elements_of(result),
-                     call->parameters[1], call->parameters[2], static_cast<int>(call->parameters[3]));
-}
-
 // Elements are only carried: their size is all that counts.
-int run_elementwise(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    switch (ck_dtype_size(call->types.input)) {
-    case 1: return run<uint8_t>(call, plan, context, error);
-    case 2: return run<uint16_t>(call, plan, context, error);
-    case 4: return run<uint32_t>(call, plan, context, error);
-    case 8: return run<uint64_t>(call, plan, context, error);
-    default: return run<complex<double>>(call, plan, context, error);
-    }
+template <typename Visit> int with_any_word(const ck_call *call, ck_error *error, Visit visit) {
+    return ck_dtype_size(call->types.input) == 16 ? visit(complex<double>{}) : with_word(call, error, visit);
 }
+RUN(elementwise, with_any_word, elementwise<T>, input<T>(call, 0), output<T>(call), elements_of(call->views[1]),
+    call->parameters[1], call->parameters[2], static_cast<int>(call->parameters[3]))
 
 double depth(const ck_call *) {
     return 0;

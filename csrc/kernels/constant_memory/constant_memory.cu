@@ -10,15 +10,12 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace constant_memory {
 namespace {
 
 enum { INDEX, THREADS }; // parameters
-
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
 
 int plan_table(const ck_call *call, ck_plan *plan, ck_error *error, int64_t least, int64_t most) {
     const int64_t n = length(call), numbers = elements_of(call->views[1]);
@@ -53,21 +50,15 @@ int plan_global(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_table(call, plan, error, 1, LONGEST);
 }
 
-// The kernel for the index asked for, and what it takes between x and y, and behind n.
-#define X           static_cast<const uint32_t *>(call->views[0].data)
-#define TABLE       static_cast<const uint32_t *>(call->views[1].data)
-#define Y           static_cast<uint32_t *>(call->views[2].data)
-#define TABLE_WORDS static_cast<int>(elements_of(call->views[1]))
-#define RUN(name, ...)                                                                                               \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return ck_launch(context, error, #name,                                                                      \
-                         call->parameters[INDEX] == UNIFORM ? name<UNIFORM> : name<DIVERGENT>, ck_dim3(plan->grid),  \
-                         ck_dim3(plan->block), 0, __VA_ARGS__);                                                      \
-    }
-RUN(literal, X, Y, length(call))
-RUN(scalar, X, Y, length(call))
-RUN(array, X, Y, length(call), TABLE_WORDS)
-RUN(global, X, TABLE, Y, length(call), TABLE_WORDS)
+// The kernel for the index asked for.
+#define CHOSEN(kernel) call->parameters[INDEX] == UNIFORM ? kernel<UNIFORM> : kernel<DIVERGENT>
+#define X              input<T>(call, 0)
+#define TABLE          input<T>(call, 1)
+#define TABLE_WORDS    static_cast<int>(elements_of(call->views[1]))
+RUN(literal, with_only<uint32_t>, CHOSEN(literal), X, output<T>(call), length(call))
+RUN(scalar, with_only<uint32_t>, CHOSEN(scalar), X, output<T>(call), length(call))
+RUN(array, with_only<uint32_t>, CHOSEN(array), X, output<T>(call), length(call), TABLE_WORDS)
+RUN(global, with_only<uint32_t>, CHOSEN(global), X, TABLE, output<T>(call), length(call), TABLE_WORDS)
 
 double depth(const ck_call *) {
     return 1;

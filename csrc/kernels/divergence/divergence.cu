@@ -3,27 +3,25 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace divergence {
 namespace {
 
 int plan_branches(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(check_same_elements(call, "divergence", error));
-    return plan_row(call, plan, error, "divergence", divide_up(elements_of(call->views[0]), THREADS), THREADS);
+    return plan_row(call, plan, error, "divergence", divide_up(length(call), THREADS), THREADS);
 }
 
-int run_branches(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "branches", branches, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     static_cast<const uint32_t *>(call->views[0].data), static_cast<uint32_t *>(call->views[1].data),
-                     elements_of(call->views[0]), static_cast<int>(call->parameters[0]));
-}
+RUN(branches, with_only<uint32_t>, branches, input<T>(call, 0), output<T>(call), length(call),
+    static_cast<int>(call->parameters[0]))
 
 double depth(const ck_call *) {
     return 0;
 }
 
 void work(const ck_call *call, ck_work *work) {
-    const double n = static_cast<double>(elements_of(call->views[0]));
+    const double n = static_cast<double>(length(call));
     work->flops = 2 * n * ROUNDS;
     work->bytes = 2 * n * sizeof(uint32_t);
 }

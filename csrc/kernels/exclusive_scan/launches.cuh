@@ -12,33 +12,20 @@
 namespace scan {
 namespace {
 
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
-
 // Sums of integers are the same bits with a sign and without; only the way to 64 bits is not. Narrow ones have a kernel
 // for "lookback" only.
-template <typename Visit> int with_narrow_type(const ck_types &types, ck_error *error, Visit visit) {
-    switch (types.input) {
-    case CK_BOOL: return visit(bool8{}, uint64_t{});
-    case CK_INT8: return visit(int8_t{}, uint64_t{});
-    case CK_UINT8: return visit(uint8_t{}, uint64_t{});
-    case CK_INT16: return visit(int16_t{}, uint64_t{});
-    case CK_UINT16: return visit(uint16_t{}, uint64_t{});
-    }
-    return no_kernel_for(types.input, SCAN_NAME, error);
+template <typename T> using element = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
+template <typename T> using sum_of = accumulator<T, uint64_t>;
+
+template <typename Visit> int with_scan_type(const ck_call *call, ck_error *error, Visit visit) {
+    return with_type<CK_INT32, CK_UINT32, CK_INT64, CK_UINT64, CK_FLOAT32, CK_FLOAT64>(
+        call, error, [&](auto x) { return visit(element<decltype(x)>{}); });
 }
 
-template <typename Visit> int with_scan_type(const ck_types &types, ck_error *error, Visit visit) {
-    switch (types.input) {
-    case CK_INT32: return visit(int32_t{}, uint64_t{});
-    case CK_UINT32: return visit(uint32_t{}, uint64_t{});
-    case CK_INT64:
-    case CK_UINT64: return visit(uint64_t{}, uint64_t{});
-    case CK_FLOAT32: return visit(float{}, float{});
-    case CK_FLOAT64: return visit(double{}, double{});
-    }
-    return no_kernel_for(types.input, SCAN_NAME, error);
+template <typename Visit> int with_every_type(const ck_call *call, ck_error *error, Visit visit) {
+    return ck_dtype_size(call->types.input) < 4
+               ? with_type<CK_BOOL, CK_INT8, CK_UINT8, CK_INT16, CK_UINT16>(call, error, visit)
+               : with_scan_type(call, error, visit);
 }
 
 // --- plans
@@ -83,52 +70,27 @@ int plan_lookback(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 // --- runs
 
-template <typename In> const In *input(const ck_call *call) {
-    return static_cast<const In *>(call->views[0].data);
-}
-template <typename Acc> Acc *output(const ck_call *call) {
-    return static_cast<Acc *>(call->views[1].data);
-}
+RUN(serial, with_scan_type, (serial<T, sum_of<T>, SCAN_EXCLUSIVE>), input<T>(call, 0), output<sum_of<T>>(call),
+    length(call))
+RUN(block_chunks, with_scan_type, (block_chunks<T, sum_of<T>, SCAN_EXCLUSIVE>), input<T>(call, 0),
+    output<sum_of<T>>(call), length(call))
+RUN(lookback, with_every_type, (lookback<T, sum_of<T>, SCAN_EXCLUSIVE>), input<T>(call, 0), output<sum_of<T>>(call),
+    length(call), lookback_sums<sum_of<T>>::in(context->workspace, plan->grid[0]))
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_scan_type(call->types, error, [&](auto in, auto acc) {                                           \
-            using In = decltype(in);                                                                                 \
-            using Acc = decltype(acc);                                                                               \
-            return ck_launch(context, error, #name, name<In, Acc, SCAN_EXCLUSIVE>, ck_dim3(plan->grid),              \
-                             ck_dim3(plan->block), 0, input<In>(call), output<Acc>(call), length(call));             \
-        });                                                                                                          \
-    }
-
-RUN(serial)
-RUN(block_chunks)
-
-int run_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_scan_type(call->types, error, [&](auto in, auto acc) -> int {
-        using In = decltype(in);
-        using Acc = decltype(acc);
+CK_RUN(blocks) {
+    return with_scan_type(call, error, [&](auto x) -> int {
+        using In = decltype(x);
+        using Acc = sum_of<In>;
         const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
         const int64_t n = length(call);
         Acc *const sums = static_cast<Acc *>(context->workspace);
         CK_TRY(ck_launch(context, error, "block_sums", block_sums<In, Acc, SCAN_EXCLUSIVE>, grid, block, 0,
-                         input<In>(call), n, sums));
+                         input<In>(call, 0), n, sums));
         CK_TRY(ck_launch(context, error, "scan_of_sums", scan_of_sums<Acc, SCAN_EXCLUSIVE>, dim3(1), block, 0, sums,
                          static_cast<int64_t>(plan->grid[0])));
-        return ck_launch(context, error, "blocks", blocks<In, Acc, SCAN_EXCLUSIVE>, grid, block, 0, input<In>(call),
-                         output<Acc>(call), n, sums);
+        return ck_launch(context, error, "blocks", blocks<In, Acc, SCAN_EXCLUSIVE>, grid, block, 0,
+                         input<In>(call, 0), output<Acc>(call), n, sums);
     });
-}
-
-int run_lookback(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    const auto run = [&](auto in, auto acc) {
-        using In = decltype(in);
-        using Acc = decltype(acc);
-        return ck_launch(context, error, "lookback", lookback<In, Acc, SCAN_EXCLUSIVE>, ck_dim3(plan->grid),
-                         ck_dim3(plan->block), 0, input<In>(call), output<Acc>(call), length(call),
-                         lookback_sums<Acc>::in(context->workspace, plan->grid[0]));
-    };
-    return ck_dtype_size(call->types.input) < 4 ? with_narrow_type(call->types, error, run)
-                                                : with_scan_type(call->types, error, run);
 }
 
 // --- error depth: additions one after the other on the longest path to the last result

@@ -10,10 +10,6 @@
 namespace extent {
 namespace {
 
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
-
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t threads = call->parameters[0];
     if (elements_of(call->views[1]) != 2)
@@ -24,33 +20,20 @@ int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// The smaller of two numbers is a matter of their sign: not types.cuh's visitor, which takes all as unsigned.
-template <typename Visit> int with_compared_type(int dtype, ck_error *error, Visit visit) {
-    switch (dtype) {
-    case CK_BOOL: return visit(bool8{}, int64_t{});
-    case CK_INT8: return visit(int8_t{}, int64_t{});
-    case CK_UINT8: return visit(uint8_t{}, int64_t{});
-    case CK_INT16: return visit(int16_t{}, int64_t{});
-    case CK_UINT16: return visit(uint16_t{}, int64_t{});
-    case CK_INT32: return visit(int32_t{}, int64_t{});
-    case CK_UINT32: return visit(uint32_t{}, int64_t{});
-    case CK_INT64: return visit(int64_t{}, int64_t{});
-    case CK_UINT64: return visit(uint64_t{}, uint64_t{});
-    }
-    return no_kernel_for(dtype, "extent", error);
-}
+// The smaller of two numbers is a matter of their sign: 64 bits, with one where the type has room for it.
+template <typename T> using widest = std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>;
 
-int run_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_compared_type(call->types.input, error, [&](auto in, auto wide) -> int {
-        using In = decltype(in);
-        using T = decltype(wide);
+CK_RUN(blocks) {
+    return with_type<CK_INTEGERS>(call, error, [&](auto element) -> int {
+        using In = decltype(element);
+        using T = widest<In>;
         const range<T> none = {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};
         const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
         auto *const ranges = static_cast<range<T> *>(context->workspace);
-        CK_TRY(ck_launch(context, error, "blocks", blocks<In, T>, grid, block, 0,
-                         static_cast<const In *>(call->views[0].data), length(call), none, ranges));
+        CK_TRY(ck_launch(context, error, "blocks", blocks<In, T>, grid, block, 0, input<In>(call, 0), length(call),
+                         none, ranges));
         return ck_launch(context, error, "of_blocks", of_blocks<T>, dim3(1), block, 0, ranges,
-                         static_cast<int64_t>(plan->grid[0]), none, static_cast<T *>(call->views[1].data));
+                         static_cast<int64_t>(plan->grid[0]), none, output<T>(call));
     });
 }
 

@@ -9,6 +9,7 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace grayscale {
 namespace {
@@ -76,20 +77,10 @@ picture as_one_row(picture image) {
     return image;
 }
 
-int run_naive(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "naive", naive, ck_dim3(plan->grid), ck_dim3(plan->block), 0, picture_of(call));
-}
-
-int run_blocks_2d(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "blocks_2d", blocks_2d, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     picture_of(call));
-}
-
-int run_vectorized(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    const auto kernel = call->views[0].shape[2] == 3 ? vectorized<3> : vectorized<4>;
-    return ck_launch(context, error, "vectorized", kernel, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     as_one_row(picture_of(call)));
-}
+RUN(naive, with_only<uint8_t>, naive, picture_of(call))
+RUN(blocks_2d, with_only<uint8_t>, blocks_2d, picture_of(call))
+RUN(vectorized, with_only<uint8_t>, call->views[0].shape[2] == 3 ? vectorized<3> : vectorized<4>,
+    as_one_row(picture_of(call)))
 
 double depth(const ck_call *) {
     return 1;

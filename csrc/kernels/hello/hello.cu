@@ -5,15 +5,12 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace hello {
 namespace {
 
 enum { THREADS, LINES }; // parameters
-
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
 
 int plan_greeting(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(check_same_elements(call, "hello", error));
@@ -21,11 +18,8 @@ int plan_greeting(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_row(call, plan, error, "hello", divide_up(length(call), threads), threads);
 }
 
-int run_greeting(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "greeting", greeting, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     static_cast<const uint32_t *>(call->views[0].data), static_cast<uint32_t *>(call->views[1].data),
-                     length(call), call->parameters[LINES]);
-}
+RUN(greeting, with_only<uint32_t>, greeting, input<T>(call, 0), output<T>(call), length(call),
+    call->parameters[LINES])
 
 double depth(const ck_call *) {
     return 1;

@@ -21,19 +21,19 @@ enum { TEXTURE_ROW = 131072 }; // the longest that every chip has
 int64_t points(const ck_call *call) {
     return elements_of(call->views[X]);
 }
-int64_t length(const ck_call *call) {
+int64_t places(const ck_call *call) {
     return elements_of(call->views[XP]);
 }
 
 int plan_points(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view *views = call->views;
-    if (length(call) < 1 || elements_of(views[FP]) != length(call) || elements_of(views[LEFT]) != 1 ||
+    if (places(call) < 1 || elements_of(views[FP]) != places(call) || elements_of(views[LEFT]) != 1 ||
         elements_of(views[RIGHT]) != 1 || elements_of(views[RESULT]) != points(call))
         return ck_fail(error, CK_BAD_VALUE, "interp",
                        "%lld points for %lld results, a table of %lld and %lld values: a result a point, and as many "
                        "values as places, at least one; left and right are one number each",
                        static_cast<long long>(points(call)), static_cast<long long>(elements_of(views[RESULT])),
-                       static_cast<long long>(length(call)), static_cast<long long>(elements_of(views[FP])));
+                       static_cast<long long>(places(call)), static_cast<long long>(elements_of(views[FP])));
     const int64_t threads = call->parameters[0];
     return plan_row(call, plan, error, "interp", blocks_for_chip(call, points(call), threads), threads);
 }
@@ -46,24 +46,24 @@ int plan_shared(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_points(call, plan, error));
     const auto most = static_cast<int64_t>(call->limits->shared_per_block_optin);
     const auto item = static_cast<int64_t>(ck_dtype_size(call->types.input));
-    if (length(call) > most / (2 * item))
+    if (places(call) > most / (2 * item))
         return ck_fail(error, CK_BAD_VALUE, "interp",
                        "a table of %lld points takes %lld bytes of shared memory, and a block has at most %lld: %lld "
                        "points of this type. variant=\"global_memory\" takes any length",
-                       static_cast<long long>(length(call)), static_cast<long long>(product(length(call), 2 * item)),
+                       static_cast<long long>(places(call)), static_cast<long long>(product(places(call), 2 * item)),
                        static_cast<long long>(most), static_cast<long long>(most / (2 * item)));
-    plan->shared_bytes = static_cast<size_t>(2 * item * length(call));
+    plan->shared_bytes = static_cast<size_t>(2 * item * places(call));
     return CK_OK;
 }
 
 int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_points(call, plan, error));
     const auto most = static_cast<int64_t>(CONSTANT_BYTES / ck_dtype_size(call->types.input));
-    if (length(call) > most)
+    if (places(call) > most)
         return ck_fail(error, CK_BAD_VALUE, "interp",
                        "a table of %lld points: constant memory holds up to %lld of this type. "
                        "variant=\"global_memory\" takes any length",
-                       static_cast<long long>(length(call)), static_cast<long long>(most));
+                       static_cast<long long>(places(call)), static_cast<long long>(most));
     plan->bindings[0] = ck_bind_symbol(CK_SYMBOL(constant_points), XP);
     plan->bindings[1] = ck_bind_symbol(CK_SYMBOL(constant_values), FP);
     return CK_OK;
@@ -71,55 +71,21 @@ int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_points(call, plan, error));
-    if (length(call) > TEXTURE_ROW)
+    if (places(call) > TEXTURE_ROW)
         return ck_fail(error, CK_BAD_VALUE, "interp",
                        "a table of %lld points: a texture holds up to %d. variant=\"global_memory\" takes any length",
-                       static_cast<long long>(length(call)), TEXTURE_ROW);
+                       static_cast<long long>(places(call)), TEXTURE_ROW);
     plan->bindings[0] =
         ck_bind_texture({cudaAddressModeClamp, cudaFilterModeLinear, 0, 0, cudaReadModeElementType}, FP);
     return CK_OK;
 }
 
-template <typename T> const T *in(const ck_call *call, int view) {
-    return static_cast<const T *>(call->views[view].data);
-}
-template <typename T> T *out(const ck_call *call) {
-    return static_cast<T *>(call->views[RESULT].data);
-}
-
-template <typename Visit> int with_float(const ck_call *call, ck_error *error, Visit visit) {
-    if (call->types.input == CK_FLOAT32) return visit(float{});
-    if (call->types.input == CK_FLOAT64) return visit(double{});
-    return no_kernel_for(call->types.input, "interp", error);
-}
-
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_float(call, error, [&](auto number) {                                                            \
-            using T = decltype(number);                                                                              \
-            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block),              \
-                             plan->shared_bytes, in<T>(call, X), in<T>(call, XP), in<T>(call, FP),                   \
-                             in<T>(call, LEFT), in<T>(call, RIGHT), out<T>(call), points(call), length(call));       \
-        });                                                                                                          \
-    }
-
-RUN(global_memory)
-RUN(shared)
-
-int run_constant(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_float(call, error, [&](auto number) {
-        using T = decltype(number);
-        return ck_launch(context, error, "constant", constant<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                         in<T>(call, X), in<T>(call, LEFT), in<T>(call, RIGHT), out<T>(call), points(call),
-                         length(call));
-    });
-}
-
-int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     context->bound[0].texture, in<float>(call, X), in<float>(call, XP), in<float>(call, LEFT),
-                     in<float>(call, RIGHT), out<float>(call), points(call), length(call));
-}
+#define TABLE input<T>(call, XP), input<T>(call, FP)
+#define ENDS  input<T>(call, LEFT), input<T>(call, RIGHT), output<T>(call), points(call), places(call)
+RUN(global_memory, with_float_type, global_memory<T>, input<T>(call, X), TABLE, ENDS)
+RUN(shared, with_float_type, shared<T>, input<T>(call, X), TABLE, ENDS)
+RUN(constant, with_float_type, constant<T>, input<T>(call, X), ENDS)
+RUN(texture, with_only<float>, texture, context->bound[0].texture, input<T>(call, X), input<T>(call, XP), ENDS)
 
 // Roundings of the slope, of the way from the cell's beginning, of the product and of the sum.
 double depth_line(const ck_call *) {
@@ -129,13 +95,13 @@ double depth_line(const ck_call *) {
 // Of the values' size: a 256th for the weight, a 1024th for tables that are evenly spaced but for that much of a step,
 // and the roundings of the place, which is counted in cells.
 double depth_texture(const ck_call *call) {
-    return (1 << 16) + (1 << 14) + 8.0 * static_cast<double>(length(call)) + 8;
+    return (1 << 16) + (1 << 14) + 8.0 * static_cast<double>(places(call)) + 8;
 }
 
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(points(call)), item = static_cast<double>(ck_dtype_size(call->types.input));
     work->flops = 6 * n;
-    work->bytes = (2 * n + 2 * static_cast<double>(length(call)) + 2) * item;
+    work->bytes = (2 * n + 2 * static_cast<double>(places(call)) + 2) * item;
 }
 
 #define CK_FOLDER "interp/"

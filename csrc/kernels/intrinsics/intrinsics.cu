@@ -9,22 +9,12 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace intrinsics {
 namespace {
 
 enum { FUNCTION, REPEATS, THREADS }; // parameters
-
-using kernel = void (*)(const float *, const float *, float *, int64_t, int64_t, float);
-#define EACH(row)                                                                                                    \
-    {                                                                                                                \
-        row<DIVIDE>, row<EXP>, row<EXP10>, row<LOG>, row<LOG2>, row<LOG10>, row<SIN>, row<COS>, row<TAN>,            \
-            row<POWER>, row<RECIPROCAL_ROOT>, row<MULTIPLY24>                                                        \
-    }
-
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
 
 int plan_full(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(check_same_elements(call, "intrinsics", error));
@@ -33,21 +23,22 @@ int plan_full(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 #define plan_fast plan_full
 
-int run(const char *name, kernel chosen, const ck_call *call, const ck_plan *plan, const ck_context *context,
-        ck_error *error) {
-    return ck_launch(context, error, name, chosen, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     static_cast<const float *>(call->views[0].data), static_cast<const float *>(call->views[1].data),
-                     static_cast<float *>(call->views[2].data), length(call), call->parameters[REPEATS],
-                     std::numeric_limits<float>::quiet_NaN());
+// In the order of the words.
+#define CHOSEN(variant)                                                                                              \
+    chosen_of(call->parameters[FUNCTION], variant<DIVIDE>, variant<EXP>, variant<EXP10>, variant<LOG>,               \
+              variant<LOG2>, variant<LOG10>, variant<SIN>, variant<COS>, variant<TAN>, variant<POWER>,               \
+              variant<RECIPROCAL_ROOT>, variant<MULTIPLY24>)
+template <typename Kernel, typename... More> Kernel *chosen_of(int64_t which, Kernel *first, More *...more) {
+    static_assert(sizeof...(more) + 1 == FUNCTIONS, "a kernel for each word");
+    Kernel *const kernels[] = {first, more...};
+    return kernels[which];
 }
-#define RUN(row)                                                                                                     \
-    int run_##row(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {            \
-        static const kernel kernels[] = EACH(row);                                                                   \
-        static_assert(ck_length_of(kernels) == FUNCTIONS, "a kernel for each word");                                 \
-        return run(#row, kernels[call->parameters[FUNCTION]], call, plan, context, error);                           \
-    }
-RUN(full)
-RUN(fast)
+
+#define ARGUMENTS                                                                                                    \
+    input<T>(call, 0), input<T>(call, 1), output<T>(call), length(call), call->parameters[REPEATS],                  \
+        std::numeric_limits<T>::quiet_NaN()
+RUN(full, with_only<float>, CHOSEN(full), ARGUMENTS)
+RUN(fast, with_only<float>, CHOSEN(fast), ARGUMENTS)
 
 // In units of the last place, for arguments and results of the order of 1: CUDA's tables, rounded up. The experiment
 // holds each function to its own.

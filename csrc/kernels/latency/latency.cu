@@ -7,13 +7,10 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace latency {
 namespace {
-
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
 
 int plan_elements(const ck_call *call, ck_plan *plan, ck_error *error, int64_t elements) {
     CK_TRY(check_same_elements(call, "latency", error));
@@ -31,30 +28,15 @@ int plan_several(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_elements(call, plan, error, call->parameters[2]);
 }
 
-template <typename Kernel, typename... More>
-int launch(const char *name, Kernel kernel, const ck_call *call, const ck_plan *plan, const ck_context *context,
-           ck_error *error, More... more) {
-    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     static_cast<const uint32_t *>(call->views[0].data), static_cast<uint32_t *>(call->views[1].data),
-                     length(call), more...);
-}
-
-int run_late(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return launch("late", late, call, plan, context, error, 0u);
-}
-
-int run_early(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return launch("early", early, call, plan, context, error);
-}
-
-int run_several(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    switch (call->parameters[2]) {
-    case 1: return launch("several", several<1>, call, plan, context, error);
-    case 2: return launch("several", several<2>, call, plan, context, error);
-    case 4: return launch("several", several<4>, call, plan, context, error);
-    default: return launch("several", several<8>, call, plan, context, error);
-    }
-}
+// The kernel for the number of elements asked for.
+#define SEVERAL                                                                                                      \
+    (call->parameters[2] == 1   ? several<1>                                                                         \
+     : call->parameters[2] == 2 ? several<2>                                                                         \
+     : call->parameters[2] == 4 ? several<4>                                                                         \
+                                : several<8>)
+RUN(late, with_only<uint32_t>, late, input<T>(call, 0), output<T>(call), length(call), 0u)
+RUN(early, with_only<uint32_t>, early, input<T>(call, 0), output<T>(call), length(call))
+RUN(several, with_only<uint32_t>, SEVERAL, input<T>(call, 0), output<T>(call), length(call))
 
 double depth(const ck_call *) {
     return 0;

@@ -1,114 +1,24 @@
-// matmul: C = A * B for two matrices, or for stacks of them. The launches and the table of the ladders; a kernel is in
-// a file of its own.
+// matmul: C = A * B for two matrices, or for stacks of them. The plans and the table of the ladders; a kernel is in a
+// file of its own, and how it is launched in launches.cuh.
 //
 // Begin with naive.cuh and follow the table. Views: the last two axes are the matrices, A is m x k, B is k x n, C is
 // m x n; those before them are the stack's, as long in each view (a broadcast one has stride 0). Any strides.
-#include <type_traits>
-
 #include "naive.cuh"
 #include "kahan.cuh"
 #include "shared_row.cuh"
 #include "pitched.cuh"
-#include "tiled.cuh"
 #include "tiled_padded.cuh"
 #include "naive_2d.cuh"
 #include "tiled_plain.cuh"
 
-#include "../launch.cuh"
-#include "../sizes.h"
+#include "launches.cuh"
 #include "../table.h"
 
 namespace matmul {
+
+ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
+
 namespace {
-
-// --- sizes
-
-// Axes are counted from the end: 1 and 2 are the matrix, the stack begins at 3. A question about a row of the table
-// may come with vectors, or with stacks that are not broadcast yet.
-int64_t length(const ck_view &view, int axis) {
-    return axis <= view.ndim ? view.shape[view.ndim - axis] : 1;
-}
-int64_t stride(const ck_view &view, int axis) {
-    return view.strides[view.ndim - axis];
-}
-
-int64_t rows(const ck_call *call) {
-    return length(call->views[0], 2);
-}
-int64_t inner(const ck_call *call) {
-    return length(call->views[0], 1);
-}
-int64_t columns(const ck_call *call) {
-    return length(call->views[1], 1);
-}
-int64_t products(const ck_call *call) {
-    const ck_view &a = call->views[0], &b = call->views[1];
-    int64_t count = 1;
-    for (int axis = 3; axis <= a.ndim || axis <= b.ndim; ++axis)
-        count = product(count, length(a, axis) == 1 ? length(b, axis) : length(a, axis));
-    return count;
-}
-bool empty(const ck_call *call) {
-    return rows(call) == 0 || columns(call) == 0 || products(call) == 0;
-}
-
-// --- types, layouts and tile widths: the one place where they become C++ ones
-
-// visit(type, plain), with operands.cuh's word for how the operands lie.
-template <typename T, typename Visit> int with_layout(const ck_call *call, Visit visit) {
-    bool plain = products(call) == 1;
-    for (int i = 0; i < 3; ++i) plain = plain && stride(call->views[i], 1) == sizeof(T);
-    return plain ? visit(T{}, std::true_type{}) : visit(T{}, std::false_type{});
-}
-
-// A row that lists a type or a width which is not here fails its first call with it.
-int no_kernel(const ck_call *call, ck_error *error) {
-    const ck_types types = call->types;
-    return ck_fail(error, CK_BAD_TYPE, "matmul",
-                   "no kernel for input %s, accumulator %s and output %s: the row lists a type that its run lacks",
-                   ck_dtype_name(types.input), ck_dtype_name(types.accumulator), ck_dtype_name(types.output));
-}
-
-template <typename Visit> int with_type(const ck_call *call, ck_error *error, Visit visit) {
-    const ck_types types = call->types;
-    if (types.input == types.accumulator && types.input == types.output) switch (types.input) {
-        case CK_FLOAT32: return with_layout<float>(call, visit);
-        case CK_FLOAT64: return with_layout<double>(call, visit);
-        }
-    return no_kernel(call, error);
-}
-
-// Rows for every type. Products and sums of integers are the same bits with a sign and without.
-template <typename Visit> int with_any_type(const ck_call *call, ck_error *error, Visit visit) {
-    const ck_types types = call->types;
-    const bool half = types.input == CK_FLOAT16 || types.input == CK_BFLOAT16;
-    if (types.input == types.output && types.accumulator == (half ? CK_FLOAT32 : types.input)) switch (types.input) {
-        case CK_BOOL: return with_layout<bool8>(call, visit);
-        case CK_INT8:
-        case CK_UINT8: return with_layout<uint8_t>(call, visit);
-        case CK_INT16:
-        case CK_UINT16: return with_layout<uint16_t>(call, visit);
-        case CK_INT32:
-        case CK_UINT32: return with_layout<uint32_t>(call, visit);
-        case CK_INT64:
-        case CK_UINT64: return with_layout<uint64_t>(call, visit);
-        case CK_FLOAT16: return with_layout<__half>(call, visit);
-        case CK_BFLOAT16: return with_layout<__nv_bfloat16>(call, visit);
-        case CK_COMPLEX64: return with_layout<complex<float>>(call, visit);
-        case CK_COMPLEX128: return with_layout<complex<double>>(call, visit);
-        }
-    return with_type(call, error, visit);
-}
-
-template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Visit visit) {
-    switch (call->parameters[0]) {
-    case 8: return visit(std::integral_constant<int, 8>{});
-    case 16: return visit(std::integral_constant<int, 16>{});
-    case 32: return visit(std::integral_constant<int, 32>{});
-    }
-    return ck_fail(error, CK_BAD_VALUE, "matmul", "tile=%lld: there are 8, 16 and 32",
-                   static_cast<long long>(call->parameters[0]));
-}
 
 // --- plans
 
@@ -189,138 +99,41 @@ int plan_naive_2d(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_squares(call, plan, error, SQUARE);
 }
 
-// --- runs
+// --- runs: those of naive.cu and tiled_*.cu are compiled by themselves
 
-// Elements from one index to the next. A view whose distances are no whole elements is packed beforehand.
-template <typename T> int64_t step(const ck_view &view, int axis) {
-    return stride(view, axis) / static_cast<int64_t>(sizeof(T));
+RUN_FLAT(kahan, kahan, with_float_type)
+RUN_FLAT(naive_2d, naive_2d, with_float_type)
+RUN_TILED(tiled_plain, tiled_plain, with_float_type)
+
+CK_RUN(tiled) {
+    const auto run = is_integer(call->types.input) ? run_tiled_integers : run_tiled_floats;
+    return run(call, plan, context, error);
 }
 
-template <typename T, bool PLAIN> operands<T, PLAIN> first_operands(const ck_call *call) {
-    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
-    return {{static_cast<const T *>(a.data), step<T>(a, 2), step<T>(a, 1)},
-            {static_cast<const T *>(b.data), step<T>(b, 2), step<T>(b, 1)},
-            {static_cast<T *>(c.data), step<T>(c, 2), step<T>(c, 1)},
-            rows(call),
-            columns(call),
-            inner(call)};
-}
-
-// The axes of a stack, innermost first. Those that lie in all three views as one would are one: what is left is none
-// for two matrices, one for a plain stack, seldom more than two.
-struct stack_axes {
-    int count;
-    stack_axis axis[CK_MAX_DIMS];
-};
-
-template <typename T> stack_axes axes_of(const ck_call *call) {
-    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
-    stack_axes axes = {};
-    for (int axis = 3; axis <= a.ndim; ++axis) {
-        const stack_axis next = {length(a, axis), step<T>(a, axis), step<T>(b, axis), step<T>(c, axis)};
-        if (next.length == 1) continue;
-        if (axes.count > 0 && axes.axis[axes.count - 1].goes_on_with(next))
-            axes.axis[axes.count - 1].length *= next.length;
-        else
-            axes.axis[axes.count++] = next;
-    }
-    return axes;
-}
-
-// Calls launch(part, products) for parts of a stack that one launch can take, of at most `most` products: as many
-// slices of the outermost axis at a time as fit, or, where one alone is too much, the parts of each.
-template <typename T, bool PLAIN, typename Launch>
-int in_parts(operands<T, PLAIN> first, const stack_axes &axes, int64_t most, Launch launch) {
-    if (axes.count == 0) return launch(operand_stack<T, PLAIN>{first, 0, {}}, 1);
-    stack_axes slice = axes;
-    const stack_axis outer = axes.axis[--slice.count];
-    int64_t size = 1;
-    for (int i = 0; i < slice.count; ++i) size = product(size, axes.axis[i].length);
-    const bool too_much = size > most || axes.count > STACK_AXES;
-    const int64_t at_once = too_much ? 1 : most / size;
-    for (int64_t done = 0; done < outer.length; done += at_once) {
-        if (too_much) {
-            CK_TRY(in_parts(first, slice, most, launch));
-        } else {
-            operand_stack<T, PLAIN> part = {first, axes.count, {}};
-            for (int i = 0; i < axes.count; ++i) part.axis[i] = axes.axis[i];
-            part.axis[slice.count].length = smaller(at_once, outer.length - done);
-            CK_TRY(launch(part, size * part.axis[slice.count].length));
-        }
-        first.skip(outer, at_once);
-    }
-    return CK_OK;
-}
-
-// As many launches as it takes: for parts of the stack, and of each product for as many rows as fit a grid's y. `own`
-// are a kernel's arguments beside the operands.
-template <typename T, bool PLAIN, typename Kernel, typename... Own>
-int launch(Kernel kernel, const char *name, const operands<T, PLAIN> &first, const ck_call *call, const ck_plan *plan,
-           const ck_context *context, ck_error *error, Own... own) {
-    if (empty(call)) return CK_OK;
-    const int64_t m = first.m, side = plan->block[1];
-    const int64_t at_once = plan->grid[1] > 1 ? plan->grid[1] * side : m; // one block in y: rows are counted in x
-    return in_parts(
-        first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T, PLAIN> &part, int64_t products) {
-            for (int64_t top = 0; top < m; top += at_once) {
-                operand_stack<T, PLAIN> rows = part;
-                rows.first.m = smaller(at_once, m - top);
-                rows.first.a.data += top * first.a.row_stride;
-                rows.first.c.data += top * first.c.row_stride;
-                const dim3 grid(plan->grid[0], plan->grid[1] > 1 ? divide_up(rows.first.m, side) : 1, products);
-                CK_TRY(ck_launch(context, error, name, kernel, grid, ck_dim3(plan->block), plan->shared_bytes, rows,
-                                 own...));
-            }
-            return static_cast<int>(CK_OK);
-        });
-}
-
-#define RUN_FLAT(name, with_types)                                                                                   \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_types(call, error, [&](auto type, auto plain) {                                                  \
-            using T = decltype(type);                                                                                \
-            constexpr bool PLAIN = decltype(plain)::value;                                                           \
-            return launch(name<T, PLAIN>, #name, first_operands<T, PLAIN>(call), call, plan, context, error);        \
-        });                                                                                                          \
-    }
-RUN_FLAT(naive, with_any_type)
-RUN_FLAT(kahan, with_type)
-RUN_FLAT(naive_2d, with_type)
-
-#define RUN_TILED(name, with_types)                                                                                  \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_types(call, error, [&](auto type, auto plain) {                                                  \
-            return with_tile(call, error, [&](auto tile) {                                                           \
-                using T = decltype(type);                                                                            \
-                constexpr bool PLAIN = decltype(plain)::value;                                                       \
-                return launch(name<T, PLAIN, decltype(tile)::value>, #name, first_operands<T, PLAIN>(call), call,    \
-                              plan, context, error);                                                                 \
-            });                                                                                                      \
-        });                                                                                                          \
-    }
-RUN_TILED(tiled, with_any_type)
-RUN_TILED(tiled_plain, with_type)
-
-int run_tiled_padded(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_type(call, error, [&](auto type, auto plain) {
-        return with_tile(call, error, [&](auto tile) {
-            using T = decltype(type);
-            constexpr bool PLAIN = decltype(plain)::value;
-            constexpr int TILE = decltype(tile)::value;
-            auto first = first_operands<T, PLAIN>(call);
-            first.k = divide_up(inner(call), TILE) * TILE;
-            return launch(tiled_padded<T, PLAIN, TILE>, "tiled_padded", first, call, plan, context, error);
+CK_RUN(tiled_padded) {
+    return with_float_type(call, error, [&](auto element) {
+        return with_layout<decltype(element)>(call, [&](auto type, auto plain) {
+            return with_tile(call, error, [&](auto tile) {
+                using T = decltype(type);
+                constexpr bool PLAIN = decltype(plain)::value;
+                constexpr int TILE = decltype(tile)::value;
+                auto first = first_operands<T, PLAIN>(call);
+                first.k = divide_up(inner(call), TILE) * TILE;
+                return launch(tiled_padded<T, PLAIN, TILE>, "tiled_padded", first, call, plan, context, error);
+            });
         });
     });
 }
 
-int run_shared_row(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_type(call, error, [&](auto type, auto plain) {
-        using T = decltype(type);
-        constexpr bool PLAIN = decltype(plain)::value;
-        const int segment = static_cast<int>(row_segment(call));
-        return launch(shared_row<T, PLAIN>, "shared_row", first_operands<T, PLAIN>(call), call, plan, context, error,
-                      segment);
+CK_RUN(shared_row) {
+    return with_float_type(call, error, [&](auto element) {
+        return with_layout<decltype(element)>(call, [&](auto type, auto plain) {
+            using T = decltype(type);
+            constexpr bool PLAIN = decltype(plain)::value;
+            const int segment = static_cast<int>(row_segment(call));
+            return launch(shared_row<T, PLAIN>, "shared_row", first_operands<T, PLAIN>(call), call, plan, context,
+                          error, segment);
+        });
     });
 }
 constexpr auto run_pitched = run_shared_row; // the layout came with the plan

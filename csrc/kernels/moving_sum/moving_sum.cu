@@ -7,10 +7,9 @@
 #include "spilled.cuh"
 #include "shared_array.cuh"
 
-#include <type_traits>
-
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace moving_sum {
 namespace {
@@ -22,25 +21,6 @@ int64_t rows_of(const ck_call *call) {
 }
 int64_t columns_of(const ck_call *call) {
     return call->views[0].shape[1];
-}
-
-template <typename T> struct of_type { using type = T; };
-
-// visit(of_type<T>{}, integral_constant<int, WINDOW>{}) for the call's type and window.
-template <typename Visit> int with_type_and_window(const ck_call *call, ck_error *error, Visit visit) {
-    const auto with_window = [&](auto type) {
-        switch (call->parameters[WINDOW_AT]) {
-        case 8: return visit(type, std::integral_constant<int, 8>{});
-        case 16: return visit(type, std::integral_constant<int, 16>{});
-        default: return visit(type, std::integral_constant<int, 32>{});
-        }
-    };
-    switch (call->types.input) {
-    case CK_FLOAT32: return with_window(of_type<float>{});
-    case CK_FLOAT64: return with_window(of_type<double>{});
-    }
-    return ck_fail(error, CK_BAD_TYPE, "moving_sum", "no kernel for %s: a row lists a type that its run lacks",
-                   ck_dtype_name(call->types.input));
 }
 
 int plan_pieces(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -71,21 +51,21 @@ int plan_shared_array(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        if (columns_of(call) == 0 || rows_of(call) == 0) return CK_OK;                                               \
-        return with_type_and_window(call, error, [&](auto type, auto window) {                                       \
-            using T = typename decltype(type)::type;                                                                 \
-            return ck_launch(context, error, #name, name<T, decltype(window)::value>, ck_dim3(plan->grid),           \
-                             ck_dim3(plan->block), plan->shared_bytes, static_cast<const T *>(call->views[0].data),  \
-                             static_cast<T *>(call->views[1].data), rows_of(call), columns_of(call));                \
-        });                                                                                                          \
-    }
+// An empty array launches nothing: the kernels divide by its sizes.
+template <typename Visit> int with_some_rows(const ck_call *call, ck_error *error, Visit visit) {
+    return length(call) == 0 ? static_cast<int>(CK_OK) : with_float_type(call, error, visit);
+}
 
-RUN(runtime_index)
-RUN(compile_time_index)
-RUN(spilled)
-RUN(shared_array)
+// The kernel for the window asked for.
+#define CHOSEN(kernel)                                                                                               \
+    (call->parameters[WINDOW_AT] == 8    ? kernel<T, 8>                                                              \
+     : call->parameters[WINDOW_AT] == 16 ? kernel<T, 16>                                                             \
+                                         : kernel<T, 32>)
+#define ARRAYS input<T>(call, 0), output<T>(call), rows_of(call), columns_of(call)
+RUN(runtime_index, with_some_rows, CHOSEN(runtime_index), ARRAYS)
+RUN(compile_time_index, with_some_rows, CHOSEN(compile_time_index), ARRAYS)
+RUN(spilled, with_some_rows, CHOSEN(spilled), ARRAYS)
+RUN(shared_array, with_some_rows, CHOSEN(shared_array), ARRAYS)
 
 // A rounding a product and one a sum, where they are not one.
 double depth(const ck_call *call) {

@@ -17,10 +17,6 @@ namespace {
 
 enum { BIG, LITTLE }; // values of bitorder
 
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
-
 int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
     const int64_t bytes = divide_up(length(call), FLAGS_A_BYTE), given = elements_of(call->views[1]);
     if (given != bytes)
@@ -47,39 +43,13 @@ int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 
 // Whether an element is 0 is seen by its bits, so that elements of a size are one type.
-template <typename Visit> int with_flag_type(int dtype, ck_error *error, Visit visit) {
-    switch (ck_dtype_size(dtype)) {
-    case 1: return visit(uint8_t{});
-    case 2: return visit(uint16_t{});
-    case 4: return visit(uint32_t{});
-    case 8: return visit(uint64_t{});
-    }
-    return no_kernel_for(dtype, "packbits", error);
-}
-
-template <typename T>
-int launch(void (*kernel)(const T *, uint8_t *, int64_t, int), const char *name, const ck_call *call,
-           const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     static_cast<const T *>(call->views[0].data), static_cast<uint8_t *>(call->views[1].data),
-                     length(call), call->parameters[0] == BIG ? FLAGS_A_BYTE - 1 : 0);
-}
-
-#define RUN(name, kernel)                                                                                            \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_flag_type(call->types.input, error, [&](auto flag) {                                             \
-            return launch(kernel<decltype(flag)>, #kernel, call, plan, context, error);                              \
-        });                                                                                                          \
-    }
-
-RUN(global_memory, global_memory)
-RUN(register, in_register)
-RUN(unrolled, unrolled)
-RUN(ballot, ballot)
-
-int run_vectorized(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return launch(vectorized, "vectorized", call, plan, context, error);
-}
+#define FLAGS_AND_BITS                                                                                               \
+    input<T>(call, 0), output<uint8_t>(call), length(call), call->parameters[0] == BIG ? FLAGS_A_BYTE - 1 : 0
+RUN(global_memory, with_word, global_memory<T>, FLAGS_AND_BITS)
+RUN(register, with_word, in_register<T>, FLAGS_AND_BITS)
+RUN(unrolled, with_word, unrolled<T>, FLAGS_AND_BITS)
+RUN(ballot, with_word, ballot<T>, FLAGS_AND_BITS)
+RUN(vectorized, with_only<uint8_t>, vectorized, FLAGS_AND_BITS)
 
 double depth(const ck_call *) {
     return 0;

@@ -8,6 +8,7 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace rgba_to_float {
 namespace {
@@ -51,23 +52,10 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-#define IMAGE  static_cast<const unsigned char *>(call->views[0].data)
-#define RESULT static_cast<float *>(call->views[1].data)
-
-int run_bytes(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "bytes", bytes, ck_dim3(plan->grid), ck_dim3(plan->block), 0, IMAGE, RESULT,
-                     pixels(call));
-}
-
-int run_packed(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "packed", packed, ck_dim3(plan->grid), ck_dim3(plan->block), 0, IMAGE, RESULT,
-                     pixels(call));
-}
-
-int run_texture(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return ck_launch(context, error, "texture", texture, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                     context->bound[0].texture, RESULT, pixels(call), call->views[0].shape[1]);
-}
+RUN(bytes, with_only<uint8_t>, bytes, input<T>(call, 0), output<float>(call), pixels(call))
+RUN(packed, with_only<uint8_t>, packed, input<T>(call, 0), output<float>(call), pixels(call))
+RUN(texture, with_only<float>, texture, context->bound[0].texture, output<T>(call), pixels(call),
+    call->views[0].shape[1])
 
 double depth(const ck_call *) {
     return 2; // the division

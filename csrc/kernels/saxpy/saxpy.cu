@@ -12,7 +12,7 @@
 namespace saxpy {
 namespace {
 
-int64_t length(const ck_call *call) {
+int64_t elements(const ck_call *call) {
     return elements_of(call->views[1]);
 }
 
@@ -21,39 +21,30 @@ int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blo
         return ck_fail(error, CK_BAD_VALUE, "saxpy", "array 0 is the factor, one number, and it has %lld",
                        static_cast<long long>(elements_of(call->views[0])));
     for (int i = 2; i < call->view_count; ++i)
-        if (elements_of(call->views[i]) != length(call))
+        if (elements_of(call->views[i]) != elements(call))
             return ck_fail(error, CK_BAD_VALUE, "saxpy", "array %d has %lld elements, and array 1 has %lld", i,
-                           static_cast<long long>(elements_of(call->views[i])), static_cast<long long>(length(call)));
+                           static_cast<long long>(elements_of(call->views[i])),
+                           static_cast<long long>(elements(call)));
     return plan_row(call, plan, error, "saxpy", blocks, call->parameters[0]);
 }
 
 int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_blocks(call, plan, error, divide_up(length(call), call->parameters[0]));
+    return plan_blocks(call, plan, error, divide_up(elements(call), call->parameters[0]));
 }
 
 int plan_grid_stride(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_blocks(call, plan, error, blocks_for_chip(call, length(call), call->parameters[0]));
+    return plan_blocks(call, plan, error, blocks_for_chip(call, elements(call), call->parameters[0]));
 }
 
 int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto width = static_cast<int64_t>(WIDEST_ACCESS / ck_dtype_size(call->types.input));
-    return plan_blocks(call, plan, error, divide_up(divide_up(length(call), width), call->parameters[0]));
+    return plan_blocks(call, plan, error, divide_up(divide_up(elements(call), width), call->parameters[0]));
 }
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_any_type(call->types.input, "saxpy", error, [&](auto element) {                                  \
-            using T = decltype(element);                                                                             \
-            return ck_launch(                                                                                        \
-                context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,                        \
-                static_cast<const T *>(call->views[0].data), static_cast<const T *>(call->views[1].data),            \
-                static_cast<const T *>(call->views[2].data), static_cast<T *>(call->views[3].data), length(call));   \
-        });                                                                                                          \
-    }
-
-RUN(naive)
-RUN(grid_stride)
-RUN(vectorized)
+#define ARRAYS input<T>(call, 0), input<T>(call, 1), input<T>(call, 2), output<T>(call), elements(call)
+RUN(naive, with_any_type, naive<T>, ARRAYS)
+RUN(grid_stride, with_any_type, grid_stride<T>, ARRAYS)
+RUN(vectorized, with_any_type, vectorized<T>, ARRAYS)
 
 // The product's rounding; the sum's is the result's.
 double depth(const ck_call *) {
@@ -61,7 +52,7 @@ double depth(const ck_call *) {
 }
 
 void work(const ck_call *call, ck_work *work) {
-    const double n = static_cast<double>(length(call));
+    const double n = static_cast<double>(elements(call));
     const int input = call->types.input;
     // A complex product is four real ones and two additions; with the sum's, four additions.
     work->flops = (input == CK_COMPLEX64 || input == CK_COMPLEX128 ? 8 : 2) * n;

@@ -3,51 +3,24 @@
 //
 // Begin with radix_lists.cuh and follow the table. Views: the elements and the result, of one length and without gaps.
 // keys.cuh says which keys are sorted.
-#include "radix_lists.cuh"
-#include "merge_serial.cuh"
-#include "merge_atomic_min.cuh"
-#include "merge_reduction.cuh"
-#include "merge_hybrid.cuh"
 #include "many_blocks.cuh"
-#include "sample_sort_sequential.cuh"
-#include "sample_sort.cuh"
-#include "sample_sort_launches.cuh"
 #include "cub.cuh"
 #include "library_sort.h"
 
 #include <utility>
 
-#include "../grid.cuh"
-#include "../launch.cuh"
+#include "launches.cuh"
 #include "../table.h"
-#include "../types.cuh"
 
 namespace sort {
+
+ck_run run_radix_lists, run_merge_serial, run_merge_atomic_min, run_merge_reduction, run_merge_hybrid; // lists.cu
+ck_plan_of plan_sample_sort_sequential, plan_sample_sort;                                              // samples.cu
+ck_run run_sample_sort_sequential, run_sample_sort;
+
 namespace {
 
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
-
-template <typename Visit> int with_key_type(int dtype, ck_error *error, Visit visit) {
-    switch (dtype) {
-    case CK_UINT32: return visit(uint32_t{});
-    case CK_INT32: return visit(int32_t{});
-    case CK_FLOAT32: return visit(float{});
-    }
-    return no_kernel_for(dtype, "sort", error);
-}
-
-template <typename T> const T *input(const ck_call *call) {
-    return static_cast<const T *>(call->views[0].data);
-}
-template <typename T> T *output(const ck_call *call) {
-    return static_cast<T *>(call->views[1].data);
-}
-
 // --- one block, a thread a list
-
-enum memory { GLOBAL, SHARED };
 
 // What a merge keeps in shared memory beside the keys, at most.
 enum { MERGE_SHARED_BYTES = 4096 };
@@ -82,23 +55,6 @@ int plan_merge_serial(const ck_call *call, ck_plan *plan, ck_error *error) {
 constexpr auto plan_merge_atomic_min = plan_merge_serial, plan_merge_reduction = plan_merge_serial,
                plan_merge_hybrid = plan_merge_serial;
 
-#define RUN_LISTS(name)                                                                                              \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_key_type(call->types.input, error, [&](auto element) {                                           \
-            using T = decltype(element);                                                                             \
-            const bool shared = call->parameters[1] == SHARED;                                                       \
-            return ck_launch(context, error, #name, shared ? name<T, true> : name<T, false>, ck_dim3(plan->grid),    \
-                             ck_dim3(plan->block), plan->shared_bytes, input<T>(call), output<T>(call),              \
-                             length(call), static_cast<uint32_t *>(context->workspace));                             \
-        });                                                                                                          \
-    }
-
-RUN_LISTS(radix_lists)
-RUN_LISTS(merge_serial)
-RUN_LISTS(merge_atomic_min)
-RUN_LISTS(merge_reduction)
-RUN_LISTS(merge_hybrid)
-
 // --- many blocks, a piece each
 
 int plan_many_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -117,10 +73,10 @@ int enqueue_many_blocks(const ck_call *call, const ck_plan *plan, const ck_conte
     const dim3 grid = ck_dim3(plan->grid), block = ck_dim3(plan->block);
     if (n <= piece)
         return ck_launch(context, error, "many_blocks", many_blocks<T, T>, grid, block, plan->shared_bytes,
-                         input<T>(call), output<T>(call), n, piece);
+                         input<T>(call, 0), output<T>(call), n, piece);
     uint32_t *from = static_cast<uint32_t *>(context->workspace), *to = from + n;
     CK_TRY(ck_launch(context, error, "many_blocks", many_blocks<T, uint32_t>, grid, block, plan->shared_bytes,
-                     input<T>(call), from, n, piece));
+                     input<T>(call, 0), from, n, piece));
     const dim3 mergers(static_cast<unsigned>(divide_up(n, MERGE_THREADS * KEYS_A_MERGER))), threads(MERGE_THREADS);
     int64_t width = piece;
     for (; 2 * width < n; width *= 2) {
@@ -132,56 +88,11 @@ int enqueue_many_blocks(const ck_call *call, const ck_plan *plan, const ck_conte
                      width);
 }
 
-int run_many_blocks(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_key_type(call->types.input, error, [&](auto element) {
+CK_RUN(many_blocks) {
+    return with_key_type(call, error, [&](auto element) {
         return enqueue_many_blocks<decltype(element)>(call, plan, context, error);
     });
 }
-
-// --- sample sort
-
-template <typename Search>
-int enqueue_sample_sort_of(const ck_call *call, const ck_context *context, workspace_cursor *space, ck_error *error) {
-    return with_key_type(call->types.input, error, [&](auto element) {
-        using T = decltype(element);
-        return enqueue_sample_sort<T, T, Search>(context, error, input<T>(call), output<T>(call), length(call),
-                                                 call->parameters[0], space);
-    });
-}
-
-enum { SCATTER_STATIC_BYTES = 128 };
-
-template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(check_same_elements(call, "sort", error));
-    const int64_t n = length(call);
-    const sample_shape shape(n, call->parameters[0]);
-    const int64_t tiles = divide_up(n, TILE_KEYS);
-    CK_TRY(plan_row(call, plan, error, "sort", shape.leaves > tiles ? shape.leaves : tiles, TILE_THREADS));
-    workspace_cursor space = {nullptr};
-    CK_TRY(enqueue_sample_sort_of<Search>(call, nullptr, &space, error));
-    plan->workspace_bytes = static_cast<size_t>(space.used);
-    if (shape.levels == 0) return CK_OK;
-    plan->grid[0] = static_cast<unsigned>(tiles); // reported: the scatter
-    plan->shared_bytes = scatter_shared_bytes(Search::words(shape.bins), 2 * shape.bins);
-    if (plan->shared_bytes + SCATTER_STATIC_BYTES > call->limits->shared_per_block_optin)
-        return ck_fail(
-            error, CK_BAD_VALUE, "sort",
-            "%d bins a level take %zu bytes of shared memory, and a block on this device has %zu: bins=64 is "
-            "fewer, and more levels",
-            shape.bins, plan->shared_bytes, call->limits->shared_per_block_optin);
-    return CK_OK;
-}
-
-template <typename Search>
-int run_samples(const ck_call *call, const ck_plan *, const ck_context *context, ck_error *error) {
-    workspace_cursor space = {static_cast<char *>(context->workspace)};
-    return enqueue_sample_sort_of<Search>(call, context, &space, error);
-}
-
-constexpr auto plan_sample_sort_sequential = plan_samples<sequential_search>,
-               plan_sample_sort = plan_samples<binary_search>;
-constexpr auto run_sample_sort_sequential = run_samples<sequential_search>,
-               run_sample_sort = run_samples<binary_search>;
 
 // --- the toolkit's sort
 
@@ -209,7 +120,7 @@ int plan_cub(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-int run_cub(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+CK_RUN(cub) {
     const int64_t n = length(call);
     if (n == 0) return CK_OK;
     auto *const count = static_cast<int64_t *>(context->workspace);

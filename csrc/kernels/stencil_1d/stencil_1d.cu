@@ -16,9 +16,6 @@ namespace {
 
 enum { MAX_RADIUS = 1024, MAX_THREADS = 1024 };
 
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
 int64_t radius(const ck_call *call) {
     return call->parameters[0];
 }
@@ -39,7 +36,7 @@ static_assert((WINDOW_THREADS * WINDOW<complex<double>> + 2 * MAX_RADIUS) * WIDE
 
 int plan_tile(const ck_call *call, ck_plan *plan, ck_error *error, int64_t results) {
     CK_TRY(plan_blocks(call, plan, error, results));
-    return with_any_type(call->types.input, "stencil_1d", error, [&](auto element) {
+    return with_any_type(call, error, [&](auto element) {
         const auto bytes = (results + 2 * radius(call)) * static_cast<int64_t>(sizeof(number<decltype(element)>));
         plan->shared_bytes = static_cast<size_t>(divide_up(bytes, 16) * 16);
         return static_cast<int>(CK_OK);
@@ -56,26 +53,17 @@ int plan_shared_halo(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 int plan_register_window(const ck_call *call, ck_plan *plan, ck_error *error) {
     int window = 0;
-    CK_TRY(with_any_type(call->types.input, "stencil_1d", error, [&](auto element) {
+    CK_TRY(with_any_type(call, error, [&](auto element) {
         window = WINDOW<decltype(element)>;
         return static_cast<int>(CK_OK);
     }));
     return plan_tile(call, plan, error, threads(call) * window);
 }
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_any_type(call->types.input, "stencil_1d", error, [&](auto element) {                             \
-            using T = decltype(element);                                                                             \
-            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block),              \
-                             plan->shared_bytes, static_cast<const T *>(call->views[0].data),                        \
-                             static_cast<T *>(call->views[1].data), length(call), static_cast<int>(radius(call)));   \
-        });                                                                                                          \
-    }
-
-RUN(global_memory)
-RUN(shared_halo)
-RUN(register_window)
+#define ARGUMENTS input<T>(call, 0), output<T>(call), length(call), static_cast<int>(radius(call))
+RUN(global_memory, with_any_type, global_memory<T>, ARGUMENTS)
+RUN(shared_halo, with_any_type, shared_halo<T>, ARGUMENTS)
+RUN(register_window, with_any_type, register_window<T>, ARGUMENTS)
 
 double depth(const ck_call *call) {
     return 2 * static_cast<double>(radius(call));

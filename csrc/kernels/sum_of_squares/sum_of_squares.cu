@@ -1,4 +1,4 @@
-// sum_of_squares: the sum of x[i] * x[i]. The launches and the table of the ladder; a kernel is in a file of its own.
+// sum_of_squares: the sum of x[i] * x[i]. The plans and the table of the ladder; a kernel is in a file of its own.
 //
 // Begin with single_thread.cuh and follow the table. Views: x, of any shape but contiguous, and the result, one
 // element. Integers are summed modulo 2^64.
@@ -15,78 +15,24 @@
 #include "tree_unrolled.cuh"
 #include "warp_shuffle.cuh"
 #include "vectorized.cuh"
-#include "atomic.cuh"
-#include "cooperative.cuh"
 
-#include "../launch.cuh"
+#include "launches.cuh"
 #include "../sizes.h"
 #include "../table.h"
 
 namespace sum_of_squares {
+
+ck_run run_vectorized, run_atomic, run_cooperative; // vectorized.cu
+
 namespace {
-
-using wrapping = unsigned long long; // how integers accumulate: see square.cuh
-
-// --- types: the one place where dtype codes become C++ types
-
-int no_kernel(const ck_types &types, ck_error *error) {
-    return ck_fail(error, CK_BAD_TYPE, "sum_of_squares", "no kernel for input %s with accumulator %s",
-                   ck_dtype_name(types.input), ck_dtype_name(types.accumulator));
-}
-
-// A row that lists a type which is not here fails its first call with it.
-template <typename Visit> int with_main_type(const ck_types &types, ck_error *error, Visit visit) {
-    switch (types.input) {
-    case CK_INT32: return visit(int32_t{}, wrapping{});
-    case CK_INT64: return visit(int64_t{}, wrapping{});
-    case CK_FLOAT32: return visit(float{}, float{});
-    case CK_FLOAT64: return visit(double{}, double{});
-    }
-    return no_kernel(types, error);
-}
-
-// For the rows that take every type.
-template <typename Visit> int with_every_type(const ck_types &types, ck_error *error, Visit visit) {
-    switch (types.input) {
-    case CK_BOOL: return visit(bool8{}, wrapping{});
-    case CK_INT8: return visit(int8_t{}, wrapping{});
-    case CK_UINT8: return visit(uint8_t{}, wrapping{});
-    case CK_INT16: return visit(int16_t{}, wrapping{});
-    case CK_UINT16: return visit(uint16_t{}, wrapping{});
-    case CK_UINT32: return visit(uint32_t{}, wrapping{});
-    case CK_UINT64: return visit(uint64_t{}, wrapping{});
-    case CK_FLOAT16: return visit(__half{}, float{});
-    case CK_BFLOAT16: return visit(__nv_bfloat16{}, float{});
-    default: return with_main_type(types, error, visit);
-    }
-}
-
-template <typename Visit> int with_accumulator(const ck_types &types, ck_error *error, Visit visit) {
-    switch (types.accumulator) {
-    case CK_INT64:
-    case CK_UINT64: return visit(wrapping{});
-    case CK_FLOAT32: return visit(float{});
-    case CK_FLOAT64: return visit(double{});
-    }
-    return no_kernel(types, error);
-}
 
 // --- plans
 
-int64_t length_of(const ck_view &view) {
-    int64_t n = 1;
-    for (int d = 0; d < view.ndim; ++d) n = product(n, view.shape[d]);
-    return n;
-}
-int64_t length(const ck_call *call) {
-    return length_of(call->views[0]);
-}
-
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
     *plan = ck_plan{};
-    if (length_of(call->views[1]) != 1)
+    if (elements_of(call->views[1]) != 1)
         return ck_fail(error, CK_BAD_VALUE, "sum_of_squares", "the result is one element, and the output has %lld",
-                       static_cast<long long>(length_of(call->views[1])));
+                       static_cast<long long>(elements_of(call->views[1])));
     if (threads < 1 || threads > call->limits->max_threads_per_block)
         return ck_fail(error, CK_BAD_VALUE, "sum_of_squares",
                        "threads=%lld: a block on this device has 1 to %d threads", static_cast<long long>(threads),
@@ -184,55 +130,18 @@ int plan_cooperative(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// --- runs
+// --- runs: those of vectorized.cu are compiled by themselves
 
-// Kernels that leave their sums in `result` (the partial sums, or the output) share their arguments.
-template <typename In, typename Acc, typename... More>
-int launch(void (*kernel)(const In *, int64_t, Acc *, More...), const char *name, const ck_call *call,
-           const ck_plan *plan, const ck_context *context, ck_error *error, void *result, More... more) {
-    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
-                     static_cast<const In *>(call->views[0].data), length(call), static_cast<Acc *>(result), more...);
-}
-
-#define RUN(name, visitor, result, ...)                                                                              \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return visitor(call->types, error, [&](auto in, auto acc) {                                                  \
-            return launch(name<decltype(in), decltype(acc)>, #name, call, plan, context, error, result,              \
-                          ##__VA_ARGS__);                                                                            \
-        });                                                                                                          \
-    }
-
-RUN(single_thread, with_main_type, call->views[1].data, context->clocks)
-RUN(chunked, with_main_type, context->partials, context->clocks)
-RUN(chunked_global, with_main_type, context->partials, context->clocks)
-RUN(coalesced, with_every_type, context->partials, context->clocks)
-RUN(multi_block, with_main_type, context->partials, context->clocks)
-RUN(shared_serial, with_main_type, context->partials, context->clocks)
-RUN(tree_interleaved, with_main_type, context->partials, context->clocks)
-RUN(tree_sequential, with_main_type, context->partials, context->clocks)
-RUN(tree_unrolled, with_main_type, context->partials, context->clocks)
-RUN(warp_shuffle, with_main_type, context->partials)
-RUN(vectorized, with_every_type, context->partials)
-RUN(atomic, with_main_type, call->views[1].data)
-
-int run_cooperative(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_main_type(call->types, error, [&](auto in, auto acc) -> int {
-        using In = decltype(in);
-        using Acc = decltype(acc);
-        const auto kernel = cooperative<In, Acc>;
-        int resident = 0; // blocks a multiprocessor: the launch would fail too, but not say how many fit
-        CK_CUDA(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                           &resident, kernel, static_cast<int>(plan->block[0]), plan->shared_bytes));
-        const long long most = static_cast<long long>(resident) * call->limits->multiprocessors;
-        if (plan->grid[0] > most)
-            return ck_fail(error, CK_BAD_VALUE, "cooperative",
-                           "blocks=%u: all must be resident at once, and this device holds %lld blocks of %u threads",
-                           plan->grid[0], most, plan->block[0]);
-        return ck_launch_cooperative(context, error, "cooperative", kernel, ck_dim3(plan->grid), ck_dim3(plan->block),
-                                     plan->shared_bytes, static_cast<const In *>(call->views[0].data), length(call),
-                                     static_cast<Acc *>(context->workspace), static_cast<Acc *>(call->views[1].data));
-    });
-}
+SUM(single_thread, with_main_type, output<void>(call), context->clocks)
+SUM(chunked, with_main_type, context->partials, context->clocks)
+SUM(chunked_global, with_main_type, context->partials, context->clocks)
+SUM(coalesced, with_every_type, context->partials, context->clocks)
+SUM(multi_block, with_main_type, context->partials, context->clocks)
+SUM(shared_serial, with_main_type, context->partials, context->clocks)
+SUM(tree_interleaved, with_main_type, context->partials, context->clocks)
+SUM(tree_sequential, with_main_type, context->partials, context->clocks)
+SUM(tree_unrolled, with_main_type, context->partials, context->clocks)
+SUM(warp_shuffle, with_main_type, context->partials)
 
 // --- the last partial sums
 
@@ -246,25 +155,24 @@ template <typename Acc> Acc add_pairwise(const Acc *sums, int64_t count) {
     return sum;
 }
 
-template <typename Acc> void finish_as(const void *partials, int64_t count, void *out) {
-    *static_cast<Acc *>(out) = add_pairwise(static_cast<const Acc *>(partials), count);
+template <typename Visit> int with_accumulator(const ck_types *types, ck_error *error, Visit visit) {
+    return with_dtype<CK_INT64, CK_UINT64, CK_FLOAT32, CK_FLOAT64>(
+        types->accumulator, error, [&](auto sum) { return visit(sum_of<decltype(sum)>{}); });
 }
 
 void finish_host(const void *partials, int64_t count, const ck_types *types, void *out) {
-    switch (types->accumulator) {
-    case CK_INT64:
-    case CK_UINT64: return finish_as<wrapping>(partials, count, out);
-    case CK_FLOAT32: return finish_as<float>(partials, count, out);
-    case CK_FLOAT64: return finish_as<double>(partials, count, out);
-    }
+    (void)with_accumulator(types, NULL, [&](auto sum) {
+        using Acc = decltype(sum);
+        *static_cast<Acc *>(out) = add_pairwise(static_cast<const Acc *>(partials), count);
+        return static_cast<int>(CK_OK);
+    });
 }
 
 int finish_device(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return with_accumulator(call->types, error, [&](auto acc) {
-        using Acc = decltype(acc);
+    return with_accumulator(&call->types, error, [&](auto sum) {
+        using Acc = decltype(sum);
         return ck_launch(context, error, "finish", finish<Acc>, dim3(1), dim3(FINISH_THREADS), 0,
-                         static_cast<const Acc *>(context->partials), plan->partials,
-                         static_cast<Acc *>(call->views[1].data));
+                         static_cast<const Acc *>(context->partials), plan->partials, output<Acc>(call));
     });
 }
 

@@ -8,6 +8,7 @@
 #include "../launch.cuh"
 #include "../result_length.h"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace thread_map {
 namespace {
@@ -53,19 +54,18 @@ int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-int run_coordinates(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
+// Where there is no grid, the one thread that is started has no element.
+extent lengths_of(const ck_call *call) {
     const ck_view &array = call->views[0];
-    const bool none = elements_of(call->views[1]) == 0; // no grid: the one thread that is started has no element
-    const extent lengths = {none ? 0 : along(array, 0, array.ndim, 0), along(array, 0, array.ndim, 1),
-                            along(array, 0, array.ndim, 2)};
-    const auto launch = [&](auto element) {
-        using T = decltype(element);
-        return ck_launch(context, error, "coordinates", coordinates<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,
-                         static_cast<const T *>(array.data), static_cast<const T *>(call->views[1].data),
-                         static_cast<T *>(call->views[2].data), lengths);
-    };
-    return call->types.input == CK_INT64 ? launch(uint64_t{}) : launch(uint32_t{});
+    const bool none = elements_of(call->views[1]) == 0;
+    return {none ? 0 : along(array, 0, array.ndim, 0), along(array, 0, array.ndim, 1),
+            along(array, 0, array.ndim, 2)};
 }
+template <typename Visit> int with_number_type(const ck_call *call, ck_error *error, Visit visit) {
+    return with_unsigned_type<CK_INT32, CK_INT64>(call, error, visit);
+}
+RUN(coordinates, with_number_type, coordinates<T>, input<T>(call, 0), input<T>(call, 1), output<T>(call),
+    lengths_of(call))
 
 double depth(const ck_call *) {
     return 1;

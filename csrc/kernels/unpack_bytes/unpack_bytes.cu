@@ -4,6 +4,7 @@
 
 #include "../launch.cuh"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace unpack_bytes {
 namespace {
@@ -22,15 +23,8 @@ int plan_words(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_each(call, plan, error, 4);
 }
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return ck_launch(context, error, #name, name, ck_dim3(plan->grid), ck_dim3(plan->block), 0,                  \
-                         static_cast<const uint8_t *>(call->views[0].data),                                          \
-                         static_cast<float *>(call->views[1].data), elements_of(call->views[0]));                    \
-    }
-
-RUN(bytes)
-RUN(words)
+RUN(bytes, with_only<uint8_t>, bytes, input<T>(call, 0), output<float>(call), length(call))
+RUN(words, with_only<uint8_t>, words, input<T>(call, 0), output<float>(call), length(call))
 
 double depth(const ck_call *) {
     return 0;

@@ -9,6 +9,7 @@
 #include "../launch.cuh"
 #include "../result_length.h"
 #include "../table.h"
+#include "../types.cuh"
 
 namespace vec3 {
 namespace {
@@ -43,31 +44,13 @@ int plan_staged(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-template <typename T, typename Kernel, typename... More>
-int launch(const char *name, Kernel kernel, const ck_call *call, const ck_plan *plan, const ck_context *context,
-           ck_error *error, More... more) {
-    return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
-                     static_cast<const T *>(call->views[0].data), static_cast<float *>(call->views[1].data),
-                     vectors(call), more...);
-}
-
-int run_array_of_structs(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return launch<vector3>("array_of_structs", array_of_structs, call, plan, context, error);
-}
-
-int run_aligned(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return launch<float4>("aligned", aligned, call, plan, context, error);
-}
-
-int run_struct_of_arrays(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    const int64_t *const bytes = call->views[0].strides, item = static_cast<int64_t>(sizeof(float));
-    return launch<float>("struct_of_arrays", struct_of_arrays, call, plan, context, error, bytes[0] / item,
-                         bytes[1] / item);
-}
-
-int run_staged(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {
-    return launch<float>("staged", staged, call, plan, context, error);
-}
+RUN(array_of_structs, with_only<vector3>, array_of_structs, input<T>(call, 0), output<float>(call), vectors(call))
+RUN(aligned, with_only<float4>, aligned, input<T>(call, 0), output<float>(call), vectors(call))
+// Distances from vector to vector, and from axis to axis, in floats.
+#define STRIDE(axis) call->views[0].strides[axis] / static_cast<int64_t>(sizeof(T))
+RUN(struct_of_arrays, with_only<float>, struct_of_arrays, input<T>(call, 0), output<T>(call), vectors(call),
+    STRIDE(0), STRIDE(1))
+RUN(staged, with_only<float>, staged, input<T>(call, 0), output<T>(call), vectors(call))
 
 // The products' roundings come one beside the other, and two additions follow.
 double depth(const ck_call *) {

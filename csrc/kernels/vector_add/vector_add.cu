@@ -12,10 +12,6 @@
 namespace vector_add {
 namespace {
 
-int64_t length(const ck_call *call) {
-    return elements_of(call->views[0]);
-}
-
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
     CK_TRY(check_same_elements(call, "vector_add", error));
     return plan_row(call, plan, error, "vector_add", blocks, call->parameters[0]);
@@ -34,20 +30,10 @@ int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_blocks(call, plan, error, divide_up(divide_up(length(call), width), call->parameters[0]));
 }
 
-#define RUN(name)                                                                                                    \
-    int run_##name(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error) {           \
-        return with_any_type(call->types.input, "vector_add", error, [&](auto element) {                             \
-            using T = decltype(element);                                                                             \
-            return ck_launch(context, error, #name, name<T>, ck_dim3(plan->grid), ck_dim3(plan->block), 0,           \
-                             static_cast<const T *>(call->views[0].data),                                            \
-                             static_cast<const T *>(call->views[1].data), static_cast<T *>(call->views[2].data),     \
-                             length(call));                                                                          \
-        });                                                                                                          \
-    }
-
-RUN(naive)
-RUN(grid_stride)
-RUN(vectorized)
+#define ARRAYS input<T>(call, 0), input<T>(call, 1), output<T>(call), length(call)
+RUN(naive, with_any_type, naive<T>, ARRAYS)
+RUN(grid_stride, with_any_type, grid_stride<T>, ARRAYS)
+RUN(vectorized, with_any_type, vectorized<T>, ARRAYS)
 
 double depth(const ck_call *) {
     return 1;

@@ -1,0 +1,181 @@
+// What the launches of this folder share: sizes, the types that a kernel is compiled for, and operands from a call.
+//
+// The launches are in several files, so that a build compiles them side by side. RUN_FLAT and RUN_TILED write a run.
+#ifndef CK_MATMUL_LAUNCHES_CUH
+#define CK_MATMUL_LAUNCHES_CUH
+
+#include <type_traits>
+
+#include "operands.cuh"
+
+#include "../launch.cuh"
+#include "../sizes.h"
+#include "../types.cuh"
+
+namespace matmul {
+
+// --- sizes
+
+// Axes are counted from the end: 1 and 2 are the matrix, the stack begins at 3. A question about a row of the table
+// may come with vectors, or with stacks that are not broadcast yet.
+inline int64_t length(const ck_view &view, int axis) {
+    return axis <= view.ndim ? view.shape[view.ndim - axis] : 1;
+}
+inline int64_t stride(const ck_view &view, int axis) {
+    return view.strides[view.ndim - axis];
+}
+
+inline int64_t rows(const ck_call *call) {
+    return length(call->views[0], 2);
+}
+inline int64_t inner(const ck_call *call) {
+    return length(call->views[0], 1);
+}
+inline int64_t columns(const ck_call *call) {
+    return length(call->views[1], 1);
+}
+inline int64_t products(const ck_call *call) {
+    const ck_view &a = call->views[0], &b = call->views[1];
+    int64_t count = 1;
+    for (int axis = 3; axis <= a.ndim || axis <= b.ndim; ++axis)
+        count = product(count, length(a, axis) == 1 ? length(b, axis) : length(a, axis));
+    return count;
+}
+inline bool empty(const ck_call *call) {
+    return rows(call) == 0 || columns(call) == 0 || products(call) == 0;
+}
+
+// --- layouts and tile widths
+
+// For RUN_FLAT and RUN_TILED: visit(type, plain), with operands.cuh's word for how the operands lie.
+template <typename T, typename Visit> int with_layout(const ck_call *call, Visit visit) {
+    bool plain = products(call) == 1;
+    for (int i = 0; i < 3; ++i) plain = plain && stride(call->views[i], 1) == sizeof(T);
+    return plain ? visit(T{}, std::true_type{}) : visit(T{}, std::false_type{});
+}
+
+template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Visit visit) {
+    switch (call->parameters[0]) {
+    case 8: return visit(std::integral_constant<int, 8>{});
+    case 16: return visit(std::integral_constant<int, 16>{});
+    case 32: return visit(std::integral_constant<int, 32>{});
+    }
+    return ck_fail(error, CK_BAD_VALUE, "matmul", "tile=%lld: there are 8, 16 and 32",
+                   static_cast<long long>(call->parameters[0]));
+}
+
+// --- launches
+
+// Elements from one index to the next. A view whose distances are no whole elements is packed beforehand.
+template <typename T> int64_t step(const ck_view &view, int axis) {
+    return stride(view, axis) / static_cast<int64_t>(sizeof(T));
+}
+
+template <typename T, bool PLAIN> operands<T, PLAIN> first_operands(const ck_call *call) {
+    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
+    return {{static_cast<const T *>(a.data), step<T>(a, 2), step<T>(a, 1)},
+            {static_cast<const T *>(b.data), step<T>(b, 2), step<T>(b, 1)},
+            {static_cast<T *>(c.data), step<T>(c, 2), step<T>(c, 1)},
+            rows(call),
+            columns(call),
+            inner(call)};
+}
+
+// The axes of a stack, innermost first. Those that lie in all three views as one would are one: what is left is none
+// for two matrices, one for a plain stack, seldom more than two.
+struct stack_axes {
+    int count;
+    stack_axis axis[CK_MAX_DIMS];
+};
+
+template <typename T> stack_axes axes_of(const ck_call *call) {
+    const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
+    stack_axes axes = {};
+    for (int axis = 3; axis <= a.ndim; ++axis) {
+        const stack_axis next = {length(a, axis), step<T>(a, axis), step<T>(b, axis), step<T>(c, axis)};
+        if (next.length == 1) continue;
+        if (axes.count > 0 && axes.axis[axes.count - 1].goes_on_with(next))
+            axes.axis[axes.count - 1].length *= next.length;
+        else
+            axes.axis[axes.count++] = next;
+    }
+    return axes;
+}
+
+// Calls launch(part, products) for parts of a stack that one launch can take, of at most `most` products: as many
+// slices of the outermost axis at a time as fit, or, where one alone is too much, the parts of each.
+template <typename T, bool PLAIN, typename Launch>
+int in_parts(operands<T, PLAIN> first, const stack_axes &axes, int64_t most, Launch launch) {
+    if (axes.count == 0) return launch(operand_stack<T, PLAIN>{first, 0, {}}, 1);
+    stack_axes slice = axes;
+    const stack_axis outer = axes.axis[--slice.count];
+    int64_t size = 1;
+    for (int i = 0; i < slice.count; ++i) size = product(size, axes.axis[i].length);
+    const bool too_much = size > most || axes.count > STACK_AXES;
+    const int64_t at_once = too_much ? 1 : most / size;
+    for (int64_t done = 0; done < outer.length; done += at_once) {
+        if (too_much) {
+            CK_TRY(in_parts(first, slice, most, launch));
+        } else {
+            operand_stack<T, PLAIN> part = {first, axes.count, {}};
+            for (int i = 0; i < axes.count; ++i) part.axis[i] = axes.axis[i];
+            part.axis[slice.count].length = smaller(at_once, outer.length - done);
+            CK_TRY(launch(part, size * part.axis[slice.count].length));
+        }
+        first.skip(outer, at_once);
+    }
+    return CK_OK;
+}
+
+// As many launches as it takes: for parts of the stack, and of each product for as many rows as fit a grid's y. `own`
+// are a kernel's arguments beside the operands.
+template <typename T, bool PLAIN, typename Kernel, typename... Own>
+int launch(Kernel kernel, const char *name, const operands<T, PLAIN> &first, const ck_call *call, const ck_plan *plan,
+           const ck_context *context, ck_error *error, Own... own) {
+    if (empty(call)) return CK_OK;
+    const int64_t m = first.m, side = plan->block[1];
+    const int64_t at_once = plan->grid[1] > 1 ? plan->grid[1] * side : m; // one block in y: rows are counted in x
+    return in_parts(
+        first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T, PLAIN> &part, int64_t products) {
+            for (int64_t top = 0; top < m; top += at_once) {
+                operand_stack<T, PLAIN> rows = part;
+                rows.first.m = smaller(at_once, m - top);
+                rows.first.a.data += top * first.a.row_stride;
+                rows.first.c.data += top * first.c.row_stride;
+                const dim3 grid(plan->grid[0], plan->grid[1] > 1 ? divide_up(rows.first.m, side) : 1, products);
+                CK_TRY(ck_launch(context, error, name, kernel, grid, ck_dim3(plan->block), plan->shared_bytes, rows,
+                                 own...));
+            }
+            return static_cast<int>(CK_OK);
+        });
+}
+
+#define RUN_FLAT(name, kernel, with)                                                                                 \
+    CK_RUN(name) {                                                                                                   \
+        return with(call, error, [&](auto element) {                                                                 \
+            return with_layout<decltype(element)>(call, [&](auto type, auto plain) {                                 \
+                using T = decltype(type);                                                                            \
+                constexpr bool PLAIN = decltype(plain)::value;                                                       \
+                return launch(kernel<T, PLAIN>, #kernel, first_operands<T, PLAIN>(call), call, plan, context,        \
+                              error);                                                                                \
+            });                                                                                                      \
+        });                                                                                                          \
+    }
+
+#define RUN_TILED(name, kernel, with)                                                                                \
+    CK_RUN(name) {                                                                                                   \
+        return with(call, error, [&](auto element) {                                                                 \
+            return with_layout<decltype(element)>(call, [&](auto type, auto plain) {                                 \
+                return with_tile(call, error, [&](auto tile) {                                                       \
+                    using T = decltype(type);                                                                        \
+                    constexpr bool PLAIN = decltype(plain)::value;                                                   \
+                    return launch(kernel<T, PLAIN, decltype(tile)::value>, #kernel, first_operands<T, PLAIN>(call),  \
+                                  call, plan, context, error);                                                       \
+                });                                                                                                  \
+            });                                                                                                      \
+        });                                                                                                          \
+    }
+
+} // namespace matmul
+
+#endif

@@ -1,0 +1,65 @@
+// The plans and launches of the sample sorts. The table is in sort.cu.
+#include "sample_sort_sequential.cuh"
+#include "sample_sort.cuh"
+#include "sample_sort_launches.cuh"
+
+#include "launches.cuh"
+
+namespace sort {
+namespace {
+
+template <typename Search>
+int enqueue_sample_sort_of(const ck_call *call, const ck_context *context, workspace_cursor *space, ck_error *error) {
+    return with_key_type(call, error, [&](auto element) {
+        using T = decltype(element);
+        return enqueue_sample_sort<T, T, Search>(context, error, input<T>(call, 0), output<T>(call), length(call),
+                                                 call->parameters[0], space);
+    });
+}
+
+enum { SCATTER_STATIC_BYTES = 128 };
+
+template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(check_same_elements(call, "sort", error));
+    const int64_t n = length(call);
+    const sample_shape shape(n, call->parameters[0]);
+    const int64_t tiles = divide_up(n, TILE_KEYS);
+    CK_TRY(plan_row(call, plan, error, "sort", shape.leaves > tiles ? shape.leaves : tiles, TILE_THREADS));
+    workspace_cursor space = {nullptr};
+    CK_TRY(enqueue_sample_sort_of<Search>(call, nullptr, &space, error));
+    plan->workspace_bytes = static_cast<size_t>(space.used);
+    if (shape.levels == 0) return CK_OK;
+    plan->grid[0] = static_cast<unsigned>(tiles); // reported: the scatter
+    plan->shared_bytes = scatter_shared_bytes(Search::words(shape.bins), 2 * shape.bins);
+    if (plan->shared_bytes + SCATTER_STATIC_BYTES > call->limits->shared_per_block_optin)
+        return ck_fail(
+            error, CK_BAD_VALUE, "sort",
+            "%d bins a level take %zu bytes of shared memory, and a block on this device has %zu: bins=64 is "
+            "fewer, and more levels",
+            shape.bins, plan->shared_bytes, call->limits->shared_per_block_optin);
+    return CK_OK;
+}
+
+template <typename Search>
+int run_samples(const ck_call *call, const ck_plan *, const ck_context *context, ck_error *error) {
+    workspace_cursor space = {static_cast<char *>(context->workspace)};
+    return enqueue_sample_sort_of<Search>(call, context, &space, error);
+}
+
+} // namespace
+
+int plan_sample_sort_sequential(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_samples<sequential_search>(call, plan, error);
+}
+int plan_sample_sort(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_samples<binary_search>(call, plan, error);
+}
+
+CK_RUN(sample_sort_sequential) {
+    return run_samples<sequential_search>(call, plan, context, error);
+}
+CK_RUN(sample_sort) {
+    return run_samples<binary_search>(call, plan, context, error);
+}
+
+} // namespace sort
