@@ -1,4 +1,5 @@
-"""The variant table as Python sees it. The rows are in C, beside the kernels; nothing here repeats them."""
+"""The variant table as Python sees it. Kernels' entries are in C, beside them, and what NumPy's own do not share with
+them is in _numpy_variants.py; nothing here repeats them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from . import _display
+from . import _display, _numpy_variants
 from ._backend import Backend, emulator
 from ._dtypes import kind_of, rounding_unit, type_name
 from ._errors import unknown
@@ -188,16 +189,24 @@ class Variant:
         kind = kind_of(output)
         if kind in "biu":
             return 0.0
-        shape_tuple = tuple(tuple(map(int, s)) for s in shapes)
-        depth = emulator().error_depth(
-            self.operation, self.name, self.values(parameters), (type_name(dtype),) * len(shapes), shape_tuple
-        )
+        depth = self._depth(shapes, type_name(dtype), self.values(parameters))
         u, v = rounding_unit(accumulator), rounding_unit(output)
         if kind == "c":  # a complex product is two products and a sum, in both parts
             v *= 3
         if rms:
             return ROOT_MEAN_SQUARE * math.sqrt(depth * u * u + v * v)
         return LARGEST * (depth * u + v)
+
+    def _depth(self, shapes: Sequence[tuple[int, ...]], dtype: str, values: tuple[int, ...]) -> float:
+        """Roundings on the longest path to a result. NumPy's variant has as many as the ladder's first kernel, of any
+        type and with all that its parameters allow."""
+        row = self
+        if self.on_host:
+            row = next(row for row in variants(self.operation) if not row.on_host)
+            values = tuple(max(p.choices, default=p.high) for p in row.parameters)
+            dtype = row.types[0]
+        sizes = tuple(tuple(map(int, shape)) for shape in shapes)
+        return emulator().error_depth(row.operation, row.name, values, (dtype,) * len(sizes), sizes)
 
     def to_dict(self) -> dict[str, Any]:
         """All columns, for JSON."""
@@ -307,7 +316,38 @@ def variants(op: str) -> Variants:
 
 @functools.cache
 def _variants(op: str) -> Variants:
-    return Variants(_row(op, raw) for raw in _operation(op)["variants"])
+    kernels = [_row(op, raw) for raw in _operation(op)["variants"]]
+    return Variants([_numpy_row(op, kernels), *kernels])
+
+
+def _numpy_row(op: str, kernels: list[Variant]) -> Variant:
+    """NumPy's variant, from the kernels' and its own words."""
+    words = _numpy_variants.words(op)
+    signatures = _numpy_variants.signatures(op, [row.signatures for row in kernels])
+    return Variant(
+        operation=op,
+        name=NUMPY,
+        after=None,
+        summary=words.summary,
+        lesson=words.lesson,
+        origin=words.origin,
+        parameters=(),
+        types=tuple(taken for taken, _, _ in signatures),
+        signatures=signatures,
+        sum_order=kernels[0].sum_order,
+        deterministic=True,
+        deterministic_integers=True,
+        flushes_denormals=False,
+        compensated=False,
+        reads_clock=False,
+        cooperative=False,
+        finish="kernel",
+        capability=0,
+        capability_exact=False,
+        backends=("host",),
+        kernels=(),
+        source="",
+    )
 
 
 def having(parameter: str, rows: Iterable[Variant]) -> list[Variant]:

@@ -77,13 +77,10 @@ void work(const ck_call *call, ck_work *work) {
 
 #define LOOKUP_PARAMETERS                                                                                            \
     PARAMETERS(WORDS(mode, "what is outside of the table", "clamp", "wrap", "mirror", "border"),                     \
-               WORDS(filter, "between two elements", "linear", "nearest"),                                           \
-               RANGE(threads, "threads per block", 256, 1, 1024))
+               WORDS(filter, "between two elements", "linear", "nearest"), ANY_THREADS)
 #define CK_FOLDER LOOKUP_NAME "/"
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC, depth_software, "lookup.cuh",
-                 "NumPy, an array operation a step", "Each of the elements is gathered into an array", "M"),
     VARIANT(global_memory, FIRST, AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
             LOOKUP_PARAMETERS, depth_software, KERNELS("global_memory"), SUMMARY, LESSON, "M, T6"),
     VARIANT(texture, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,

@@ -7,8 +7,8 @@
 //             "T5, step 5"),                          // where it comes from
 //
 // and finds its functions by name: plan_tiled, run_tiled. Its source is CK_FOLDER "tiled.cuh"; a table defines
-// CK_FOLDER first. VARIANT is for kernels, LIBRARY_VARIANT for the toolkit's libraries, HOST_VARIANT for what the host
-// computes without a kernel (NumPy's own way).
+// CK_FOLDER first. VARIANT is for kernels, LIBRARY_VARIANT for the toolkit's libraries. NumPy's own way, which has no
+// kernel, is in cudakern/_numpy_variants.py.
 #ifndef CK_TABLE_H
 #define CK_TABLE_H
 
@@ -32,14 +32,12 @@
 #define I32_I64_I64 {CK_INT32, CK_INT64, CK_INT64}
 #define I64_I64_I64 {CK_INT64, CK_INT64, CK_INT64}
 
-// Inside TYPES(...): every type, computed in itself, halves in float; and those of them that NumPy has.
+// Inside TYPES(...): every type, computed in itself, halves in float.
 #define INTEGER_TYPES                                                                                                \
     SAME(INT8), SAME(UINT8), SAME(INT16), SAME(UINT16), SAME(INT32), SAME(UINT32), SAME(INT64), SAME(UINT64)
 #define ALL_TYPES                                                                                                    \
     F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32),      \
         SAME(COMPLEX64), SAME(COMPLEX128)
-#define ALL_NUMPY_TYPES                                                                                              \
-    F32_F32_F32, F64_F64_F64, SAME(BOOL), INTEGER_TYPES, SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128)
 
 #define PARAMETERS_END  {NULL, 0, {0}, 0, 0, 0, 0, NULL, {NULL}}
 #define PARAMETERS(...) {__VA_ARGS__, PARAMETERS_END}
@@ -53,8 +51,11 @@
     {#name, 0, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, static_cast<int>(ck_count_of(__VA_ARGS__)), 0, 0, 0, unit,    \
      {__VA_ARGS__}}
 
+// What most kernels leave to the caller: any block, or one of whole warps.
+#define ANY_THREADS RANGE(threads, "threads per block", 256, 1, 1024)
+#define WHOLE_WARPS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
+
 #define KERNELS(...) {__VA_ARGS__, NULL}
-#define NO_KERNELS   {NULL}
 
 #define VARIANT(name, after, capability, types, order, traits, parameters, depth, kernels, summary, lesson, origin)  \
     {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
@@ -66,18 +67,26 @@
     {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
      CK_ON_CUDA, kernels, CK_FOLDER #name ".cuh", plan_##name, run_##name}
 
-#define HOST_VARIANT(name, types, order, traits, depth, source, summary, lesson, origin)                             \
-    {#name, FIRST, summary, lesson, origin, types, NO_PARAMETERS, CK_SUM_##order, depth, traits, AT_LEAST(0),        \
-     CK_ON_HOST, NO_KERNELS, source, NULL, NULL}
-
-// The end of an operation's file. The last two are the functions that add partial results, or NULL.
-#define CK_OPERATION(name, summary, inputs, outputs, variants, work, finish_host, finish_device)                     \
+// The end of an operation's file, which has `variants` and `work` in a namespace of the operation's name. WITH: in
+// another namespace, and with the functions that add partial results.
+#define CK_OPERATION(name, summary, inputs, outputs)                                                                 \
+    CK_OPERATION_WITH(name, summary, inputs, outputs, name, NULL, NULL)
+#define CK_OPERATION_WITH(name, summary, inputs, outputs, where, finish_host, finish_device)                         \
     extern "C" {                                                                                                     \
     extern const ck_operation ck_operation_##name;                                                                   \
-    const ck_operation ck_operation_##name = {CK_ABI_VERSION, #name, summary, inputs, outputs, variants,             \
-                                              ck_length_of(variants), work, finish_host, finish_device};             \
+    const ck_operation ck_operation_##name = {CK_ABI_VERSION, #name, summary, inputs, outputs, where::variants,      \
+                                              ck_length_of(where::variants), where::work, finish_host,               \
+                                              finish_device};                                                        \
     }
 // clang-format on
+
+// Error depths that do not depend on the call.
+inline double exact(const ck_call *) {
+    return 0;
+}
+template <int COUNT> double roundings(const ck_call *) {
+    return COUNT;
+}
 
 template <typename... Values> constexpr int64_t ck_first_of(int64_t first, Values...) {
     return first;

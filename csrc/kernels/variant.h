@@ -39,7 +39,7 @@ enum {                    // traits
     CK_DETERMINISTIC_INTEGERS = 16, // deterministic for integer types only
     CK_FLUSHES_DENORMALS = 32,      // a GPU may take float32 results below the normal range for zero
 };
-enum { CK_ON_CUDA = 1, CK_ON_EMULATOR = 2, CK_ON_HOST = 4 }; // backends
+enum { CK_ON_CUDA = 1, CK_ON_EMULATOR = 2 }; // backends
 
 // Says what a call needs, and enqueues its kernels. Where a unit of its own compiles them, the table's file declares
 // them by these types: ck_run run_tiled;

@@ -46,9 +46,9 @@ static PyObject *make_kernel(const void *source, Py_ssize_t i) {
 }
 
 static PyObject *make_backends(unsigned backends) {
-    static const char *const names[] = {"cuda", "emulator", "host"}; // in the order of the bits
+    static const char *const names[] = {"cuda", "emulator"}; // in the order of the bits
     PyObject *list = PyList_New(0);
-    for (int i = 0; list != NULL && i < 3; i++) {
+    for (int i = 0; list != NULL && i < 2; i++) {
         if (!(backends & 1u << i)) continue;
         PyObject *name = PyUnicode_FromString(names[i]);
         if (name == NULL || PyList_Append(list, name) < 0) Py_CLEAR(list);

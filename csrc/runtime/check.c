@@ -112,7 +112,6 @@ int ck_check_device(const ck_operation *operation, const ck_variant *variant, co
         char others[64] = "";
         if (variant->backends & CK_ON_CUDA) add(others, sizeof others, ", ", "cuda");
         if (variant->backends & CK_ON_EMULATOR) add(others, sizeof others, ", ", "emulator");
-        if (variant->backends & CK_ON_HOST) add(others, sizeof others, ", ", "host");
         return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
                        "%s '%s' does not run on the backend %s, only on: %s", operation->name, variant->name,
                        backend_name(), others);

@@ -46,36 +46,28 @@ RUN(struct_of_arrays, with_only<uint32_t>, struct_of_arrays, fields_of<const T>(
     fields_of<const T>(call->views[1]), fields_of<T>(call->views[2]), structs(call),
     static_cast<int>(call->parameters[1]))
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     work->flops = 4 * static_cast<double>(structs(call));
     work->bytes = 3 * 16 * static_cast<double>(structs(call));
 }
 
-#define CK_FOLDER "add_fields/"
-#define KINDS     TYPES(SAME(INT32))
-#define PARAMETERS_OF_ALL                                                                                            \
-    PARAMETERS(RANGE(threads, "threads per block", 256, 1, 1024), RANGE(rounds, "additions", 1, 1, 1000))
+#define CK_FOLDER         "add_fields/"
+#define KINDS             TYPES(SAME(INT32))
+#define PARAMETERS_OF_ALL PARAMETERS(ANY_THREADS, RANGE(rounds, "additions", 1, 1, 1000))
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, KINDS, NONE, CK_DETERMINISTIC, depth, "add_fields/add_fields.cu",
-                 "NumPy's addition, field by field, on the host", "A CPU's cache lines hold whole structs", "M"),
-    VARIANT(array_of_structs, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL, depth,
+    VARIANT(array_of_structs, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL, exact,
             KERNELS("array_of_structs"), "Structs side by side, field by field",
             "Lanes that are 16 bytes apart touch four times the sectors", "M"),
     VARIANT(aligned_structs, AFTER(array_of_structs), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL,
-            depth, KERNELS("aligned_structs"), "Structs side by side, each moved at once",
+            exact, KERNELS("aligned_structs"), "Structs side by side, each moved at once",
             "A struct of 16 bytes is one access", "M, T6"),
     VARIANT(struct_of_arrays, AFTER(aligned_structs), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL,
-            depth, KERNELS("struct_of_arrays"), "An array a field, as the arrays lie",
+            exact, KERNELS("struct_of_arrays"), "An array a field, as the arrays lie",
             "Neighbouring threads read neighbouring words", "M"),
 };
 
 } // namespace
 } // namespace add_fields
 
-CK_OPERATION(add_fields, "Structs of four fields, added in place", 2, 1, add_fields::variants, add_fields::work, NULL,
-             NULL)
+CK_OPERATION(add_fields, "Structs of four fields, added in place", 2, 1)

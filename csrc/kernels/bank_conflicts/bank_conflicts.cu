@@ -39,10 +39,6 @@ int plan_padded(const ck_call *call, ck_plan *plan, ck_error *error) {
 RUN(strided, with_only<uint32_t>, strided, ARGUMENTS)
 RUN(padded, with_only<uint32_t>, padded, ARGUMENTS)
 
-double depth(const ck_call *) {
-    return 1;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double results = static_cast<double>(tiles(call)) * THREADS;
     work->flops = 2 * results * ROUNDS;
@@ -53,18 +49,15 @@ void work(const ck_call *call, ck_work *work) {
 #define STRIDE(least) RANGE(stride, "words from lane to lane", 16, least, 32)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, depth, "bank_conflicts/bank_conflicts.cu",
-                 "The same sums on the host", "Banks are a matter of time, not of results", "T6, P11"),
     VARIANT(strided, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC | CK_READS_CLOCK,
-            PARAMETERS(STRIDE(0)), depth, KERNELS("strided"), "Lanes read words that are stride apart",
+            PARAMETERS(STRIDE(0)), roundings<1>, KERNELS("strided"), "Lanes read words that are stride apart",
             "Lanes that want different words of one bank wait for each other", "T6, P11"),
     VARIANT(padded, AFTER(strided), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC | CK_READS_CLOCK,
-            PARAMETERS(STRIDE(1)), depth, KERNELS("padded"), "An unused word after every stride words",
+            PARAMETERS(STRIDE(1)), roundings<1>, KERNELS("padded"), "An unused word after every stride words",
             "An odd distance leads 32 lanes to 32 banks", "T6, P11"),
 };
 
 } // namespace
 } // namespace bank_conflicts
 
-CK_OPERATION(bank_conflicts, "Lanes read words that are some words apart in shared memory, again and again", 1, 1,
-             bank_conflicts::variants, bank_conflicts::work, NULL, NULL)
+CK_OPERATION(bank_conflicts, "Lanes read words that are some words apart in shared memory, again and again", 1, 1)

@@ -44,10 +44,6 @@ RUN(shared_atomics, with_integer_type, shared_atomics<T>, NUMBERS_AND_BINS,
     static_cast<unsigned>(plan->shared_bytes / sizeof(unsigned)))
 RUN(warp_aggregated, with_integer_type, warp_aggregated<T>, NUMBERS_AND_BINS)
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call));
     work->flops = n;
@@ -60,24 +56,21 @@ void work(const ck_call *call, ck_work *work) {
 #define NUMBER_TYPES                                                                                                 \
     TYPES(I32_I64_I64, I64_I64_I64, WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(UINT8, INT64),               \
           WIDENED(INT16, INT64), WIDENED(UINT16, INT64), WIDENED(UINT32, INT64), WIDENED(UINT64, INT64))
-#define THREADS       RANGE(threads, "threads per block", 256, 1, 1024)
-#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, NUMBER_TYPES, NONE, CK_DETERMINISTIC, depth, "bincount/bincount.cu",
-                 "NumPy's own counting, on the host", "One processor needs no turns", "P11, atomics"),
-    VARIANT(global_atomics, FIRST, AT_LEAST(60), NUMBER_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+    VARIANT(global_atomics, FIRST, AT_LEAST(60), NUMBER_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), exact,
             KERNELS("global_atomics"), "Each element adds 1 to its bin in global memory",
             "An atomic operation makes threads take turns; the order does not matter to integers", "P11, atomics"),
     VARIANT(shared_atomics, AFTER(global_atomics), AT_LEAST(60), NUMBER_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth, KERNELS("shared_atomics"), "Each block counts in shared memory, then adds",
-            "Count apart, add once: fewer meet at one place", "P11, atomics in shared memory"),
+            PARAMETERS(ANY_THREADS), exact, KERNELS("shared_atomics"),
+            "Each block counts in shared memory, then adds", "Count apart, add once: fewer meet at one place",
+            "P11, atomics in shared memory"),
     VARIANT(warp_aggregated, AFTER(shared_atomics), AT_LEAST(70), NUMBER_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(WHOLE_THREADS), depth, KERNELS("warp_aggregated"), "One addition for all lanes of a bin",
+            PARAMETERS(WHOLE_WARPS), exact, KERNELS("warp_aggregated"), "One addition for all lanes of a bin",
             "Lanes can agree among themselves before anyone goes to memory", "P11, warp aggregation"),
 };
 
 } // namespace
 } // namespace bincount
 
-CK_OPERATION(bincount, "How often each number occurs", 1, 1, bincount::variants, bincount::work, NULL, NULL)
+CK_OPERATION(bincount, "How often each number occurs", 1, 1)

@@ -29,10 +29,6 @@ template <typename Visit> int with_any_word(const ck_call *call, ck_error *error
 RUN(elementwise, with_any_word, elementwise<T>, input<T>(call, 0), output<T>(call), elements_of(call->views[1]),
     call->parameters[1], call->parameters[2], static_cast<int>(call->parameters[3]))
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     work->flops = 0;
     work->bytes =
@@ -43,20 +39,15 @@ void work(const ck_call *call, ck_work *work) {
 #define SIZES     TYPES(SAME(UINT8), SAME(INT16), SAME(INT32), F32_F32_F32, F64_F64_F64, SAME(COMPLEX128))
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, SIZES, NONE, CK_DETERMINISTIC, depth, "coalescing/coalescing.cu",
-                 "NumPy's slice, copied on the host", "A stride costs a CPU too: its caches move whole lines",
-                 "T6, P11, M"),
     VARIANT(elementwise, FIRST, AT_LEAST(60), SIZES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(RANGE(threads, "threads per block", 256, 1, 1024),
-                       RANGE(offset, "elements before the first", 0, 0, 1024),
+            PARAMETERS(ANY_THREADS, RANGE(offset, "elements before the first", 0, 0, 1024),
                        RANGE(stride, "elements from thread to thread", 1, 1, 1024),
                        RANGE(idle, "the lane that reads nothing (32: none)", 32, 0, 32)),
-            depth, KERNELS("elementwise"), "A thread an element, some elements apart",
+            exact, KERNELS("elementwise"), "A thread an element, some elements apart",
             "Memory moves sectors of 32 bytes: a warp should want all of each", "T6, P11, M"),
 };
 
 } // namespace
 } // namespace coalescing
 
-CK_OPERATION(coalescing, "A slice of an array: x[offset::stride]", 1, 1, coalescing::variants, coalescing::work, NULL,
-             NULL)
+CK_OPERATION(coalescing, "A slice of an array: x[offset::stride]", 1, 1)

@@ -60,10 +60,6 @@ RUN(scalar, with_only<uint32_t>, CHOSEN(scalar), X, output<T>(call), length(call
 RUN(array, with_only<uint32_t>, CHOSEN(array), X, output<T>(call), length(call), TABLE_WORDS)
 RUN(global, with_only<uint32_t>, CHOSEN(global), X, TABLE, output<T>(call), length(call), TABLE_WORDS)
 
-double depth(const ck_call *) {
-    return 1;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call)), numbers = static_cast<double>(elements_of(call->views[1]));
     work->flops = 2.0 * ROUNDS * n;
@@ -71,22 +67,19 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "constant_memory/"
-#define OWN                                                                                                          \
-    PARAMETERS(WORDS(index, "which number an element begins with", "uniform", "divergent"),                          \
-               RANGE(threads, "threads per block", 256, 1, 1024))
+#define OWN       PARAMETERS(WORDS(index, "which number an element begins with", "uniform", "divergent"), ANY_THREADS)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, depth, "constant_memory/mix.cuh",
-                 "NumPy, a number at a time", "Whole arrays go through the cache once for each number", "M"),
-    VARIANT(literal, FIRST, AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("literal"),
-            "The numbers in the code", "What never changes belongs into the instructions", "M, constant memory"),
-    VARIANT(scalar, AFTER(literal), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
+    VARIANT(literal, FIRST, AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
+            KERNELS("literal"), "The numbers in the code", "What never changes belongs into the instructions",
+            "M, constant memory"),
+    VARIANT(scalar, AFTER(literal), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
             KERNELS("scalar"), "Variables in __constant__ memory",
             "As fast as a literal, and the host may change it between launches", "M, constant memory"),
-    VARIANT(array, AFTER(scalar), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
+    VARIANT(array, AFTER(scalar), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
             KERNELS("array"), "An array in __constant__ memory",
             "One word for all lanes at once; different words in turn", "M, constant memory"),
-    VARIANT(global, AFTER(array), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, depth,
+    VARIANT(global, AFTER(array), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
             KERNELS("global"), "An array in global memory", "Cached too, today, and free to be read by any index",
             "M, constant memory"),
 };
@@ -94,5 +87,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace constant_memory
 
-CK_OPERATION(constant_memory, "Elements mixed with the numbers of a small table, from one of four places", 2, 1,
-             constant_memory::variants, constant_memory::work, NULL, NULL)
+CK_OPERATION(constant_memory, "Elements mixed with the numbers of a small table, from one of four places", 2, 1)

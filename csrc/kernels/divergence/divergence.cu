@@ -16,10 +16,6 @@ int plan_branches(const ck_call *call, ck_plan *plan, ck_error *error) {
 RUN(branches, with_only<uint32_t>, branches, input<T>(call, 0), output<T>(call), length(call),
     static_cast<int>(call->parameters[0]))
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call));
     work->flops = 2 * n * ROUNDS;
@@ -29,17 +25,14 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER "divergence/"
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, depth, "divergence/divergence.cu",
-                 "Both paths on the host, each for its elements", "A branch is a choice among elements", "P11"),
     VARIANT(branches, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
             PARAMETERS(
                 WORDS(branch, "who takes the second path", "first", "second", "thread", "lane", "odd_lane", "warp")),
-            depth, KERNELS("branches"), "Two paths of one length, and who takes which",
+            exact, KERNELS("branches"), "Two paths of one length, and who takes which",
             "A warp whose lanes disagree walks both paths", "P11"),
 };
 
 } // namespace
 } // namespace divergence
 
-CK_OPERATION(divergence, "One of two chains of multiplications, chosen by the thread's place", 1, 1,
-             divergence::variants, divergence::work, NULL, NULL)
+CK_OPERATION(divergence, "One of two chains of multiplications, chosen by the thread's place", 1, 1)

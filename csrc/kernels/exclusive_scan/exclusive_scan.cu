@@ -4,5 +4,4 @@
 #define SCAN_EXCLUSIVE true
 #include "launches.cuh"
 
-CK_OPERATION(exclusive_scan, "The sum of the elements before each element", 1, 1, scan::variants, scan::work, NULL,
-             NULL)
+CK_OPERATION_WITH(exclusive_scan, "The sum of the elements before each element", 1, 1, scan, NULL, NULL)

@@ -133,28 +133,22 @@ void work(const ck_call *call, ck_work *work) {
 #define MAIN_TYPES F32_F32_F32, F64_F64_F64, I32_I64_I64, I64_I64_I64, WIDENED(UINT32, UINT64), SAME(UINT64)
 #define NARROW_TYPES                                                                                                 \
     WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64), WIDENED(UINT16, UINT64)
-#define SCAN_TYPES    TYPES(MAIN_TYPES)
-#define EVERY_TYPE    TYPES(MAIN_TYPES, NARROW_TYPES)
-#define NUMPY_TYPES   TYPES(MAIN_TYPES, NARROW_TYPES, SAME(FLOAT16), SAME(COMPLEX64), SAME(COMPLEX128))
-#define THREADS       RANGE(threads, "threads per block", 256, 1, 1024)
-#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
+#define SCAN_TYPES TYPES(MAIN_TYPES)
+#define EVERY_TYPE TYPES(MAIN_TYPES, NARROW_TYPES)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, NUMPY_TYPES, SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "exclusive_scan/launches.cuh",
-                 "NumPy's own cumulative sum, on the host",
-                 "For one processor the running sum is the best there is: n additions, each element touched once",
-                 "M, prefix sum on the CPU"),
     VARIANT(serial, FIRST, AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
             KERNELS("serial"), "One thread with a running sum",
             "A running sum looks serial: each value needs the one before it", "M, calc_prefix_sum_kernel_single"),
-    VARIANT(block_chunks, AFTER(serial), AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC, PARAMETERS(THREADS),
-            depth_block_chunks, KERNELS("block_chunks"), "A chunk a thread, then what came before each chunk",
+    VARIANT(block_chunks, AFTER(serial), AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC,
+            PARAMETERS(ANY_THREADS), depth_block_chunks, KERNELS("block_chunks"),
+            "A chunk a thread, then what came before each chunk",
             "Sums can be taken apart: a chunk's scan, plus the sum of all before it", "M, figure 6.25"),
-    VARIANT(blocks, AFTER(block_chunks), AT_LEAST(60), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS),
+    VARIANT(blocks, AFTER(block_chunks), AT_LEAST(60), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS),
             depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
             "Many blocks: sums of tiles, their scan, the tiles' scans",
             "The end of a launch is the barrier of all blocks", "M, figure 6.25, by many blocks"),
-    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS),
+    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS),
             depth_lookback, KERNELS("lookback"), "One pass: blocks look back at the sums of those before them",
             "Blocks may wait for blocks that are sure to have begun", "Merrill and Garland 2016, in a fixed order"),
 };

@@ -37,10 +37,6 @@ CK_RUN(blocks) {
     });
 }
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call));
     work->flops = 2 * n;
@@ -52,12 +48,9 @@ void work(const ck_call *call, ck_work *work) {
 #define EXTENT_TYPES                                                                                                 \
     TYPES(I32_I64_I64, I64_I64_I64, WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(UINT8, INT64),               \
           WIDENED(INT16, INT64), WIDENED(UINT16, INT64), WIDENED(UINT32, INT64), SAME(UINT64))
-#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, EXTENT_TYPES, NONE, CK_DETERMINISTIC, depth, "extent/extent.cu",
-                 "NumPy's own min and max, on the host", "Two questions, two readings", "what bincount needs"),
-    VARIANT(blocks, FIRST, AT_LEAST(60), EXTENT_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(WHOLE_THREADS), depth,
+    VARIANT(blocks, FIRST, AT_LEAST(60), EXTENT_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS), exact,
             KERNELS("blocks", "of_blocks"), "Smallest and largest of each block, then of all",
             "Two answers from one reading", "what bincount needs"),
 };
@@ -65,5 +58,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace extent
 
-CK_OPERATION(extent, "The smallest and the largest of an array of integers", 1, 1, extent::variants, extent::work,
-             NULL, NULL)
+CK_OPERATION(extent, "The smallest and the largest of an array of integers", 1, 1)

@@ -82,10 +82,6 @@ RUN(blocks_2d, with_only<uint8_t>, blocks_2d, picture_of(call))
 RUN(vectorized, with_only<uint8_t>, call->views[0].shape[2] == 3 ? vectorized<3> : vectorized<4>,
     as_one_row(picture_of(call)))
 
-double depth(const ck_call *) {
-    return 1;
-}
-
 // Three products and two sums a pixel; the division rounds.
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(pixels(call));
@@ -94,25 +90,21 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "grayscale/"
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
 #define SIDE      CHOICE(side, "threads a side of a block", 16, 8, 32)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, depth, "grayscale/grayscale.cu",
-                 "NumPy's products and sums of whole channels, on the host",
-                 "Each step walks through memory once more: five passes where one would do", "P7"),
-    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
-            KERNELS("naive"), "A thread a pixel, counted through", "A flat grid must divide to find its row", "P7"),
+    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),
+            roundings<1>, KERNELS("naive"), "A thread a pixel, counted through",
+            "A flat grid must divide to find its row", "P7"),
     VARIANT(blocks_2d, AFTER(naive), AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(SIDE),
-            depth, KERNELS("blocks_2d"), "Square blocks over the picture",
+            roundings<1>, KERNELS("blocks_2d"), "Square blocks over the picture",
             "Let the grid have the shape of the data, and guard both edges", "P7"),
     VARIANT(vectorized, AFTER(blocks_2d), AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth, KERNELS("vectorized"), "Four pixels a thread, in whole words",
+            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("vectorized"), "Four pixels a thread, in whole words",
             "Bytes are too small a piece: load words, and take them apart", "T6, P11"),
 };
 
 } // namespace
 } // namespace grayscale
 
-CK_OPERATION(grayscale, "The luminance of each pixel of a picture", 1, 1, grayscale::variants, grayscale::work, NULL,
-             NULL)
+CK_OPERATION(grayscale, "The luminance of each pixel of a picture", 1, 1)

@@ -21,10 +21,6 @@ int plan_greeting(const ck_call *call, ck_plan *plan, ck_error *error) {
 RUN(greeting, with_only<uint32_t>, greeting, input<T>(call, 0), output<T>(call), length(call),
     call->parameters[LINES])
 
-double depth(const ck_call *) {
-    return 1;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call));
     work->flops = n;
@@ -34,17 +30,14 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER "hello/"
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, depth, "hello/hello.cu", "NumPy, without a word",
-                 "The host needs no kernel to add", "P, Hello World"),
     VARIANT(
         greeting, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
         PARAMETERS(RANGE(threads, "threads per block", 4, 1, 1024), RANGE(lines, "greetings at most", 0, 0, 1 << 20)),
-        depth, KERNELS("greeting"), "A thread an element, and a greeting from each",
+        roundings<1>, KERNELS("greeting"), "A thread an element, and a greeting from each",
         "Output of a kernel appears when the host synchronises", "P, Hello World"),
 };
 
 } // namespace
 } // namespace hello
 
-CK_OPERATION(hello, "Each thread's number, added to its element, and a greeting", 1, 1, hello::variants, hello::work,
-             NULL, NULL)
+CK_OPERATION(hello, "Each thread's number, added to its element, and a greeting", 1, 1)

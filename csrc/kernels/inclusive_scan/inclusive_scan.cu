@@ -4,5 +4,5 @@
 #define SCAN_EXCLUSIVE false
 #include "../exclusive_scan/launches.cuh"
 
-CK_OPERATION(inclusive_scan, "The sum of the elements up to each element, itself among them", 1, 1, scan::variants,
-             scan::work, NULL, NULL)
+CK_OPERATION_WITH(inclusive_scan, "The sum of the elements up to each element, itself among them", 1, 1, scan, NULL,
+                  NULL)

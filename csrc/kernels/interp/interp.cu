@@ -105,28 +105,24 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "interp/"
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
 #define F32_F64   WIDENED(FLOAT32, FLOAT64)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(F32_F64, F64_F64_F64), NONE, CK_DETERMINISTIC, depth_line, "interp/interp.cu",
-                 "NumPy's own interp, on the host", "NumPy computes in float64 whatever it is given", "M, T6"),
     VARIANT(global_memory, FIRST, AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth_line, KERNELS("global_memory"), "A search by halving, in global memory",
+            PARAMETERS(ANY_THREADS), depth_line, KERNELS("global_memory"), "A search by halving, in global memory",
             "Caches hold what all read; what each reads alone is slow", "M, T6"),
     VARIANT(shared, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth_line, KERNELS("shared"), "The table in shared memory",
+            PARAMETERS(ANY_THREADS), depth_line, KERNELS("shared"), "The table in shared memory",
             "A table that many search belongs near them", "M"),
     VARIANT(constant, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth_line, KERNELS("constant"), "The table in constant memory",
+            PARAMETERS(ANY_THREADS), depth_line, KERNELS("constant"), "The table in constant memory",
             "Constant memory is for what all threads read alike; a search soon is not", "M"),
     VARIANT(texture, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth_texture, KERNELS("texture"), "The hardware's filter; evenly spaced tables",
+            PARAMETERS(ANY_THREADS), depth_texture, KERNELS("texture"), "The hardware's filter; evenly spaced tables",
             "Linear interpolation for one read, if 8 bits of weight will do", "T6, M"),
 };
 
 } // namespace
 } // namespace interp
 
-CK_OPERATION(interp, "A table read between its points, along straight lines", 5, 1, interp::variants, interp::work,
-             NULL, NULL)
+CK_OPERATION(interp, "A table read between its points, along straight lines", 5, 1)

@@ -56,13 +56,9 @@ void work(const ck_call *call, ck_work *work) {
 #define OWN                                                                                                          \
     PARAMETERS(WORDS(function, "which function", "divide", "exp", "exp10", "log", "log2", "log10", "sin", "cos",     \
                      "tan", "power", "reciprocal_root", "multiply24"),                                               \
-               RANGE(repeats, "evaluations of each", 1, 1, 1 << 20),                                                 \
-               RANGE(threads, "threads per block", 256, 1, 1024))
+               RANGE(repeats, "evaluations of each", 1, 1, 1 << 20), ANY_THREADS)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, depth, "intrinsics/functions.cuh",
-                 "NumPy, in double, rounded once", "A reference is computed in more precision than what it judges",
-                 "T6"),
     VARIANT(full, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("full"),
             "C's own functions", "Right everywhere, for tens of instructions", "T6"),
     VARIANT(fast, AFTER(full), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("fast"),
@@ -72,5 +68,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace intrinsics
 
-CK_OPERATION(intrinsics, "A function of each element, in full precision and as a fast intrinsic", 2, 1,
-             intrinsics::variants, intrinsics::work, NULL, NULL)
+CK_OPERATION(intrinsics, "A function of each element, in full precision and as a fast intrinsic", 2, 1)

@@ -38,10 +38,6 @@ RUN(late, with_only<uint32_t>, late, input<T>(call, 0), output<T>(call), length(
 RUN(early, with_only<uint32_t>, early, input<T>(call, 0), output<T>(call), length(call))
 RUN(several, with_only<uint32_t>, SEVERAL, input<T>(call, 0), output<T>(call), length(call))
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call));
     work->flops = 2 * n * ROUNDS;
@@ -49,17 +45,15 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "latency/"
-#define GRID      RANGE(threads, "threads per block", 256, 1, 1024), RANGE(blocks, "blocks, at most", 264, 1, 65535)
+#define GRID      ANY_THREADS, RANGE(blocks, "blocks, at most", 264, 1, 65535)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, depth, "latency/latency.cu",
-                 "The chains as one formula, on the host", "A CPU too starts loads early, by itself", "M"),
-    VARIANT(late, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), depth,
+    VARIANT(late, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), exact,
             KERNELS("late"), "Compute, then load, then use", "A load that starts late is waited for in full", "M"),
-    VARIANT(early, AFTER(late), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), depth,
+    VARIANT(early, AFTER(late), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), exact,
             KERNELS("early"), "Load, compute, then use", "A load only starts: what follows runs beside it", "M"),
     VARIANT(several, AFTER(early), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
-            PARAMETERS(GRID, CHOICE(elements, "elements a thread has under way", 4, 1, 2, 8)), depth,
+            PARAMETERS(GRID, CHOICE(elements, "elements a thread has under way", 4, 1, 2, 8)), exact,
             KERNELS("several"), "Several elements a thread at once",
             "Waiting side by side costs what waiting once does", "M"),
 };
@@ -67,5 +61,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace latency
 
-CK_OPERATION(latency, "Each element plus a chain of multiply-adds of its index", 1, 1, latency::variants,
-             latency::work, NULL, NULL)
+CK_OPERATION(latency, "Each element plus a chain of multiply-adds of its index", 1, 1)

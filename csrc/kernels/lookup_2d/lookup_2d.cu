@@ -16,5 +16,4 @@
 #define TEXTURE_ORIGIN "M, T6"
 #include "../lookup_launches.cuh"
 
-CK_OPERATION(lookup_2d, "A table of two axes, read between its elements", 3, 1, lookup_2d::variants, lookup_2d::work,
-             NULL, NULL)
+CK_OPERATION(lookup_2d, "A table of two axes, read between its elements", 3, 1)

@@ -16,5 +16,4 @@
 #define TEXTURE_ORIGIN "M"
 #include "../lookup_launches.cuh"
 
-CK_OPERATION(lookup_3d, "A table of three axes, read between its elements", 4, 1, lookup_3d::variants,
-             lookup_3d::work, NULL, NULL)
+CK_OPERATION(lookup_3d, "A table of three axes, read between its elements", 4, 1)

@@ -173,9 +173,6 @@ void work(const ck_call *call, ck_work *work) {
 #define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements a side of a tile", 16, 8, 32))
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "matmul/matmul.cu",
-                 "NumPy's own product, on the host",
-                 "A tuned library uses caches and vector units of the CPU as well", "the reference of T5"),
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
             KERNELS("naive"), "A thread an element", "The outer loops become threads", "T5, step 1"),
     VARIANT(kahan, AFTER(naive), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
@@ -204,5 +201,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace matmul
 
-CK_OPERATION(matmul, "The product of two matrices, or of stacks of them", 2, 1, matmul::variants, matmul::work, NULL,
-             NULL)
+CK_OPERATION(matmul, "The product of two matrices, or of stacks of them", 2, 1)

@@ -71,9 +71,6 @@ RUN(shared_array, with_some_rows, CHOSEN(shared_array), ARRAYS)
 double depth(const ck_call *call) {
     return 2.0 * static_cast<double>(call->parameters[WINDOW_AT]);
 }
-double depth_numpy(const ck_call *) {
-    return 2.0 * 32;
-}
 
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(elements_of(call->views[0]));
@@ -87,9 +84,6 @@ void work(const ck_call *call, ck_work *work) {
 #define UP_TO(most) PARAMETERS(WINDOW, RANGE(threads, "threads per block", 256, 1, most))
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC, depth_numpy,
-                 "moving_sum/moving_sum.cu", "A scaled copy of the whole array for each row of the window, by NumPy",
-                 "Whole arrays go through memory once for each row that counts", "NumPy"),
     VARIANT(runtime_index, FIRST, AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC, UP_TO(1024),
             depth, KERNELS("runtime_index"), "A ring in an array of the thread, indexed by the row",
             "Registers have no addresses: an array indexed at run time is in local memory",
@@ -109,5 +103,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace moving_sum
 
-CK_OPERATION(moving_sum, "A weighted sum over the newest rows of each column: the newest counts most", 1, 1,
-             moving_sum::variants, moving_sum::work, NULL, NULL)
+CK_OPERATION(moving_sum, "A weighted sum over the newest rows of each column: the newest counts most", 1, 1)

@@ -51,10 +51,6 @@ RUN(unrolled, with_word, unrolled<T>, FLAGS_AND_BITS)
 RUN(ballot, with_word, ballot<T>, FLAGS_AND_BITS)
 RUN(vectorized, with_only<uint8_t>, vectorized, FLAGS_AND_BITS)
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const int64_t n = length(call), bytes = static_cast<int64_t>(ck_dtype_size(call->types.input));
     work->flops = static_cast<double>(n);
@@ -67,32 +63,28 @@ void work(const ck_call *call, ck_work *work) {
 #define FLAG_TYPES                                                                                                   \
     TYPES(BYTE_TYPES, WIDENED(INT16, UINT8), WIDENED(UINT16, UINT8), WIDENED(INT32, UINT8), WIDENED(UINT32, UINT8),  \
           WIDENED(INT64, UINT8), WIDENED(UINT64, UINT8))
-#define ORDER         WORDS(bitorder, "of the first flag in its byte: the highest bit or the lowest", "big", "little")
-#define THREADS       RANGE(threads, "threads per block", 256, 1, 1024)
-#define WHOLE_THREADS CHOICE(threads, "threads per block", 256, 32, 64, 128, 512, 1024)
+#define ORDER WORDS(bitorder, "of the first flag in its byte: the highest bit or the lowest", "big", "little")
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, FLAG_TYPES, NONE, CK_DETERMINISTIC, depth, "packbits/packbits.cu",
-                 "NumPy's own packing, on the host", "Bits are an eighth of bytes to move", "M, registers"),
-    VARIANT(global_memory, FIRST, AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, THREADS), depth,
-            KERNELS("global_memory"), "32 flags a thread, packed in global memory",
+    VARIANT(global_memory, FIRST, AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, ANY_THREADS),
+            exact, KERNELS("global_memory"), "32 flags a thread, packed in global memory",
             "Memory that is read and written again for each bit sets the pace", "M, registers, without its race"),
     VARIANT(register, AFTER(global_memory), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(ORDER, THREADS), depth, KERNELS("in_register"), "Packed in a register, stored once",
+            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("in_register"), "Packed in a register, stored once",
             "Keep in a register what is changed often", "M, registers"),
-    VARIANT(unrolled, AFTER(register), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, THREADS),
-            depth, KERNELS("unrolled"), "The loop over 32 flags written out",
+    VARIANT(unrolled, AFTER(register), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC,
+            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("unrolled"), "The loop over 32 flags written out",
             "A loop of known length costs nothing, and its loads do not wait for each other",
             "M, registers, unrolled"),
-    VARIANT(ballot, AFTER(unrolled), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(ORDER, WHOLE_THREADS), depth, KERNELS("ballot"), "The vote of a warp is the word",
+    VARIANT(ballot, AFTER(unrolled), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, WHOLE_WARPS),
+            exact, KERNELS("ballot"), "The vote of a warp is the word",
             "A warp's vote packs 32 flags in one instruction", "CUDA's programming guide"),
     VARIANT(vectorized, AFTER(ballot), AT_LEAST(60), TYPES(BYTE_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ORDER, THREADS), depth, KERNELS("vectorized"), "16 flags at once",
+            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("vectorized"), "16 flags at once",
             "Arithmetic on a word is arithmetic on its bytes, side by side", "T6, P11: wide accesses"),
 };
 
 } // namespace
 } // namespace packbits
 
-CK_OPERATION(packbits, "Flags packed into the bits of bytes", 1, 1, packbits::variants, packbits::work, NULL, NULL)
+CK_OPERATION(packbits, "Flags packed into the bits of bytes", 1, 1)

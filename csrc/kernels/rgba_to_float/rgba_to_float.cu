@@ -71,22 +71,19 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "rgba_to_float/"
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
 #define U8_F32    TYPES(WIDENED(UINT8, FLOAT32))
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, U8_F32, NONE, CK_DETERMINISTIC, depth, "rgba_to_float/rgba_to_float.cu",
-                 "NumPy's division, on the host", "A type is converted, then divided", "T6"),
-    VARIANT(bytes, FIRST, AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth, KERNELS("bytes"),
-            "A byte at a time", "Four requests for a word are three too many", "T6"),
-    VARIANT(packed, AFTER(bytes), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+    VARIANT(bytes, FIRST, AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), depth,
+            KERNELS("bytes"), "A byte at a time", "Four requests for a word are three too many", "T6"),
+    VARIANT(packed, AFTER(bytes), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), depth,
             KERNELS("packed"), "A pixel at a time", "A vector type is one load", "T6"),
-    VARIANT(texture, AFTER(packed), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth_texture,
-            KERNELS("texture"), "The texture unit converts", "RGBA to four floats costs no instruction", "T6"),
+    VARIANT(texture, AFTER(packed), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),
+            depth_texture, KERNELS("texture"), "The texture unit converts",
+            "RGBA to four floats costs no instruction", "T6"),
 };
 
 } // namespace
 } // namespace rgba_to_float
 
-CK_OPERATION(rgba_to_float, "An image of four bytes a pixel as floats from 0 to 1", 1, 1, rgba_to_float::variants,
-             rgba_to_float::work, NULL, NULL)
+CK_OPERATION(rgba_to_float, "An image of four bytes a pixel as floats from 0 to 1", 1, 1)

@@ -60,25 +60,20 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "saxpy/"
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "saxpy/saxpy.cu",
-                 "NumPy's own product and sum, on the host",
-                 "Two passes over memory where one would do: the product goes there and comes back", "P2"),
-    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), depth,
             KERNELS("naive"), "A thread an element", "The loop over i becomes threads: a loop's body is a kernel",
             "P2"),
-    VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS),
-            depth, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
+    VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
+            PARAMETERS(ANY_THREADS), depth, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
             "What is the same for every element is loaded once a thread", "CUDA's programming guide"),
     VARIANT(vectorized, AFTER(grid_stride), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth, KERNELS("vectorized"), "16 bytes at once",
+            PARAMETERS(ANY_THREADS), depth, KERNELS("vectorized"), "16 bytes at once",
             "Fewer instructions for the same bytes", "T6, P11"),
 };
 
 } // namespace
 } // namespace saxpy
 
-CK_OPERATION(saxpy, "A number times an array, plus an array, element by element", 3, 1, saxpy::variants, saxpy::work,
-             NULL, NULL)
+CK_OPERATION(saxpy, "A number times an array, plus an array, element by element", 3, 1)

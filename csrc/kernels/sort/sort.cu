@@ -138,10 +138,6 @@ CK_RUN(cub) {
     return ck_launch(context, error, "rotate_back", rotate_back, grid, block, 0, turned, sorted, n, count);
 }
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     work->flops = 0;
     work->bytes = 2 * static_cast<double>(length(call)) * static_cast<double>(ck_dtype_size(call->types.input));
@@ -158,42 +154,38 @@ void work(const ck_call *call, ck_work *work) {
 #define SAMPLE_KERNELS KERNELS("select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins")
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "sort/sort.cu",
-                 "NumPy's own sort, on the host",
-                 "For keys already in the computer's memory, the way to a GPU and back may cost more than the sort",
-                 "M, the reference of its sample sort (qsort)"),
-    VARIANT(radix_lists, FIRST, AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), depth,
+    VARIANT(radix_lists, FIRST, AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), exact,
             KERNELS("radix_lists"), "A thread sorts a list, bit after bit; one thread merges",
             "A radix sort takes the same steps for all keys: no divergence of the loops",
             "M, sorting with shared memory, tables 6.6 and 6.8"),
-    VARIANT(merge_serial, AFTER(radix_lists), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), depth,
+    VARIANT(merge_serial, AFTER(radix_lists), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), exact,
             KERNELS("merge_serial"), "One work list instead of two",
             "Half of the memory moved, a fifth of the time; and the best number of lists is that of the merge",
             "M, tables 6.7 and 6.8"),
-    VARIANT(merge_atomic_min, AFTER(merge_serial), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16), depth,
+    VARIANT(merge_atomic_min, AFTER(merge_serial), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16), exact,
             KERNELS("merge_atomic_min"), "The lists' threads offer their first keys by atomicMin",
             "Several threads may agree on one by an atomic minimum and a barrier", "M, table 6.10"),
     VARIANT(merge_reduction, AFTER(merge_atomic_min), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16),
-            depth, KERNELS("merge_reduction"), "The smallest first key by a tree",
+            exact, KERNELS("merge_reduction"), "The smallest first key by a tree",
             "A tree has log2 n steps and a barrier in each: for few lists that is more than the atomics cost",
             "M, table 6.11"),
-    VARIANT(merge_hybrid, AFTER(merge_reduction), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(64), depth,
+    VARIANT(merge_hybrid, AFTER(merge_reduction), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(64), exact,
             KERNELS("merge_hybrid"), "Groups of 8 lists by atomics, then the groups",
             "Two short steps where one step is long and many steps are many", "M, table 6.12"),
     VARIANT(many_blocks, AFTER(merge_hybrid), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(RANGE(lists, "lists of a block, a thread each", 64, 1, MOST_LISTS),
                        CHOICE(piece, "keys a block sorts", 1024, 256, 512, 2048, 4096)),
-            depth, KERNELS("many_blocks", "merge_runs"), "Blocks sort pieces, further launches merge them",
+            exact, KERNELS("many_blocks", "merge_runs"), "Blocks sort pieces, further launches merge them",
             "A merge can be cut into equal parts: a binary search finds where a part begins",
             "M, global memory-based sorting; its tables stop at one block"),
     VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(BINS), depth, SAMPLE_KERNELS,
+            PARAMETERS(BINS), exact, SAMPLE_KERNELS,
             "Bins by a sample, found one splitter after another; a block a bin",
             "Divide by value first, and nothing is left to merge", "M, sample sort (sequential search)"),
     VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(BINS), depth, SAMPLE_KERNELS, "Bins found by a binary search without branches",
+            PARAMETERS(BINS), exact, SAMPLE_KERNELS, "Bins found by a binary search without branches",
             "The order of a table in memory is part of the search", "M, sample sort (binary search)"),
-    LIBRARY_VARIANT(cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, depth,
+    LIBRARY_VARIANT(cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, exact,
                     KERNELS("count_negative_nans", "rotate", "rotate_back"), "The toolkit's own radix sort",
                     "For a sort that has to be fast, ask first what there is", "M itself points to the library's"),
 };
@@ -201,4 +193,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace sort
 
-CK_OPERATION(sort, "The elements in ascending order", 1, 1, sort::variants, sort::work, NULL, NULL)
+CK_OPERATION(sort, "The elements in ascending order", 1, 1)

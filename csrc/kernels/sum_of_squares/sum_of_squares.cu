@@ -264,10 +264,8 @@ void work(const ck_call *call, ck_work *work) {
 #define NARROW_TYPES                                                                                                 \
     WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64),                       \
         WIDENED(UINT16, UINT64), WIDENED(UINT32, UINT64), WIDENED(UINT64, UINT64), WIDENED(FLOAT16, FLOAT32)
-#define NUMPY_TYPES TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES)
-#define EVERY_TYPE  TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES, WIDENED(BFLOAT16, FLOAT32))
-#define THREADS     RANGE(threads, "threads per block", 256, 1, 1024)
-#define BLOCKS      RANGE(blocks, "blocks", 32, 1, 65535)
+#define EVERY_TYPE TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES, WIDENED(BFLOAT16, FLOAT32))
+#define BLOCKS     RANGE(blocks, "blocks", 32, 1, 65535)
 // The forms beyond the documents: larger blocks, and blocks=0 takes as many as suit the chip and the array.
 #define MORE_THREADS RANGE(threads, "threads per block", 512, 1, 1024)
 #define CHIP_BLOCKS  RANGE(blocks, "blocks, 0: chosen from the chip", 0, 0, 65535)
@@ -275,41 +273,37 @@ void work(const ck_call *call, ck_work *work) {
 #define CLOCKED (CK_DETERMINISTIC | CK_READS_CLOCK)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, NUMPY_TYPES, SEQUENTIAL, CK_DETERMINISTIC, depth_in_a_row, "sum_of_squares/sum_of_squares.cu",
-                 "NumPy's own dot product, on the host",
-                 "For data already in the computer's memory, the way to a GPU and back may cost more than the sum",
-                 "the reference of T3"),
     VARIANT(single_thread, FIRST, AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED, NO_PARAMETERS, depth_in_a_row,
             KERNELS("single_thread"), "One thread does it all",
             "A load takes hundreds of cycles; one thread can only wait for it", "T3; L steps 2 to 4"),
     VARIANT(chunked, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(THREADS), depth_one_block, KERNELS("chunked"), "One block, a contiguous chunk a thread",
+            PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("chunked"), "One block, a contiguous chunk a thread",
             "While one warp waits for memory, another runs", "T4, first step; L step 5"),
     VARIANT(chunked_global, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(THREADS), depth_one_block, KERNELS("chunked_global"),
+            PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("chunked_global"),
             "The same, the sums kept in global memory", "Keep a running sum in a register", "L step 5"),
     VARIANT(coalesced, AFTER(chunked), AT_LEAST(60), EVERY_TYPE, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(THREADS), depth_one_block, KERNELS("coalesced"), "Neighbouring threads read neighbours",
+            PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("coalesced"), "Neighbouring threads read neighbours",
             "What is contiguous at one moment counts, not what is contiguous for a thread",
             "T4, second step; L step 6"),
     VARIANT(multi_block, AFTER(coalesced), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(THREADS, BLOCKS), depth_multi_block, KERNELS("multi_block"), "Many blocks",
+            PARAMETERS(ANY_THREADS, BLOCKS), depth_multi_block, KERNELS("multi_block"), "Many blocks",
             "A block runs on one multiprocessor: many blocks use them all", "T4, third step; L step 7"),
     VARIANT(shared_serial, AFTER(multi_block), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(THREADS, BLOCKS), depth_shared_serial, KERNELS("shared_serial"),
+            PARAMETERS(ANY_THREADS, BLOCKS), depth_shared_serial, KERNELS("shared_serial"),
             "Thread 0 of a block adds its block's sums",
             "Threads of a block can share memory, with a barrier between", "T4, fourth step; L step 8"),
     VARIANT(tree_interleaved, AFTER(shared_serial), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(THREADS, BLOCKS), depth_tree, KERNELS("tree_interleaved"), "A tree over neighbours",
+            PARAMETERS(ANY_THREADS, BLOCKS), depth_tree, KERNELS("tree_interleaved"), "A tree over neighbours",
             "A tree adds n values in log2 n rounds", "T4, fifth step; L step 9"),
     VARIANT(tree_sequential, AFTER(tree_interleaved), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(THREADS, BLOCKS), depth_tree, KERNELS("tree_sequential"), "A tree over halves",
+            PARAMETERS(ANY_THREADS, BLOCKS), depth_tree, KERNELS("tree_sequential"), "A tree over halves",
             "Keep working threads and their addresses side by side", "T4, sixth step"),
     VARIANT(tree_unrolled, AFTER(tree_sequential), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
             PARAMETERS(BLOCKS), depth_tree_unrolled, KERNELS("tree_unrolled"), "The tree written out for 256 threads",
             "A shape known beforehand needs no loop, and one warp no block barrier", "T4, last step"),
     VARIANT(warp_shuffle, AFTER(tree_unrolled), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
-            PARAMETERS(THREADS, BLOCKS), depth_warp_shuffle, KERNELS("warp_shuffle"),
+            PARAMETERS(ANY_THREADS, BLOCKS), depth_warp_shuffle, KERNELS("warp_shuffle"),
             "Lanes hand their sums on directly", "Lanes of a warp can read each other's registers", "named in P11"),
     VARIANT(vectorized, AFTER(warp_shuffle), AT_LEAST(60), EVERY_TYPE, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
             PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("vectorized"),
@@ -327,5 +321,5 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace sum_of_squares
 
-CK_OPERATION(sum_of_squares, "The sum of the squares of all elements", 1, 1, sum_of_squares::variants,
-             sum_of_squares::work, sum_of_squares::finish_host, sum_of_squares::finish_device)
+CK_OPERATION_WITH(sum_of_squares, "The sum of the squares of all elements", 1, 1, sum_of_squares,
+                  sum_of_squares::finish_host, sum_of_squares::finish_device)

@@ -67,10 +67,6 @@ template <typename Visit> int with_number_type(const ck_call *call, ck_error *er
 RUN(coordinates, with_number_type, coordinates<T>, input<T>(call, 0), input<T>(call, 1), output<T>(call),
     lengths_of(call))
 
-double depth(const ck_call *) {
-    return 1;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(elements_of(call->views[0]));
     const double threads = static_cast<double>(elements_of(call->views[1]));
@@ -81,15 +77,12 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER "thread_map/"
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(SAME(INT32), SAME(INT64)), NONE, CK_DETERMINISTIC, depth, "thread_map/thread_map.cu",
-                 "The same map by slices, on the host", "A grid over an array is a tiling", "P4 to P7"),
     VARIANT(coordinates, FIRST, AT_LEAST(60), TYPES(SAME(INT32), SAME(INT64)), NONE, CK_DETERMINISTIC, NO_PARAMETERS,
-            depth, KERNELS("coordinates"), "Each thread adds its number to its element",
+            roundings<1>, KERNELS("coordinates"), "Each thread adds its number to its element",
             "Place in the grid = block's place * block's length + place in the block, axis by axis", "P4 to P7"),
 };
 
 } // namespace
 } // namespace thread_map
 
-CK_OPERATION(thread_map, "Each thread of a grid adds its number to its element", 2, 1, thread_map::variants,
-             thread_map::work, NULL, NULL)
+CK_OPERATION(thread_map, "Each thread of a grid adds its number to its element", 2, 1)

@@ -26,10 +26,6 @@ int plan_words(const ck_call *call, ck_plan *plan, ck_error *error) {
 RUN(bytes, with_only<uint8_t>, bytes, input<T>(call, 0), output<float>(call), length(call))
 RUN(words, with_only<uint8_t>, words, input<T>(call, 0), output<float>(call), length(call))
 
-double depth(const ck_call *) {
-    return 0;
-}
-
 void work(const ck_call *call, ck_work *work) {
     work->flops = 0;
     work->bytes = 5 * static_cast<double>(elements_of(call->views[0]));
@@ -37,14 +33,11 @@ void work(const ck_call *call, ck_work *work) {
 
 #define CK_FOLDER "unpack_bytes/"
 #define KINDS     TYPES(WIDENED(UINT8, FLOAT32))
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, KINDS, NONE, CK_DETERMINISTIC, depth, "unpack_bytes/unpack_bytes.cu",
-                 "NumPy's conversion, on the host", "A conversion is a matter of memory", "M"),
-    VARIANT(bytes, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth, KERNELS("bytes"),
-            "A thread reads a byte", "A warp that reads bytes asks for 32 of them at a time", "M"),
-    VARIANT(words, AFTER(bytes), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
+    VARIANT(bytes, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), exact,
+            KERNELS("bytes"), "A thread reads a byte", "A warp that reads bytes asks for 32 of them at a time", "M"),
+    VARIANT(words, AFTER(bytes), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), exact,
             KERNELS("words"), "A thread reads four bytes as a word and takes it apart",
             "The same bytes in a quarter of the requests", "M"),
 };
@@ -52,4 +45,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace unpack_bytes
 
-CK_OPERATION(unpack_bytes, "Bytes as floats", 1, 1, unpack_bytes::variants, unpack_bytes::work, NULL, NULL)
+CK_OPERATION(unpack_bytes, "Bytes as floats", 1, 1)

@@ -64,27 +64,24 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "vec3/"
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, depth, "vec3/vec3.cu",
-                 "Squares and their sums, on the host", "Where data lie matters to a CPU too", "T6"),
-    VARIANT(array_of_structs, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS),
-            depth, KERNELS("array_of_structs"), "Structs of 12 bytes, side by side",
+    VARIANT(array_of_structs, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
+            PARAMETERS(ANY_THREADS), depth, KERNELS("array_of_structs"), "Structs of 12 bytes, side by side",
             "No load has 12 bytes: three loads, whose lanes are 12 bytes apart", "T6"),
     VARIANT(aligned, AFTER(array_of_structs), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth, KERNELS("aligned"), "Structs of 16 bytes, 4 of them unused",
+            PARAMETERS(ANY_THREADS), depth, KERNELS("aligned"), "Structs of 16 bytes, 4 of them unused",
             "One load a vector, for a third more bytes", "T6"),
     VARIANT(struct_of_arrays, AFTER(aligned), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth, KERNELS("struct_of_arrays"),
+            PARAMETERS(ANY_THREADS), depth, KERNELS("struct_of_arrays"),
             "All x, then all y, then all z, as the array lies", "Neighbouring threads read neighbouring floats",
             "T6"),
     VARIANT(staged, AFTER(struct_of_arrays), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth, KERNELS("staged"), "Structs of 12 bytes by way of shared memory",
+            PARAMETERS(ANY_THREADS), depth, KERNELS("staged"), "Structs of 12 bytes by way of shared memory",
             "Shared memory does not mind a distance of three words", "T6"),
 };
 
 } // namespace
 } // namespace vec3
 
-CK_OPERATION(vec3, "The squared lengths of vectors of three floats", 1, 1, vec3::variants, vec3::work, NULL, NULL)
+CK_OPERATION(vec3, "The squared lengths of vectors of three floats", 1, 1)

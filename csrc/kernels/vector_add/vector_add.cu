@@ -35,10 +35,6 @@ RUN(naive, with_any_type, naive<T>, ARRAYS)
 RUN(grid_stride, with_any_type, grid_stride<T>, ARRAYS)
 RUN(vectorized, with_any_type, vectorized<T>, ARRAYS)
 
-double depth(const ck_call *) {
-    return 1;
-}
-
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call));
     work->flops = n;
@@ -46,25 +42,20 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "vector_add/"
-#define THREADS   RANGE(threads, "threads per block", 256, 1, 1024)
 
 const ck_variant variants[] = {
-    HOST_VARIANT(numpy, TYPES(ALL_NUMPY_TYPES), NONE, CK_DETERMINISTIC, depth, "vector_add/vector_add.cu",
-                 "NumPy's own addition, on the host",
-                 "A GPU adds faster, but the way there and back costs more than the addition", "P4 to P6"),
-    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS), depth,
-            KERNELS("naive"), "A thread an element", "More threads than elements are started: if (i < n)",
-            "P4 to P6"),
-    VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(THREADS),
-            depth, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
+    VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),
+            roundings<1>, KERNELS("naive"), "A thread an element",
+            "More threads than elements are started: if (i < n)", "P4 to P6"),
+    VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
+            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
             "One launch fits every length, and blocks are started once", "CUDA's programming guide"),
     VARIANT(vectorized, AFTER(grid_stride), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(THREADS), depth, KERNELS("vectorized"), "16 bytes at once",
+            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("vectorized"), "16 bytes at once",
             "Fewer instructions for the same bytes", "T6, P11"),
 };
 
 } // namespace
 } // namespace vector_add
 
-CK_OPERATION(vector_add, "The sum of two arrays, element by element", 2, 1, vector_add::variants, vector_add::work,
-             NULL, NULL)
+CK_OPERATION(vector_add, "The sum of two arrays, element by element", 2, 1)
