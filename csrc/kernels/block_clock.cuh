@@ -6,7 +6,7 @@
 #define CK_BLOCK_CLOCK_CUH
 
 #include "device_extras.cuh"
-#include "variant.h"
+#include "call.h"
 
 __device__ __forceinline__ void note_start(ck_clock *clocks) {
     if (threadIdx.x == 0) {

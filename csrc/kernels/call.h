@@ -1,4 +1,5 @@
-// What a call of a variant is made of: arrays, the plan, the context, and the launcher that takes every launch.
+// The launch contract: what a call of a variant is made of. Arrays, the plan, the context, and the launcher that takes
+// every launch. (What describes a variant is in variant.h; kernels and their launches need only this file.)
 //
 //   plan (sizes only, on the host)  ->  the runtime takes memory, lays operands out on the device, acquires bindings
 //   ->  run  ->  finish (the host adds partial results of host arrays; where results stay on the device, finish_device
@@ -177,6 +178,12 @@ typedef struct ck_context {
     ck_clock *clocks;                // plan.clock_blocks records
     ck_bound bound[CK_MAX_BINDINGS]; // of plan.bindings
 } ck_context;
+
+// --- the two functions of a variant -------------------------------------------------------------------------------
+// The first says what a call needs, the second enqueues its kernels. Where a unit of its own compiles one of them, the
+// table's file declares it by these types: ck_run run_naive;
+typedef int ck_plan_of(const ck_call *call, ck_plan *plan, ck_error *error);
+typedef int ck_run(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
-// The variant table's types: what a folder of kernels tells everything above it.
+// The variant table's types: what a folder of kernels tells everything above it. (What a call needs is in call.h.)
 //
-// A folder csrc/kernels/<operation>/ holds one .cuh a variant and one <operation>.cu, which defines
+// A folder csrc/kernels/<operation>/ holds one .cuh a variant and an <operation>.cu, which defines
 // `const ck_operation ck_operation_<operation>`: a row a variant, in the order of the ladder. The build finds the
 // folders; nothing else lists them. Dispatch, Python's variants(), the tests, ladders and documents read the rows.
 #ifndef CK_VARIANT_H
@@ -41,11 +41,6 @@ enum {                    // traits
 };
 enum { CK_ON_CUDA = 1, CK_ON_EMULATOR = 2 }; // backends
 
-// Says what a call needs, and enqueues its kernels. Where a unit of its own compiles them, the table's file declares
-// them by these types: ck_run run_tiled;
-typedef int ck_plan_of(const ck_call *call, ck_plan *plan, ck_error *error);
-typedef int ck_run(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
-
 typedef struct ck_variant {
     const char *name;
     const char *after;            // the step it comes after; NULL: a ladder begins here
@@ -79,7 +74,7 @@ typedef struct ck_operation {
     void (*finish_host)(const void *partials, int64_t count, const ck_types *types, void *out);
     // The same by a kernel, into the output view: for results that stay on the device. Not called for one partial
     // result of the output's type: context.partials is the output then.
-    int (*finish_device)(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error);
+    ck_run *finish_device;
 } ck_operation;
 
 #ifdef __cplusplus

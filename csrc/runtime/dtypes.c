@@ -1,7 +1,7 @@
 // Element types: one list, from which size, name and look-up follow.
 #include <string.h>
 
-#include "../kernels/variant.h"
+#include "../kernels/call.h"
 
 static const struct {
     const char *name;

@@ -14,7 +14,7 @@
 #ifndef CK_MATMUL_PITCHED_CUH
 #define CK_MATMUL_PITCHED_CUH
 
-#include "../variant.h"
+#include "../call.h"
 #include "shared_row.cuh" // the kernel
 
 namespace matmul {
