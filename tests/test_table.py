@@ -22,6 +22,7 @@ from cases import (
     small_shape,
 )
 from cuda_api import ROOT
+from cudakern import _numpy_variants
 from cudakern._dtypes import NAMES
 from cudakern._operations import registry
 
@@ -112,6 +113,21 @@ def test_the_ladders_of_the_documents(operation, names):
         )
     ]
     assert steps == [name for name in names if name in steps]  # the order of the documents
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_numpys_variant_comes_first(operation):
+    first, *kernels = cudakern.variants(operation)
+    assert (first.name, first.backends, first.kernels, first.parameters) == ("numpy", ("host",), (), ())
+    assert first.deterministic
+    assert first.summary
+    assert first.lesson
+    assert all(accumulator == result for _, accumulator, result in first.signatures)
+    assert {dtype for row in kernels for dtype in row.types} - {"bfloat16"} <= set(first.types)
+
+
+def test_words_of_numpys_variants_are_of_operations():
+    assert set(_numpy_variants.WORDS) <= set(OPERATIONS)
 
 
 def test_traits_of_the_documents_steps():

@@ -109,11 +109,13 @@ template <typename T> T *output(const ck_call *call) {
                       [[maybe_unused]] const ck_context *context, [[maybe_unused]] ck_error *error)
 
 // `with` is a visitor of types.cuh, and T the type that it visits. A kernel with a comma stands in brackets.
-#define RUN(variant, with, kernel, ...)                                                                              \
+// RUN_NAMED: where the kernel has another name than the variant.
+#define RUN(variant, with, kernel, ...) RUN_NAMED(variant, #variant, with, kernel, __VA_ARGS__)
+#define RUN_NAMED(variant, name, with, kernel, ...)                                                                  \
     CK_RUN(variant) {                                                                                                \
         return with(call, error, [&](auto element) {                                                                 \
             using T [[maybe_unused]] = decltype(element);                                                            \
-            return ck_launch(context, error, #variant, kernel, ck_dim3(plan->grid), ck_dim3(plan->block),            \
+            return ck_launch(context, error, name, kernel, ck_dim3(plan->grid), ck_dim3(plan->block),                \
                              plan->shared_bytes, __VA_ARGS__);                                                       \
         });                                                                                                          \
     }

@@ -46,7 +46,7 @@ int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
 #define FLAGS_AND_BITS                                                                                               \
     input<T>(call, 0), output<uint8_t>(call), length(call), call->parameters[0] == BIG ? FLAGS_A_BYTE - 1 : 0
 RUN(global_memory, with_word, global_memory<T>, FLAGS_AND_BITS)
-RUN(register, with_word, in_register<T>, FLAGS_AND_BITS)
+RUN_NAMED(register, "in_register", with_word, in_register<T>, FLAGS_AND_BITS) // a word of C++
 RUN(unrolled, with_word, unrolled<T>, FLAGS_AND_BITS)
 RUN(ballot, with_word, ballot<T>, FLAGS_AND_BITS)
 RUN(vectorized, with_only<uint8_t>, vectorized, FLAGS_AND_BITS)
