@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,6 @@ from ._devices import Device
 from ._native import Native, View
 from ._streams import stream_handle
 from ._transfer import Array
-
-Number = TypeVar("Number")
 
 #: What an array of any library has one of.
 _ARRAYS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__array_interface__", "shape")
@@ -57,6 +55,10 @@ class DeviceArray:
     __slots__ = ("__weakref__", "_native", "_view")
     _native: Native
     _view: View
+
+    #: What ``@`` calls. The module of matmul, which needs this one, sets it: when the interpreter ends, nothing can be
+    #: imported any more.
+    _matmul: ClassVar[Callable[..., Any]]
 
     #: NumPy's own operators and functions leave it alone.
     __array_ufunc__ = None
@@ -388,38 +390,32 @@ class DeviceArray:
     # --- operators ---------------------------------------------------------------------------------------------------
     def __matmul__(self, other: Any) -> DeviceArray:
         """``cudakern.matmul(self, other)``."""
-        if not self._multiplies(other):
-            return NotImplemented
-        product: DeviceArray = _matmul(self, other)
-        return product
+        result: DeviceArray = self._product(other, self, other)
+        return result
 
     def __rmatmul__(self, other: Any) -> DeviceArray:
         """``cudakern.matmul(other, self)``."""
-        if not self._multiplies(other):
-            return NotImplemented
-        product: DeviceArray = _matmul(other, self)
-        return product
+        result: DeviceArray = self._product(other, other, self)
+        return result
 
     def __imatmul__(self, other: Any) -> DeviceArray:
         """``cudakern.matmul(self, other, out=self)``."""
-        if not self._multiplies(other):
-            return NotImplemented
-        _matmul(self, other, out=self)
-        return self
+        result: DeviceArray = self._product(other, self, other, self)
+        return result
 
-    def _multiplies(self, other: Any) -> bool:
-        """False for what is no array (the other operand may know better); ValueError for scalars, as NumPy's."""
+    def _product(self, other: Any, a: Any, b: Any, out: DeviceArray | None = None) -> Any:
+        """NotImplemented for an ``other`` that is no array, which may know better; ValueError for scalars, as NumPy."""
         if type(other) is not DeviceArray:
             if isinstance(other, np.generic):
-                return False
+                return NotImplemented
             if not isinstance(other, (list, tuple)) and not any(hasattr(other, name) for name in _ARRAYS):
-                return False
+                return NotImplemented
         if not self._view.shape or getattr(other, "shape", None) == ():
             raise ValueError(
                 "@ takes matrices and vectors, and one operand is a scalar, an array of no axes: "
                 "a DeviceArray has no elementwise product, take .get() and *"
             )
-        return True
+        return DeviceArray._matmul(a, b, out=out)
 
     def _not_offered(self, *others: Any) -> NoReturn:
         """Elementwise arithmetic and comparisons are not offered: TypeError says what to do."""
@@ -500,7 +496,3 @@ class DeviceArray:
 
     def _repr_html_(self) -> str:
         return _show.markup(self._view, self._native)
-
-
-# Here, since it needs the class; not in the operators, since nothing can be imported when the interpreter ends.
-from ._operations.matmul import matmul as _matmul  # noqa: E402

@@ -131,6 +131,8 @@ def magnitude(a: Array, b: Array) -> Array:
     return reference(np.abs(a), np.abs(b))
 
 
+DeviceArray._matmul = staticmethod(matmul)  # for @, whose module cannot import this one, which needs it
+
 OPERATION = Operation(
     name=NAME,
     position=20,
