@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import json
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from typing import Any, TypeVar, cast
 
 from . import _display
 from ._errors import CudaError, unknown
+from ._installed import PACKAGE, why_no_gpu_module
 from ._native import INTERFACE, Native
 
 NAMES = ("cuda", "emulator")
@@ -41,8 +41,8 @@ _entered: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("cudakern_ente
 Given = TypeVar("Given")
 
 
-@dataclass(frozen=True)
-class Backend:
+@dataclass(frozen=True, repr=False)
+class Backend(_display.Shown):
     """The backend that answers calls: its ``name``, the index of its ``device``, and ``why`` this one."""
 
     name: str
@@ -93,9 +93,10 @@ class Backend:
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
 
-    def _repr_html_(self) -> str:
-        rows = [["backend", self.name], ["device", f"{self.device}: {self.device_name}"], ["why", self.why]]
-        return _display.Table("", ["", ""], rows).html()
+    def table(self) -> _display.Table:
+        """What it is, as a notebook shows it."""
+        rows = [("backend", self.name), ("device", f"{self.device}: {self.device_name}"), ("why", self.why)]
+        return _display.facts(rows)
 
 
 @dataclass(frozen=True)
@@ -136,9 +137,8 @@ def emulator() -> Native:
     except ModuleNotFoundError as error:
         if error.name != "cudakern._emulator":
             raise
-        folder = Path(__file__).resolve().parent.parent
         raise ImportError(
-            f"cudakern is not built: {folder} holds its sources only. "
+            f"cudakern is not built: {PACKAGE.parent} holds its sources only. "
             f"Run `pip install -e .` in that folder, then import it again."
         ) from None
     except ImportError as error:
@@ -156,7 +156,9 @@ def _cuda() -> tuple[Native | None, str]:
         native = _load("_cuda")
     except ImportError as error:
         built = not (isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda")
-        reason = f"the GPU module cannot be loaded ({error})" if built else _why_not_built()
+        reason = f"the GPU module cannot be loaded ({error})" if built else "this build has no GPU module"
+        if not built and (why := why_no_gpu_module()):
+            reason += f": {why}"
         if gpu_is_there():
             _warn(reason)
         return None, reason
@@ -168,15 +170,6 @@ def _cuda() -> tuple[Native | None, str]:
         _warn(reason)
         return None, reason
     return native, ""
-
-
-def _why_not_built() -> str:
-    """What the build said of the GPU module that it did not make."""
-    said = ""
-    with contextlib.suppress(OSError, ValueError, LookupError):
-        report = json.loads((Path(__file__).parent / "lib" / "build.json").read_text(encoding="utf-8"))
-        said = f": {report['_cuda']['why_not']}"
-    return f"this build has no GPU module{said}"
 
 
 def gpu_is_there() -> bool:
@@ -193,11 +186,8 @@ def gpu_is_there() -> bool:
 
 
 def _warn(reason: str) -> None:
-    warnings.warn(
-        f"there is a GPU, but cudakern cannot use it: {reason}; the emulator answers instead",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    words = f"there is a GPU, but cudakern cannot use it: {reason}; the emulator answers instead"
+    warnings.warn(words, RuntimeWarning, stacklevel=2)
 
 
 def backend() -> Backend:
@@ -209,7 +199,6 @@ def backend() -> Backend:
     Returns
     -------
     Backend
-        With ``name`` ("cuda" or "emulator"), ``device`` (index), ``why`` and ``properties``.
 
     Raises
     ------
@@ -313,10 +302,8 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
 
     Raises
     ------
-    ValueError
-        An unknown name.
-    CudaError
-        "cuda", and there is no GPU that works.
+    ValueError, CudaError
+        An unknown name; "cuda", and there is no GPU that works.
 
     Examples
     --------

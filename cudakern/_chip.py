@@ -1,24 +1,53 @@
-"""What a chip could do at most: the limits that measured figures are compared with."""
+"""Facts about chips, from the file that the emulator is compiled with; and what a chip could do at most."""
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import Any, NamedTuple
 
-#: Results an SM and cycle of (float32, float64) multiply-adds, by compute capability: the table "Throughput of native
-#: arithmetic instructions" of the CUDA C++ Programming Guide. A chip that is not here has no known limit.
-MULTIPLY_ADDS = {
-    70: (64, 32),
-    72: (64, 32),
-    75: (64, 2),
-    80: (64, 32),
-    86: (128, 2),
-    87: (128, 2),
-    89: (128, 2),
-    90: (128, 64),
-    100: (128, 64),
-    120: (128, 2),
-    121: (128, 2),
-}
+from ._installed import HEADERS
+
+KB = 1024
+
+
+class Multiprocessor(NamedTuple):
+    """What a multiprocessor of a compute capability has, and how it is given out; emulator_chips.h has the sources."""
+
+    warps: int  #: that it holds at once
+    blocks: int  #: that it holds at once
+    shared: int  #: bytes of shared memory
+    shared_per_block: int  #: the most that a block may have, by opt-in where that is more than 48 KB
+    reserved: int  #: bytes of shared memory that the system takes a block
+    shared_unit: int  #: bytes: shared memory is given out in pieces of this size
+    registers: int  #: of 32 bits
+    registers_per_block: int
+    partitions: int  #: of the registers; a warp's lie in one of them
+    float32: int  #: multiply-adds a cycle, which are the "CUDA cores"
+    float64: int  #: multiply-adds a cycle; 0: not known
+
+
+class Chip(NamedTuple):
+    """A chip by name."""
+
+    capability: int  #: 90 is 9.0
+    multiprocessors: int
+
+
+_LINES = re.findall(r"^(CAPABILITY|CHIP)\((.*)\)$", (HEADERS / "emulator_chips.h").read_text(encoding="utf-8"), re.M)
+_ENTRIES = [(kind, ast.literal_eval(f"({numbers})")) for kind, numbers in _LINES]
+
+
+def _multiprocessor(warps: int, blocks: int, *figures: int) -> Multiprocessor:
+    shared, by_opt_in, reserved, unit, registers, of_block, partitions, float32, float64 = figures
+    sizes = shared * KB, by_opt_in * KB, reserved * KB, unit
+    return Multiprocessor(warps, blocks, *sizes, registers * KB, of_block * KB, partitions, float32, float64)
+
+
+#: By compute capability: 90 is 9.0.
+MULTIPROCESSORS = {entry[0]: _multiprocessor(*entry[1:]) for kind, entry in _ENTRIES if kind == "CAPABILITY"}
+#: By name.
+CHIPS = {entry[0]: Chip(entry[2], entry[3]) for kind, entry in _ENTRIES if kind == "CHIP"}
 
 
 class Limit(NamedTuple):
@@ -37,10 +66,8 @@ def bandwidth(device: dict[str, Any]) -> float | None:
 def peak(device: dict[str, Any], dtype: str) -> float | None:
     """FLOPs a second of plain multiply-adds (two FLOPs each), without tensor cores; None if not known."""
     major, minor = device["capability"]
-    lanes = MULTIPLY_ADDS.get(10 * major + minor)
-    if lanes is None or dtype not in ("float32", "float64"):
-        return None
-    return float(2 * lanes[dtype == "float64"] * device["multiprocessors"] * device["clock_khz"] * 1e3) or None
+    rate = getattr(MULTIPROCESSORS.get(10 * major + minor), dtype, 0) if dtype in ("float32", "float64") else 0
+    return float(2 * rate * device["multiprocessors"] * device["clock_khz"] * 1e3) or None
 
 
 def limit(device: dict[str, Any], dtype: str, flops: float, bytes: float) -> Limit | None:

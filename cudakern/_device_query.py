@@ -6,39 +6,58 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _display
+from ._chip import MULTIPROCESSORS
 from ._devices import Device, resolve
 
-#: float32 lanes of a multiprocessor ("CUDA cores"), by compute capability: the architectures' white papers and the
-#: table of arithmetic throughput in the programming guide.
-CORES = {
-    35: 192,
-    37: 192,
-    50: 128,
-    52: 128,
-    53: 128,
-    60: 64,
-    61: 128,
-    62: 128,
-    70: 64,
-    72: 64,
-    75: 64,
-    80: 64,
-    86: 128,
-    87: 128,
-    89: 128,
-    90: 128,
-    100: 128,
-    101: 128,
-    103: 128,
-    110: 128,
-    120: 128,
-    121: 128,
-}
 COMPUTE_MODES = ("default", "exclusive", "prohibited", "exclusive process")
+
+#: deviceQuery's lines, in its order: what each tells, and how, by the names of DeviceQuery's attributes.
+LINES = (
+    ("CUDA driver version / runtime version", "{driver_version} / {runtime_version}"),
+    ("CUDA capability, major.minor", "{capability}"),
+    ("Total amount of global memory", "{memory_mib:,.0f} MiB ({memory_bytes} bytes)"),
+    ("Multiprocessors, CUDA cores each", "({multiprocessors}), ({cores_per_multiprocessor}){cores}"),
+    ("GPU's highest clock rate", "{clock_khz}"),
+    ("Memory clock rate", "{memory_clock_khz}"),
+    ("Memory bus width", "{memory_bus_bits}-bit"),
+    ("L2 cache size", "{l2_bytes} bytes"),
+    ("Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={texture_3d}"),
+    ("Maximum layered 1D texture size, layers", "1D=({texture_1d_layered[0]}), {texture_1d_layered[1]} layers"),
+    (
+        "Maximum layered 2D texture size, layers",
+        "2D=({texture_2d_layered[0]}, {texture_2d_layered[1]}), {texture_2d_layered[2]} layers",
+    ),
+    ("Total amount of constant memory", "{total_constant} bytes"),
+    ("Total amount of shared memory per block", "{shared_per_block} bytes"),
+    ("... by opt-in", "{shared_per_block_optin} bytes"),
+    ("Total shared memory per multiprocessor", "{shared_per_multiprocessor} bytes"),
+    ("Total number of registers per block", "{registers_per_block}"),
+    ("Warp size", "{warp_size}"),
+    ("Maximum number of threads per multiprocessor", "{max_threads_per_multiprocessor}"),
+    ("Maximum number of blocks per multiprocessor", "{max_blocks_per_multiprocessor}"),
+    ("Maximum number of threads per block", "{max_threads_per_block}"),
+    ("Maximum size of a block (x,y,z)", "{max_block_dims}"),
+    ("Maximum size of a grid (x,y,z)", "{max_grid}"),
+    ("Maximum memory pitch", "{max_pitch} bytes"),
+    ("Texture alignment", "{texture_alignment} bytes"),
+    ("Concurrent copy and kernel execution", "{copies_overlap} with {async_engines} copy engine(s)"),
+    ("Run time limit on kernels", "{kernel_timeout}"),
+    ("Integrated GPU sharing host memory", "{integrated}"),
+    ("Support for mapped page-locked host memory", "{maps_host_memory}"),
+    ("Surface alignment", "{surface_alignment} bytes"),
+    ("ECC enabled", "{ecc}"),
+    ("TCC driver", "{tcc_driver}"),
+    ("Unified addressing", "{unified_addressing}"),
+    ("Managed memory", "{managed_memory}"),
+    ("Compute preemption", "{compute_preemption}"),
+    ("Cooperative launch", "{cooperative}"),
+    ("PCI domain ID / bus ID / location ID", "{pci[0]} / {pci[1]} / {pci[2]}"),
+    ("Compute mode", "{compute_mode}"),
+)
 
 
 @dataclass(frozen=True, repr=False)
-class DeviceQuery:
+class DeviceQuery(_display.Shown):
     """A device's description: attributes, and the text of deviceQuery in its order (``str()``)."""
 
     backend: str  #: "cuda" or "emulator"
@@ -96,95 +115,42 @@ class DeviceQuery:
 
     def lines(self) -> list[tuple[str, str]]:
         """(what, value) in deviceQuery's order."""
-        each = "?" if self.cores_per_multiprocessor is None else str(self.cores_per_multiprocessor)
-        whole = "" if self.cores is None else f": {self.cores:,} CUDA cores"
-        return [
-            (
-                "CUDA driver version / runtime version",
-                f"{_version(self.driver_version)} / {_version(self.runtime_version)}",
-            ),
-            ("CUDA capability, major.minor", _version(self.capability)),
-            ("Total amount of global memory", f"{self.memory_bytes / 2**20:,.0f} MiB ({self.memory_bytes} bytes)"),
-            ("Multiprocessors, CUDA cores each", f"({self.multiprocessors}), ({each}){whole}"),
-            ("GPU's highest clock rate", _rate(self.clock_khz)),
-            ("Memory clock rate", _rate(self.memory_clock_khz)),
-            ("Memory bus width", f"{self.memory_bus_bits}-bit"),
-            ("L2 cache size", f"{self.l2_bytes} bytes"),
-            (
-                "Maximum texture dimension size (x,y,z)",
-                f"1D=({self.texture_1d}), 2D={self.texture_2d}, 3D={self.texture_3d}",
-            ),
-            (
-                "Maximum layered 1D texture size, layers",
-                f"1D=({self.texture_1d_layered[0]}), {self.texture_1d_layered[1]} layers",
-            ),
-            (
-                "Maximum layered 2D texture size, layers",
-                f"2D={self.texture_2d_layered[:2]}, {self.texture_2d_layered[2]} layers",
-            ),
-            ("Total amount of constant memory", f"{self.total_constant} bytes"),
-            ("Total amount of shared memory per block", f"{self.shared_per_block} bytes"),
-            ("... by opt-in", f"{self.shared_per_block_optin} bytes"),
-            ("Total shared memory per multiprocessor", f"{self.shared_per_multiprocessor} bytes"),
-            ("Total number of registers per block", f"{self.registers_per_block}"),
-            ("Warp size", f"{self.warp_size}"),
-            ("Maximum number of threads per multiprocessor", f"{self.max_threads_per_multiprocessor}"),
-            ("Maximum number of blocks per multiprocessor", f"{self.max_blocks_per_multiprocessor}"),
-            ("Maximum number of threads per block", f"{self.max_threads_per_block}"),
-            ("Maximum size of a block (x,y,z)", f"{self.max_block_dims}"),
-            ("Maximum size of a grid (x,y,z)", f"{self.max_grid}"),
-            ("Maximum memory pitch", f"{self.max_pitch} bytes"),
-            ("Texture alignment", f"{self.texture_alignment} bytes"),
-            (
-                "Concurrent copy and kernel execution",
-                f"{_yes(self.copies_overlap)} with {self.async_engines} copy engine(s)",
-            ),
-            ("Run time limit on kernels", _yes(self.kernel_timeout)),
-            ("Integrated GPU sharing host memory", _yes(self.integrated)),
-            ("Support for mapped page-locked host memory", _yes(self.maps_host_memory)),
-            ("Surface alignment", f"{self.surface_alignment} bytes"),
-            ("ECC enabled", _yes(self.ecc)),
-            ("TCC driver", _yes(self.tcc_driver)),
-            ("Unified addressing", _yes(self.unified_addressing)),
-            ("Managed memory", _yes(self.managed_memory)),
-            ("Compute preemption", _yes(self.compute_preemption)),
-            ("Cooperative launch", _yes(self.cooperative)),
-            ("PCI domain ID / bus ID / location ID", " / ".join(map(str, self.pci))),
-            ("Compute mode", self.compute_mode),
-        ]
+        words: dict[str, Any] = {
+            name: ("No", "Yes")[value] if isinstance(value, bool) else value for name, value in self.to_dict().items()
+        }
+        for name in ("driver_version", "runtime_version", "capability"):
+            words[name] = ".".join(map(str, words[name]))
+        for name in ("clock_khz", "memory_clock_khz"):
+            words[name] = _rate(words[name])
+        words["memory_mib"] = self.memory_bytes / 2**20
+        words["cores"] = "" if self.cores is None else f": {self.cores:,} CUDA cores"
+        if self.cores is None:
+            words["cores_per_multiprocessor"] = "?"
+        return [(what, line.format_map(words)) for what, line in LINES]
 
     @property
     def title(self) -> str:
         """The line above: which device of how many."""
         return f'Device {self.index} of {self.count} ({self.backend}): "{self.name}"'
 
-    def __str__(self) -> str:
+    def table(self) -> _display.Table:
+        """The lines, as a notebook shows them."""
+        return _display.facts(self.lines(), self.title)
+
+    def __repr__(self) -> str:
         lines = self.lines()
         width = max(len(what) for what, _ in lines)
         return "\n".join([self.title, *(f"  {what + ':':<{width + 2}}{value}" for what, value in lines)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return _display.Table(self.title, ["", " "], [list(line) for line in self.lines()]).html()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"cores": self.cores}
 
 
-def _version(numbers: tuple[int, int]) -> str:
-    return ".".join(map(str, numbers))
-
-
 def _rate(khz: int) -> str:
     if not khz:
         return "not told by the driver"
     return f"{khz / 1000:,.0f} MHz" + (f" ({khz / 1e6:.2f} GHz)" if khz >= 1e6 else "")
-
-
-def _yes(flag: bool) -> str:
-    return "Yes" if flag else "No"
 
 
 def device_query(device: int | Device | None = None) -> DeviceQuery:
@@ -202,10 +168,8 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
 
     Raises
     ------
-    TypeError
-        ``device`` is neither.
-    ValueError
-        There is no such device, or it is another backend's.
+    TypeError, ValueError
+        ``device`` is neither; there is no such device, or it is another backend's.
 
     Notes
     -----
@@ -216,24 +180,22 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
     Examples
     --------
     >>> import cudakern
-    >>> told = cudakern.device_query()
-    >>> told.warp_size, told.max_threads_per_block
+    >>> device = cudakern.device_query()
+    >>> device.warp_size, device.max_threads_per_block
     (32, 1024)
     """
     native, index = resolve(device)
-    found = native.device_properties(index)
-    major, minor = found["capability"]
-    values = {name: found[name] for name in DeviceQuery.__dataclass_fields__ if name in found}
-    mode = found["compute_mode"]
-    versions = {name: (found[name] // 1000, found[name] % 1000 // 10) for name in ("driver_version", "runtime_version")}
-    return DeviceQuery(
-        **values
-        | versions
-        | {
-            "backend": native.backend_name(),
-            "index": index,
-            "count": native.device_count(),
-            "cores_per_multiprocessor": CORES.get(10 * major + minor),
-            "compute_mode": COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else str(mode),
-        }
-    )
+    properties = native.device_properties(index)
+    major, minor = properties["capability"]
+    each = MULTIPROCESSORS.get(10 * major + minor)
+    mode = properties["compute_mode"]
+    values = properties | {
+        "backend": native.backend_name(),
+        "index": index,
+        "count": native.device_count(),
+        "cores_per_multiprocessor": None if each is None else each.float32,
+        "compute_mode": COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else str(mode),
+    }
+    for name in ("driver_version", "runtime_version"):  # CUDA writes 13.0 as 13000
+        values[name] = (properties[name] // 1000, properties[name] % 1000 // 10)
+    return DeviceQuery(**{name: values[name] for name in DeviceQuery.__dataclass_fields__})

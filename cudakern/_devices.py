@@ -19,7 +19,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Device:
+class Device(_display.Shown):
     """One device of a backend: ``backend`` ("cuda" or "emulator") and ``index``. ``devices()`` lists them."""
 
     backend: str
@@ -59,17 +59,19 @@ class Device:
             name = f"not there ({error})"
         return f"<cudakern device {self}: {name}>"
 
-    def _repr_html_(self) -> str:
+    def table(self) -> _display.Table:
+        """What it is and what is free, as a notebook shows it."""
         major, minor = self.properties["capability"]
         free, total = self.memory
-        rows = [
-            ["device", str(self)],
-            ["name", self.name],
-            ["compute capability", f"{major}.{minor}"],
-            ["multiprocessors", f"{self.properties['multiprocessors']:,}"],
-            ["memory", f"{_display.size(free)} free of {_display.size(total)}"],
-        ]
-        return _display.Table("", ["", " "], rows).html()
+        return _display.facts(
+            [
+                ("device", str(self)),
+                ("name", self.name),
+                ("compute capability", f"{major}.{minor}"),
+                ("multiprocessors", f"{self.properties['multiprocessors']:,}"),
+                ("memory", f"{_display.size(free)} free of {_display.size(total)}"),
+            ]
+        )
 
 
 def devices() -> list[Device]:
@@ -78,11 +80,8 @@ def devices() -> list[Device]:
     Returns
     -------
     list of Device
-
-    Notes
-    -----
-    CUDA_VISIBLE_DEVICES is respected; how many the emulator has is set by ``emulator.configure(devices=)`` or the
-    environment's CUDAKERN_EMULATOR_DEVICES.
+        CUDA_VISIBLE_DEVICES is respected; how many the emulator has is set by ``emulator.configure(devices=)`` or the
+        environment's CUDAKERN_EMULATOR_DEVICES.
 
     Examples
     --------
@@ -106,19 +105,14 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
     Returns
     -------
     context manager
-        It gives the Device. It may be entered again, also inside itself.
+        It gives the Device. It may be entered again, also inside itself. New arrays and calls with host arrays go
+        there; an array that exists stays where it is. The thread's current CUDA device, which other libraries look at,
+        is not changed.
 
     Raises
     ------
-    TypeError
-        ``which`` is neither.
-    ValueError
-        There is no such device, or it is another backend's.
-
-    Notes
-    -----
-    New arrays and calls with host arrays go there; an array that exists stays where it is. The thread's current CUDA
-    device, which other libraries look at, is not changed.
+    TypeError, ValueError
+        ``which`` is neither; there is no such device, or it is another backend's.
 
     Examples
     --------

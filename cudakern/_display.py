@@ -75,41 +75,59 @@ class Table:
 
     def html(self) -> str:
         """For a notebook."""
-        parts = ["<table>"]
-        if self.title:
-            parts.append(f"<caption>{html.escape(self.title)}</caption>")
-        if any(c.strip() for c in self.columns):
-            heads = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
-            parts.append(f"<thead><tr>{heads}</tr></thead>")
-        parts.append("<tbody>")
-        for row in self.rows:
-            cells = "".join(
-                f'<td style="text-align:{"right" if column in self.right else "left"}">{html.escape(cell)}</td>'
-                for column, cell in zip(self.columns, row, strict=True)
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            marked = (
+                f'<{tag} style="text-align:{"right" if column in self.right else "left"}">{html.escape(cell)}</{tag}>'
+                for column, cell in zip(self.columns, cells, strict=True)
             )
-            parts.append(f"<tr>{cells}</tr>")
-        parts.append("</tbody></table>")
-        if self.note:
-            parts.append(f"<p>{html.escape(self.note)}</p>")
-        return "".join(parts)
+            return f"<tr>{''.join(marked)}</tr>"
+
+        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        head = f"<thead>{row(self.columns, 'th')}</thead>" if any(c.strip() for c in self.columns) else ""
+        body = "".join(row(cells, "td") for cells in self.rows)
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return f"<table>{caption}{head}<tbody>{body}</tbody></table>{note}"
+
+
+class Shown:
+    """What shows itself as its ``table()``: as text, and in a notebook."""
+
+    __slots__ = ()
+
+    def table(self) -> Table:
+        """What it shows, as words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def facts(rows: Sequence[Sequence[str]], title: str = "", note: str = "") -> Table:
+    """A table of names and what they have, without headings."""
+    return Table(title, ["", " "], rows, note)
 
 
 def duration(ns: float | None) -> str:
     """Nanoseconds in the unit that reads best: 1234 -> "1.23 us"."""
     if ns is None:
         return "-"
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{figure(ns / size)} {unit}"
-    return f"{ns:.0f} ns"
+    return _in_units(ns, (("s", 1e9), ("ms", 1e6), ("us", 1e3)), "ns")
 
 
 def size(count: float) -> str:
     """Bytes in the unit that reads best (powers of ten, as bandwidths are)."""
-    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= one:
-            return f"{figure(count / one)} {unit}"
-    return f"{count:.0f} B"
+    return _in_units(count, (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)), "B")
+
+
+def _in_units(value: float, units: Sequence[tuple[str, float]], smallest: str) -> str:
+    for unit, one in units:
+        if value >= one:
+            return f"{figure(value / one)} {unit}"
+    return f"{value:.0f} {smallest}"
 
 
 def figure(value: float | None) -> str:

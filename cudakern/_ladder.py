@@ -91,6 +91,10 @@ class Ladder(Sequence[Step]):
         """True if a step ended in an error of the runtime."""
         return any(s.failed for s in self.steps)
 
+    def rate_of(self, profile: Profile) -> float:
+        """The figure that counts for this operation, of one measurement."""
+        return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
+
     @property
     def title(self) -> str:
         """Operation, input and device in a line."""
@@ -112,7 +116,6 @@ class Ladder(Sequence[Step]):
             if p is None:
                 rows.append([step.variant.name, f"{step.variant.summary} [{step.note}]", *["-"] * (len(measured) + 1)])
                 continue
-            rate = p.gb_per_s if self.rate == "GB/s" else p.gflop_per_s
             host = " (host)" if p.clock == "host" and emulated else ""
             rows.append(
                 [
@@ -121,7 +124,7 @@ class Ladder(Sequence[Step]):
                     _display.duration(p.kernel_ns),
                     *([_display.duration(p.blocks_ns)] if clocked else []),
                     _display.duration(p.whole_ns),
-                    _display.figure(rate),
+                    _display.figure(self.rate_of(p)),
                     f"{_display.figure(step.speedup)}x" if step.speedup else "-",
                     "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-",
                 ]

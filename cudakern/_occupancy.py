@@ -4,69 +4,23 @@ from __future__ import annotations
 
 import operator
 import textwrap
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _display
+from ._backend import backend
+from ._chip import CHIPS, MULTIPROCESSORS, Multiprocessor
+from ._resources import main_kernel
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KB = 1024
 WARP = 32  #: threads a warp
 BLOCK_THREADS = 1024  #: threads a block may have, on all of these chips
 THREAD_REGISTERS = 255  #: registers that a thread can name
 REGISTER_UNIT = 256  #: a warp's registers are given out in pieces of this many
-
-
-class Multiprocessor(NamedTuple):
-    """What a multiprocessor of a compute capability has, and how it is given out."""
-
-    warps: int  #: that it holds at once
-    blocks: int  #: that it holds at once
-    shared: int  #: bytes of shared memory
-    shared_per_block: int  #: the most that a block may have, by opt-in where that is more than 48 KB
-    registers: int = 64 * KB  #: of 32 bits
-    registers_per_block: int = 64 * KB
-    reserved: int = 0  #: bytes of shared memory that the system takes a block
-    shared_unit: int = 256  #: bytes: shared memory is given out in pieces of this size
-    partitions: int = 4  #: of the registers; a warp's lie in one of them
-
-
-def _ampere(warps: int, blocks: int, shared: int, shared_per_block: int) -> Multiprocessor:
-    """Since 8.0 the system keeps 1 KB a block, and shared memory comes in finer pieces."""
-    return Multiprocessor(warps, blocks, shared * KB, shared_per_block * KB, reserved=KB, shared_unit=128)
-
-
-#: By compute capability (90 is 9.0). Sizes: the table "Technical Specifications per Compute Capability" of the CUDA C++
-#: Programming Guide, whose editions up to 11, 12 and 13 have the older, middle and newest chips. Units and partitions:
-#: the occupancy calculator's sheet of chips and the toolkit's header cuda_occupancy.h (13.0).
-MULTIPROCESSORS = {
-    35: Multiprocessor(64, 16, 48 * KB, 48 * KB),
-    37: Multiprocessor(64, 16, 112 * KB, 48 * KB, registers=128 * KB),
-    50: Multiprocessor(64, 32, 64 * KB, 48 * KB),
-    52: Multiprocessor(64, 32, 96 * KB, 48 * KB),
-    53: Multiprocessor(64, 32, 64 * KB, 48 * KB, registers_per_block=32 * KB),
-    60: Multiprocessor(64, 32, 64 * KB, 48 * KB, partitions=2),
-    61: Multiprocessor(64, 32, 96 * KB, 48 * KB),
-    62: Multiprocessor(64, 32, 64 * KB, 48 * KB, registers_per_block=32 * KB),
-    70: Multiprocessor(64, 32, 96 * KB, 96 * KB),
-    72: Multiprocessor(64, 32, 96 * KB, 96 * KB),
-    75: Multiprocessor(32, 16, 64 * KB, 64 * KB),
-    80: _ampere(64, 32, 164, 163),
-    86: _ampere(48, 16, 100, 99),
-    87: _ampere(48, 16, 164, 163),
-    89: _ampere(48, 24, 100, 99),
-    90: _ampere(64, 32, 228, 227),
-    100: _ampere(64, 32, 228, 227),
-    101: _ampere(48, 24, 228, 227),  # Thor, as CUDA 12 numbers it
-    103: _ampere(64, 32, 228, 227),
-    110: _ampere(48, 24, 228, 227),  # Thor, as CUDA 13 numbers it
-    120: _ampere(48, 24, 100, 99),
-    121: _ampere(48, 24, 100, 99),
-}
 
 
 class Limit(NamedTuple):
@@ -81,7 +35,7 @@ class Limit(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Occupancy:
+class Occupancy(_display.Shown):
     """What a launch occupies of a multiprocessor: shown as a table, with ``plot()`` and ``to_dict()``."""
 
     threads: int  #: per block
@@ -89,10 +43,20 @@ class Occupancy:
     shared_bytes: int  #: per block, static and dynamic
     capability: tuple[int, int]
     chip: Multiprocessor  #: what a multiprocessor has; its shared memory is the configured size
-    limits: tuple[Limit, ...]  #: warps, blocks, registers, shared memory
     kernel: str = ""  #: whose launch it is, if one was named
     note: str = ""
     static_unknown: bool = False  #: the kernel's own shared memory is not known, and not among shared_bytes
+
+    @cached_property
+    def limits(self) -> tuple[Limit, ...]:
+        """Warps, blocks, registers, shared memory."""
+        chip, warps = self.chip, _divide_up(self.threads, WARP)
+        return (
+            Limit("warps", warps, chip.warps, "warps", chip.warps // warps),
+            Limit("blocks", 1, chip.blocks, "blocks", chip.blocks),
+            Limit("registers", *_registers(chip, warps, self.registers)),
+            Limit("shared memory", *_shared(chip, self.shared_bytes)),
+        )
 
     @property
     def active_blocks(self) -> int:
@@ -121,24 +85,19 @@ class Occupancy:
 
     def varied(self, **changes: int) -> Occupancy:
         """The same launch with changes: another ``threads``, ``registers`` or ``shared_bytes``."""
-        return _calculate(
-            threads=changes.get("threads", self.threads),
-            registers=changes.get("registers", self.registers),
-            shared_bytes=changes.get("shared_bytes", self.shared_bytes),
-            capability=self.capability,
-            chip=self.chip,
-            kernel=self.kernel,
-            note=self.note,
-            static_unknown=self.static_unknown and "shared_bytes" not in changes,
-        )
+        unknown = self.static_unknown and "shared_bytes" not in changes
+        launch: dict[str, Any] = {"static_unknown": unknown, **changes}
+        return replace(self, **launch)
 
     def curves(self) -> dict[str, list[tuple[int, int]]]:
         """(value, active warps) as one of ``threads``, ``registers`` and ``shared_bytes`` varies over all it may be."""
-        sizes = range(0, self.chip.shared_per_block + 1, 512)
-        ranges: dict[str, Iterable[int]] = {"threads": range(WARP, BLOCK_THREADS + 1, WARP)}
-        if self.registers is not None:
-            ranges["registers"] = range(1, THREAD_REGISTERS + 1)
-        ranges["shared_bytes"] = sizes
+        ranges = {
+            "threads": range(WARP, BLOCK_THREADS + 1, WARP),
+            "registers": range(1, THREAD_REGISTERS + 1),
+            "shared_bytes": range(0, self.chip.shared_per_block + 1, 512),
+        }
+        if self.registers is None:
+            del ranges["registers"]
         return {
             name: [(value, self.varied(**{name: value}).active_warps) for value in values]
             for name, values in ranges.items()
@@ -146,18 +105,13 @@ class Occupancy:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        fields = {name: getattr(self, name) for name in ("kernel", "threads", "registers", "shared_bytes")}
+        launch = ("kernel", "threads", "registers", "shared_bytes", "capability", "note")
         figures = ("active_blocks", "active_warps", "active_threads", "occupancy", "limited_by")
-        return (
-            fields
-            | {name: getattr(self, name) for name in figures}
-            | {
-                "capability": self.capability,
-                "chip": self.chip._asdict(),
-                "limits": [limit._asdict() for limit in self.limits],
-                "note": self.note,
-            }
-        )
+        limits = [limit._asdict() for limit in self.limits]
+        return {name: getattr(self, name) for name in launch + figures} | {
+            "chip": self.chip._asdict(),
+            "limits": limits,
+        }
 
     def table(self) -> _display.Table:
         """The limits, one below the other, and what they leave."""
@@ -171,26 +125,18 @@ class Occupancy:
             ]
             for limit in self.limits
         ]
-        registers = "an unknown number of" if self.registers is None else str(self.registers)
-        what = f"{self.kernel}: " if self.kernel else ""
+        most = "at most " if self.registers is None or self.static_unknown else ""
         title = (
-            f"{what}blocks of {self.threads} threads with {registers} registers each and "
+            f"{self.kernel + ': ' if self.kernel else ''}blocks of {self.threads} threads with "
+            f"{'an unknown number of' if self.registers is None else self.registers} registers each and "
             f"{self.shared_bytes:,} B of {'dynamic ' if self.static_unknown else ''}shared memory, compute capability "
-            f"{told(self.capability)}"
+            f"{_dotted(self.capability)}"
         )
-        most = self.registers is None or self.static_unknown
-        left = (
+        note = (
             f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-            f"occupancy {'at most ' if most else ''}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}."
+            f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. {self.note}"
         )
-        note = f"{left} {self.note}".strip()
-        return _display.Table(title, ["limit", "a block", "a multiprocessor", "blocks", " "], rows, note)
-
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
+        return _display.Table(title, ["limit", "a block", "a multiprocessor", "blocks", " "], rows, note.strip())
 
     def plot(self, path: str | None = None) -> Figure:
         """Three curves, one for each thing that can be varied, with this launch marked; needs matplotlib.
@@ -206,21 +152,15 @@ class Occupancy:
         picture = Picture(figsize=(4 * len(curves), 3.4), layout="constrained")
         axes: Any = picture.subplots(1, len(curves), sharey=True)
         for each, (name, points) in zip(axes, curves.items(), strict=True):
-            self._curve(each, points, getattr(self, name))
+            each.step(*zip(*points, strict=True), where="post", linewidth=1.2)
+            each.plot([getattr(self, name)], [self.active_warps], marker="^", color="crimson", clip_on=False)
+            each.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
+            each.spines[["top", "right"]].set_visible(False)
             each.set_xlabel(names[name], fontsize=9)
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
         picture.suptitle(textwrap.fill(self.table().title, 32 * len(curves)), fontsize=9)
-        if path is not None:
-            picture.savefig(path, dpi=150)
-        return picture
-
-    def _curve(self, axes: Axes, points: list[tuple[int, int]], here: int) -> None:
-        xs, ys = zip(*points, strict=True)
-        axes.step(xs, ys, where="post", linewidth=1.2)
-        axes.plot([here], [self.active_warps], marker="^", color="crimson", clip_on=False)
-        axes.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
-        axes.spines[["top", "right"]].set_visible(False)
+        return picture.saved(path)
 
 
 class PotentialBlockSize(NamedTuple):
@@ -244,64 +184,31 @@ def _round_up(x: int, unit: int) -> int:
     return _divide_up(x, unit) * unit
 
 
-def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> Limit:
+def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> tuple[int | None, int, str, int | None, str]:
     """A warp's registers lie in one partition; a block is refused as if it filled all of them equally."""
-
-    def limit(per_block: int | None, blocks: int | None, note: str) -> Limit:
-        return Limit("registers", per_block, chip.registers, "registers", blocks, note)
-
-    if registers is None:
-        return limit(None, None, "")
+    if not registers:
+        return registers, chip.registers, "registers", None, ""
     per_warp = _round_up(registers * WARP, REGISTER_UNIT)
-    if per_warp == 0:
-        return limit(0, None, "")
-    per_block = per_warp * warps
+    blocks = (fitting := chip.registers // chip.partitions // per_warp * chip.partitions) // warps
+    note = f"{per_warp:,} a warp: {fitting} warps"
     if per_warp * _round_up(warps, chip.partitions) > chip.registers_per_block:
-        return limit(per_block, 0, f"a block may have {chip.registers_per_block:,}")
-    fitting = chip.registers // chip.partitions // per_warp * chip.partitions
-    return limit(per_block, fitting // warps, f"{per_warp:,} a warp: {fitting} warps")
+        blocks, note = 0, f"a block may have {chip.registers_per_block:,}"
+    return per_warp * warps, chip.registers, "registers", blocks, note
 
 
-def _shared(chip: Multiprocessor, asked: int) -> Limit:
-    def limit(per_block: int, blocks: int | None, note: str) -> Limit:
-        return Limit("shared memory", per_block, chip.shared, "B", blocks, note)
-
-    per_block = _round_up(asked + chip.reserved, chip.shared_unit)
-    if asked > chip.shared_per_block:
-        return limit(per_block, 0, f"a block may have {chip.shared_per_block:,} B")
-    kept = f"{chip.reserved:,} B of it the system's" if chip.reserved else ""
-    return limit(per_block, chip.shared // per_block if per_block else None, kept)
+def _shared(chip: Multiprocessor, size: int) -> tuple[int, int, str, int | None, str]:
+    per_block = _round_up(size + chip.reserved, chip.shared_unit)
+    blocks = chip.shared // per_block if per_block else None
+    note = f"{chip.reserved:,} B of it the system's" if chip.reserved else ""
+    if size > chip.shared_per_block:
+        blocks, note = 0, f"a block may have {chip.shared_per_block:,} B"
+    return per_block, chip.shared, "B", blocks, note
 
 
-def _calculate(
-    *,
-    threads: int,
-    registers: int | None,
-    shared_bytes: int,
-    capability: tuple[int, int],
-    chip: Multiprocessor,
-    kernel: str = "",
-    note: str = "",
-    static_unknown: bool = False,
-) -> Occupancy:
-    warps = _divide_up(threads, WARP)
-    limits = (
-        Limit("warps", warps, chip.warps, "warps", chip.warps // warps),
-        Limit("blocks", 1, chip.blocks, "blocks", chip.blocks),
-        _registers(chip, warps, registers),
-        _shared(chip, shared_bytes),
-    )
-    return Occupancy(threads, registers, shared_bytes, capability, chip, limits, kernel, note, static_unknown)
-
-
-# --- what is given ---------------------------------------------------------------------------------------------------
-def told(capability: tuple[int, int]) -> str:
+# --- what a caller names ---------------------------------------------------------------------------------------------
+def _dotted(capability: tuple[int, int]) -> str:
     """(9, 0) as "9.0"."""
     return ".".join(map(str, capability))
-
-
-def _known() -> str:
-    return ", ".join(told(divmod(number, 10)) for number in MULTIPROCESSORS)
 
 
 def _whole(name: str, value: Any, low: int, high: int | None, what: str, of: str = "occupancy") -> int:
@@ -315,48 +222,37 @@ def _whole(name: str, value: Any, low: int, high: int | None, what: str, of: str
     return number
 
 
-def read_capability(given: Any) -> tuple[int, int]:
-    """7.0, "7.0", (7, 0), 70 or 7 as (7, 0); ValueError lists those that there are figures for."""
-    number: int | None = None
+def _capability(value: Any) -> tuple[int, int]:
+    """7.0, "7.0", (7, 0), 70, 7 or "V100" as (7, 0), None as this device's; ValueError lists those with figures."""
+    known = ", ".join(_dotted(divmod(number, 10)) for number in MULTIPROCESSORS)
+    if value is None:
+        here = backend()
+        if here.capability not in MULTIPROCESSORS:
+            raise ValueError(
+                f"occupancy: this device, {here.device_name}, has compute capability {here.capability / 10:.1f}, "
+                f"without figures here. capability= takes {known}"
+            )
+        return divmod(here.capability, 10)
     try:
-        if isinstance(given, tuple) and len(given) == 2:
-            number = 10 * operator.index(given[0]) + operator.index(given[1])
-        elif isinstance(given, (str, float)):
-            number = round(10 * float(given)) if abs(10 * float(given) - round(10 * float(given))) < 1e-6 else -1
+        if isinstance(value, str) and value.upper() in CHIPS:
+            number = CHIPS[value.upper()].capability
+        elif isinstance(value, tuple) and len(value) == 2:
+            number = 10 * operator.index(value[0]) + operator.index(value[1])
+        elif isinstance(value, (str, float)):
+            tenfold = 10 * float(value)
+            number = round(tenfold) if abs(tenfold - round(tenfold)) < 1e-6 else -1
+            number //= 10 if isinstance(value, str) and number >= 200 else 1  # "90"
         else:
-            number = operator.index(given)
-        if isinstance(given, str) and number is not None and number >= 200:  # "90"
-            number //= 10
-        if not isinstance(given, (str, float, tuple)) and number is not None and 0 < number < 20:  # 9
-            number *= 10
+            number = operator.index(value)
+            number *= 10 if 0 < number < 20 else 1  # 9
     except (TypeError, ValueError, OverflowError):
-        number = None
-    if number is None:
-        raise TypeError(f'occupancy: capability= is written 9.0, "9.0", (9, 0) or 90, not {given!r}')
+        raise TypeError(
+            f'occupancy: capability= is written 9.0, "9.0", (9, 0) or 90, or is one of {", ".join(CHIPS)}, '
+            f"not {value!r}"
+        ) from None
     if number not in MULTIPROCESSORS:
-        raise ValueError(f"occupancy: no figures for capability={given!r}; there are some for {_known()}")
+        raise ValueError(f"occupancy: no figures for capability={value!r}; there are some for {known}")
     return divmod(number, 10)
-
-
-def _here() -> tuple[int, int]:
-    from ._backend import backend
-
-    here = backend()
-    capability = divmod(here.capability, 10)
-    if here.capability not in MULTIPROCESSORS:
-        raise ValueError(
-            f"occupancy: this device, {here.device_name}, has compute capability {told(capability)}, without "
-            f"figures here. capability= takes {_known()}"
-        )
-    return capability
-
-
-def _chip(capability: tuple[int, int], configured: Any) -> Multiprocessor:
-    chip = MULTIPROCESSORS[10 * capability[0] + capability[1]]
-    if configured is None:
-        return chip
-    size = _whole("shared_config", configured, 0, chip.shared, "a multiprocessor's shared memory can be set in bytes")
-    return chip._replace(shared=size, shared_per_block=min(chip.shared_per_block, size))
 
 
 def occupancy(
@@ -379,19 +275,20 @@ def occupancy(
         One of our kernels, as ``variants(op)`` lists them: its threads, registers and shared memory are then what
         ``kernel_resources`` says, where they are not given.
     threads : int
-        Per block, 1 to 1024. Of a named row that has a parameter ``threads=``, that parameter: shared memory follows.
+        Per block, 1 to 1024. Of a variant that has a parameter ``threads=``, that parameter: shared memory follows.
     registers : int, optional
         Per thread, 0 to 255. Not given: they set no limit, and the result says so.
     shared_bytes : int, optional
         Per block, static and dynamic together; what the system adds is added here. Not given: 0.
     capability : float, str or tuple, optional
-        A compute capability from 3.5 to 12.1, as 9.0, "9.0" or (9, 0). Not given: this device's.
+        A compute capability from 3.5 to 12.1, as 9.0, "9.0" or (9, 0), or a chip: "H200", "H100", "A100", "V100",
+        "P100". Not given: this device's.
     shared_config : int, optional
         Bytes of shared memory that a multiprocessor is set to (the rest is its cache). Not given: the most.
     dtype : dtype, optional
         Of the named kernel's input; not given: the operation's usual one.
     **parameters : int
-        The named row's parameters, e.g. ``tile=32``.
+        The named variant's parameters, e.g. ``tile=32``.
 
     Returns
     -------
@@ -401,18 +298,17 @@ def occupancy(
     Raises
     ------
     TypeError, ValueError
-        A value that is none, or out of range; a capability without figures; an unknown row.
+        A value that is none, or out of range; a capability without figures; an unknown variant.
 
     Notes
     -----
-    P's section on occupancy. Sizes are those of the CUDA programming guide's table of technical specifications; a
-    warp's registers are given out in pieces of 256 within one of (mostly) four partitions, shared memory in pieces of
-    256 bytes, or since 8.0 of 128 with 1 KB a block for the system.
+    P's section on occupancy. A warp's registers are given out in pieces of 256 within one of (mostly) four partitions,
+    shared memory in pieces of 256 bytes, or since 8.0 of 128 with 1 KB a block for the system.
 
     Examples
     --------
     >>> import cudakern
-    >>> cudakern.occupancy(threads=256, registers=64, capability=6.0).occupancy     # P's first example
+    >>> cudakern.occupancy(threads=256, registers=64, capability="P100").occupancy  # P's first example
     0.5
     >>> cudakern.occupancy(threads=32, capability=6.0).limited_by                   # and its third
     ('blocks',)
@@ -421,44 +317,48 @@ def occupancy(
     if op is not None:
         if not isinstance(op, str):
             raise TypeError(f"occupancy: {op!r:.60} is no operation's name; threads= is the number of threads")
-        from ._resources import main_kernel
-
-        found, others = main_kernel(op, variant, dtype, parameters, threads)
-        kernel = f"{found.operation}, {found.variant}: {found.kernel}"
-        threads = found.threads if threads is None else threads
-        built = found.capability if registers is None else None
-        registers = found.registers if registers is None else registers
-        static_unknown = shared_bytes is None and found.static_shared is None
-        shared_bytes = found.shared_bytes if shared_bytes is None else shared_bytes
+        its, others = main_kernel(op, variant, dtype, parameters, threads)
+        kernel = f"{its.operation}, {its.variant}: {its.kernel}"
+        threads = its.threads if threads is None else threads
+        built = its.capability if registers is None else None
+        registers = its.registers if registers is None else registers
+        static_unknown = shared_bytes is None and its.static_shared is None
+        shared_bytes = its.shared_bytes if shared_bytes is None else shared_bytes
         if registers is None:
-            note += f"Registers are not known here ({found.why}): registers= says them. "
+            note += f"Registers are not known here ({its.why}): registers= says them. "
         if static_unknown:
-            note += f"Static shared memory is not known here ({found.why}): shared_bytes= says all of it. "
+            note += f"Static shared memory is not known here ({its.why}): shared_bytes= says all of it. "
         if others:
             note += (
                 f"A call launches other kernels too ({', '.join(dict.fromkeys(others))}): "
-                f"kernel_resources({found.operation!r}, {found.variant!r}) has them. "
+                f"kernel_resources({its.operation!r}, {its.variant!r}) has them. "
             )
     elif variant is not None or dtype is not None or parameters:
-        given = [*parameters, *(["variant"] if variant is not None else []), *(["dtype"] if dtype is not None else [])]
+        first = next(iter(parameters), "variant" if variant is not None else "dtype")
         raise TypeError(
-            f"occupancy: {given[0]}= is for a named operation, as a row's parameters are, and none is named; "
+            f"occupancy: {first}= is for a named operation, as a variant's parameters are, and none is named; "
             "without one it takes threads=, registers=, shared_bytes=, capability="
         )
     if threads is None:
         raise TypeError("occupancy: threads= is missing (per block), or the name of an operation and a variant of it")
-    where = _here() if capability is None else read_capability(capability)
-    if built and told(where) != built:
-        note = f"The registers are those of the code for {built}: a compiler for {told(where)} may take others. {note}"
-    return _calculate(
-        threads=_whole("threads", threads, 1, BLOCK_THREADS, "a block has"),
-        registers=None if registers is None else _whole("registers", registers, 0, THREAD_REGISTERS, "a thread has"),
-        shared_bytes=_whole("shared_bytes", 0 if shared_bytes is None else shared_bytes, 0, None, "bytes count"),
-        capability=where,
-        chip=_chip(where, shared_config),
-        kernel=kernel,
-        note=note.strip(),
-        static_unknown=static_unknown,
+    where = _capability(capability)
+    if built and _dotted(where) != built:
+        of_here = _dotted(where)
+        note = f"The registers are those of the code for {built}: a compiler for {of_here} may take others. {note}"
+    chip = MULTIPROCESSORS[10 * where[0] + where[1]]
+    if shared_config is not None:
+        what = "a multiprocessor's shared memory can be set in bytes"
+        size = _whole("shared_config", shared_config, 0, chip.shared, what)
+        chip = chip._replace(shared=size, shared_per_block=min(chip.shared_per_block, size))
+    return Occupancy(
+        _whole("threads", threads, 1, BLOCK_THREADS, "a block has"),
+        None if registers is None else _whole("registers", registers, 0, THREAD_REGISTERS, "a thread has"),
+        _whole("shared_bytes", 0 if shared_bytes is None else shared_bytes, 0, None, "bytes count"),
+        where,
+        chip,
+        kernel,
+        note.strip(),
+        static_unknown,
     )
 
 
@@ -481,7 +381,7 @@ def max_potential_block_size(
     capability : float, str or tuple, optional
         As ``occupancy`` takes it. Not given: this device's.
     multiprocessors : int, optional
-        Of the chip. Not given: this device's.
+        Of the chip. Not given: those of the chip that ``capability`` names, else this device's.
     threads_limit : int
         The largest block that is looked at, e.g. a kernel's launch bound.
 
@@ -503,24 +403,25 @@ def max_potential_block_size(
     Examples
     --------
     >>> import cudakern
-    >>> cudakern.max_potential_block_size(registers=40, capability=7.0, multiprocessors=80)
+    >>> cudakern.max_potential_block_size(registers=40, capability="V100")
     PotentialBlockSize(grid=160, threads=768)
     """
-    from ._backend import backend
-
+    of = "max_potential_block_size"
     if multiprocessors is not None:
-        multiprocessors = _whole("multiprocessors", multiprocessors, 1, None, "a chip has", "max_potential_block_size")
-    if multiprocessors is None:
+        multiprocessors = _whole("multiprocessors", multiprocessors, 1, None, "a chip has", of)
+    elif isinstance(capability, str) and capability.upper() in CHIPS:
+        multiprocessors = CHIPS[capability.upper()].multiprocessors
+    else:
         multiprocessors = int(backend().properties["multiprocessors"])
-    where = _here() if capability is None else read_capability(capability)
-    most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, "a block has", "max_potential_block_size")
+    where = _capability(capability)
+    most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, "a block has", of)
     best, resident = PotentialBlockSize(0, 0), 0
     for aligned in range(_round_up(most, WARP), 0, -WARP):
         threads = min(aligned, most)
         shared = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
-        found = occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=where)
-        if found.active_threads > resident:
-            best, resident = PotentialBlockSize(found.active_blocks * multiprocessors, threads), found.active_threads
-        if resident == found.chip.warps * WARP:
+        held = occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=where)
+        if held.active_threads > resident:
+            best, resident = PotentialBlockSize(held.active_blocks * multiprocessors, threads), held.active_threads
+        if resident == held.chip.warps * WARP:
             break
     return best

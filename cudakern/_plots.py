@@ -28,6 +28,12 @@ class Picture(Figure):
         self.savefig(stream, format="png", dpi=100)
         return stream.getvalue()
 
+    def saved(self, path: str | None) -> Picture:
+        """Itself, written to that file unless it is None."""
+        if path is not None:
+            self.savefig(path, dpi=150)
+        return self
+
 
 def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], color: str | list[str]) -> None:
     """A labelled bar a value, from zero; on a logarithmic axis where the values differ too much for that."""
@@ -43,25 +49,21 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], c
 
 def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
     """A bar a step: the kernel's time and the rate, with their figures."""
-    measured = [(s, s.profile) for s in ladder if s.profile is not None]
-    names = [s.variant.name for s, _ in measured]
+    measured = [(s.variant.name, s.profile) for s in ladder if s.profile is not None]
+    names = [name for name, _ in measured]
     colors = [HOST_BAR if p.clock == "host" else BAR for _, p in measured]
     times = [max(p.kernel_ns, 1) for _, p in measured]
-    rates = [p.gb_per_s if ladder.rate == "GB/s" else p.gflop_per_s for _, p in measured]
+    rates = [ladder.rate_of(p) for _, p in measured]
     mark = " (emulated)" if ladder.backend.emulated else ""
 
     drawing = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
     left, right = drawing.subplots(1, 2, sharey=True)
-    for axes, values, labels, title in (
-        (left, times, [duration(t) for t in times], f"kernel time, ns{mark}"),
-        (right, rates, [figure(r) for r in rates], f"{ladder.rate}{mark}"),
-    ):
-        bars(axes, names, values, labels, colors)
-        axes.set_title(title, fontsize=10)
+    bars(left, names, times, [duration(t) for t in times], colors)
+    bars(right, names, rates, [figure(r) for r in rates], colors)
+    left.set_title(f"kernel time, ns{mark}", fontsize=10)
+    right.set_title(f"{ladder.rate}{mark}", fontsize=10)
     left.invert_yaxis()  # shared: the first step on top on both sides
     host = "; grey: NumPy on the host" if HOST_BAR in colors else ""
     emulated = "; these times say nothing about a GPU" if mark else ""
     drawing.suptitle(f"{ladder.title}{emulated}{host}", fontsize=10)
-    if path is not None:
-        drawing.savefig(path, dpi=150)
-    return drawing
+    return drawing.saved(path)

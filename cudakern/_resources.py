@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,16 +15,16 @@ import numpy.typing as npt
 from . import _display, _table
 from ._backend import Backend, backend
 from ._dtypes import numpy_dtype
+from ._installed import LIBRARY, why_no_gpu_module
 from ._observer import Observer, Run, observed
 from ._operations import Operation, operation
 
-#: What setup.py keeps of the GPU's compiler: its words on each kernel, and why there is no GPU module.
-LIBRARY = Path(__file__).resolve().parent / "lib"
-REPORT, BUILD = LIBRARY / "kernels.txt", LIBRARY / "build.json"
+#: What setup.py keeps of the words of the GPU's compiler on each kernel.
+REPORT = LIBRARY / "kernels.txt"
 
 
 @dataclass(frozen=True, repr=False)
-class KernelResources:
+class KernelResources(_display.Shown):
     """One kernel of a variant: what a call launches, and what the compiler made of the kernel.
 
     ``source`` says who told: "driver" (cudaFuncGetAttributes), "build" (the compiler's own words, kept when the GPU
@@ -63,18 +62,21 @@ class KernelResources:
         """Bytes a block, static (as far as it is known) and dynamic."""
         return (self.static_shared or 0) + self.dynamic_shared
 
+    @property
+    def spills(self) -> int | None:
+        """Bytes a thread, stored and loaded."""
+        return None if self.spill_stores is None else self.spill_stores + (self.spill_loads or 0)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
-    def __repr__(self) -> str:
-        return KernelTable((self,)).table().text()
-
-    def _repr_html_(self) -> str:
-        return KernelTable((self,)).table().html()
+    def table(self) -> _display.Table:
+        """The same as a table of one kernel."""
+        return KernelTable((self,)).table()
 
 
-class KernelTable(tuple[KernelResources, ...]):
+class KernelTable(_display.Shown, tuple[KernelResources, ...]):
     """Kernels, in the order in which they are launched; shown as a table."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -84,49 +86,26 @@ class KernelTable(tuple[KernelResources, ...]):
 
     def table(self) -> _display.Table:
         """A row a kernel."""
-
-        def figure(value: Any) -> str:
-            return "?" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
         figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills", "most\nthreads"]
-        rows = [
-            [
-                one.variant,
-                one.kernel,
-                one.dtype,
-                "x".join(map(str, _short(one.block))),
-                *map(figure, (one.registers, one.static_shared, one.dynamic_shared, one.local_bytes)),
-                figure(None if one.spill_stores is None else one.spill_stores + (one.spill_loads or 0)),
-                figure(one.max_threads),
-                one.capability or "?",
-                one.source,
-            ]
-            for one in self
-        ]
+        rows = []
+        for one in self:
+            block = "x".join(map(str, one.block))
+            while block.endswith("x1"):
+                block = block.removesuffix("x1")
+            numbers = (one.registers, one.static_shared, one.dynamic_shared, one.local_bytes, one.spills)
+            words = ["?" if number is None else f"{number:,}" for number in (*numbers, one.max_threads)]
+            rows.append([one.variant, one.kernel, one.dtype, block, *words, one.capability or "?", one.source])
         names = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: what the compiler made of the kernels" if self else "no kernels"
-        said = ["Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's."]
-        said += dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown")
+        notes = ["Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's."]
+        notes += dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown")
         if any(one.source == "build" for one in self):
-            said.append("Most threads is the driver's to say, and no GPU's driver was asked.")
-        return _display.Table(title, names, rows, " ".join(said), right=figures)
-
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
+            notes.append("Most threads is the driver's to say, and no GPU's driver was asked.")
+        return _display.Table(title, names, rows, " ".join(notes), right=figures)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """A dictionary a kernel, for JSON."""
         return [one.to_dict() for one in self]
-
-
-def _short(sizes: Sequence[int]) -> Sequence[int]:
-    """(256, 1, 1) as (256,)."""
-    while len(sizes) > 1 and sizes[-1] == 1:
-        sizes = sizes[:-1]
-    return sizes
 
 
 # --- the build's report ----------------------------------------------------------------------------------------------
@@ -148,7 +127,7 @@ _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) b
 
 def parse_ptxas(lines: Iterable[str]) -> dict[str, list[Built]]:
     """From what ``ptxas -v`` prints, by the linker's names of the kernels; a figure a chip."""
-    found: dict[str, list[Built]] = {}
+    kernels: dict[str, list[Built]] = {}
     symbol, chip, stack = "", 0, (0, 0, 0)
     for line in lines:
         if entry := _ENTRY.search(line):
@@ -156,20 +135,12 @@ def parse_ptxas(lines: Iterable[str]) -> dict[str, list[Built]]:
         elif frame := _STACK.search(line):
             stack = (int(frame[1]), int(frame[2]), int(frame[3]))
         elif symbol and "Used" in line and "registers" in line:
-
-            def bytes_of(pattern: str, line: str = line) -> int:
-                return sum(map(int, re.findall(pattern, line)))
-
-            made = Built(
-                bytes_of(r"Used (\d+) registers"),
-                bytes_of(r"(\d+) bytes smem"),
-                *stack,
-                bytes_of(r"(\d+) bytes cmem\[\d+\]"),
-                f"{chip // 10}.{chip % 10}",
-            )
-            found.setdefault(symbol, []).append(made)
+            patterns = (r"Used (\d+) registers", r"(\d+) bytes smem", r"(\d+) bytes cmem\[\d+\]")
+            registers, shared, constant = (sum(map(int, re.findall(pattern, line))) for pattern in patterns)
+            built = Built(registers, shared, *stack, constant, f"{chip // 10}.{chip % 10}")
+            kernels.setdefault(symbol, []).append(built)
             symbol = ""
-    return found
+    return kernels
 
 
 @functools.lru_cache(1)
@@ -182,16 +153,12 @@ def _report(path: Path, changed_ns: int) -> dict[str, list[Built]]:
 def _built(symbol: str, capability: int) -> tuple[Built | None, str]:
     """What the build's report has for that kernel, best for that chip; or why it has nothing."""
     if not REPORT.exists():
-        try:
-            why = json.loads(BUILD.read_text())["_cuda"]["why_not"]
-        except (OSError, KeyError, ValueError):
-            why = ""
-        return None, why or "the GPU module was built without its compiler's report"
+        return None, why_no_gpu_module() or "the GPU module was built without its compiler's report"
     chips = _report(REPORT, REPORT.stat().st_mtime_ns).get(symbol, [])
     if not chips:
         return None, "the GPU module was built without this kernel, or for no chip's own code"
     wanted = f"{capability // 10}.{capability % 10}"
-    return next((made for made in chips if made.capability == wanted), chips[-1]), ""
+    return next((built for built in chips if built.capability == wanted), chips[-1]), ""
 
 
 # --- looking at a call -----------------------------------------------------------------------------------------------
@@ -221,37 +188,32 @@ def inspect(
     return launches.found
 
 
-def _resources(found: dict[str, Any], here: Backend, dtype: str) -> KernelResources:
+def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResources:
     """The driver's figures; where it has none the build's; where that has none, why."""
-    built, why = _built(found["symbol"], here.capability)
-    driver = found["registers"] > 0
-    known: dict[str, Any] = dict.fromkeys(("registers", "static_shared", "local_bytes", "constant_bytes"))
-    if driver:
-        known = {name: found[name] for name in known}
+    built, why = _built(launch["symbol"], here.capability)
+    names = ("registers", "static_shared", "local_bytes", "constant_bytes")
+    known: dict[str, Any] = dict.fromkeys((*names, "max_threads"))
+    source, version = "unknown", None
+    if launch["registers"] > 0:
+        known = {name: launch[name] for name in known}
+        source, version = "driver", f"{launch['binary_version'] // 10}.{launch['binary_version'] % 10}"
     elif built is not None:
-        known = {name: getattr(built, name) for name in known}
-    version = found["binary_version"]
-    made_for = f"{version // 10}.{version % 10}" if driver else built.capability if built is not None else None
-    spills = built if built is not None and built.capability == made_for else None
-    row = found["row"]
+        known |= {name: getattr(built, name) for name in names}
+        source, version = "build", built.capability
+    spills = built if built is not None and built.capability == version else None
     return KernelResources(
-        operation=row.operation,
-        variant=row.name,
-        kernel=found["name"],
-        symbol=found["symbol"],
+        operation=launch["row"].operation,
+        variant=launch["row"].name,
+        kernel=launch["name"],
+        potential_block=launch["potential"],
         dtype=dtype,
-        grid=found["grid"],
-        block=found["block"],
-        dynamic_shared=found["dynamic_shared"],
+        **{name: launch[name] for name in ("symbol", "grid", "block", "dynamic_shared", "active_blocks")},
         **known,
         spill_stores=spills.spill_stores if spills else None,
         spill_loads=spills.spill_loads if spills else None,
-        max_threads=found["max_threads"] if driver else None,
-        active_blocks=found["active_blocks"],
-        potential_block=found["potential"],
-        capability=made_for,
-        source="driver" if driver else "build" if built is not None else "unknown",
-        why="" if driver or built is not None else why,
+        capability=version,
+        source=source,
+        why=why if source == "unknown" else "",
     )
 
 
@@ -276,10 +238,10 @@ def kernel_resources(
     variant : str, optional
         A name from ``variants(op)``. Not given: all that run here.
     dtype : dtype, optional
-        Of the inputs. Not given: the operation's usual one, or the first that a row takes.
+        Of the inputs. Not given: the operation's usual one, or the first that a variant takes.
     **parameters : int
-        The row's parameters, e.g. ``tile=32``: many choices are kernels of their own. Without a variant, for those
-        rows that have them.
+        The variant's parameters, e.g. ``tile=32``: many choices are kernels of their own. Without a variant, for those
+        that have them.
 
     Returns
     -------
@@ -290,34 +252,33 @@ def kernel_resources(
     Raises
     ------
     ValueError
-        An unknown operation or variant, or a row that the host computes.
+        An unknown operation or variant, or a variant that the host computes.
     TypeError
-        A type or a parameter that the row does not have.
+        A type or a parameter that the variant does not have.
     NotImplementedError
         The named variant cannot run here.
 
     Notes
     -----
-    Nothing is launched: the call is made on the ladder's input with a list in place of the launches. On a GPU the
-    driver tells (cudaFuncGetAttributes); else the compiler's words that the build has kept (ptxas -v, P's "compile
-    hints"). Spills are in the latter only. ``active_blocks`` and ``potential_block`` are the runtime's own answers
-    (cudaOccupancyMaxActiveBlocksPerMultiprocessor, cudaOccupancyMaxPotentialBlockSize), the emulator's without a GPU. A
-    kernel that a call launches several times stands here once, as it is launched first. A library's kernels, of a row
-    that calls one, are not seen.
+    Nothing is launched. On a GPU the driver tells (cudaFuncGetAttributes); else the compiler's words that the build has
+    kept (ptxas -v, P's "compile hints"). Spills are in the latter only. ``active_blocks`` and ``potential_block`` are
+    the runtime's own answers, the emulator's without a GPU. A kernel that a call launches several times stands here
+    once, as it is launched first. A library's kernels are not seen.
 
     Examples
     --------
     >>> import cudakern
-    >>> found = cudakern.kernel_resources("matmul", "shared_row")
-    >>> found[0].kernel, found[0].source in ("driver", "build", "unknown")
+    >>> kernels = cudakern.kernel_resources("matmul", "shared_row")
+    >>> kernels[0].kernel, kernels[0].source in ("driver", "build", "unknown")
     ('shared_row', True)
     """
     what, here = operation(op), backend()
-    made: list[KernelResources] = []
+    rows = _rows(op, variant)
+    kernels: list[KernelResources] = []
     for name in parameters if variant is None else ():
-        if not _table.having(name, _rows(op, None)):
+        if not _table.having(name, rows):
             raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
-    for row in _rows(op, variant):
+    for row in rows:
         name = numpy_dtype(what.default_dtype if dtype is None else dtype).name
         if variant is None and (row.why_not(here) or (name not in row.types and dtype is not None)):
             continue
@@ -325,14 +286,11 @@ def kernel_resources(
             name = row.types[0]
         row.signature(name)
         its = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [row])}
-        found = inspect(what, row, numpy_dtype(name), its)
-        made += (_resources(one, here, name) for one in found)
-    if not made and dtype is not None and variant is None:
-        taken = dict.fromkeys(t for row in _rows(op, None) for t in row.types)
-        raise TypeError(
-            f"kernel_resources: no variant of {op} that runs here takes {name}; they take {', '.join(taken)}"
-        )
-    return KernelTable(made)
+        kernels += (_resources(launch, here, name) for launch in inspect(what, row, numpy_dtype(name), its))
+    if not kernels and dtype is not None and variant is None:
+        types = ", ".join(dict.fromkeys(t for row in rows for t in row.types))
+        raise TypeError(f"kernel_resources: no variant of {op} that runs here takes {name}; they take {types}")
+    return KernelTable(kernels)
 
 
 def main_kernel(
@@ -343,11 +301,11 @@ def main_kernel(
     if variant is None:
         names = ", ".join(row.name for row in _rows(op, None))
         raise TypeError(f"occupancy: which variant of {op}? It has {names}")
-    if threads is not None and _table.having("threads", [_table.find(op, variant)]):
+    row = _table.find(op, variant)
+    if threads is not None and _table.having("threads", [row]):
         parameters = parameters | {"threads": threads}
-    found = kernel_resources(op, variant, dtype, **parameters)
-    if not found:
+    kernels = kernel_resources(op, variant, dtype, **parameters)
+    if not kernels:
         raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
-    named = _table.find(op, variant).kernels
-    ours: KernelResources = next((one for one in found if one.kernel in named), found[0])
-    return ours, [one.kernel for one in found if one is not ours]
+    main = next((one for one in kernels if one.kernel in row.kernels), kernels[0])
+    return main, [one.kernel for one in kernels if one is not main]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _table
+from ._installed import KERNELS
 
 
 class Source(str):
@@ -53,9 +54,7 @@ def source(op: str, variant: str) -> Source:
     row = _table.find(op, variant)
     if not row.source or not row.kernels:
         raise ValueError(f"{op}: variant {variant!r} has no kernel: {row.summary}")
-    package = Path(__file__).resolve().parent
-    # Installed with the package; in a checkout installed for editing, where they lie.
-    for folder in (package / "kernels", package.parent / "csrc" / "kernels"):
-        if (folder / row.source).is_file():
-            return Source((folder / row.source).read_text(encoding="utf-8"), folder / row.source)
-    raise FileNotFoundError(f"{op}: the source of {variant!r}, {row.source}, is not beside the package {package}")
+    path = KERNELS / row.source
+    if path.is_file():
+        return Source(path.read_text(encoding="utf-8"), path)
+    raise FileNotFoundError(f"{op}: the source of {variant!r}, {row.source}, is not in {KERNELS}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 
 from ._backend import emulator as _native
+from ._installed import HEADERS, LIBRARY
 
 __all__ = ["compile_flags", "configure"]
 
@@ -99,20 +99,7 @@ def compile_flags() -> list[str]:
     >>> [flag for flag in cudakern.emulator.compile_flags() if flag.startswith("-l")]
     ['-lcudakern_emulator']
     """
-    package = Path(__file__).resolve().parent
-    headers = package / "include"
-    if not headers.is_dir():  # an editable install leaves them in the source tree
-        headers = package.parent / "csrc" / "emulator" / "include"
-    flags = [
-        "-std=c++17",
-        "-x",
-        "c++",
-        "-O2",
-        "-shared",
-        "-fPIC",
-        "-fno-gnu-unique",
-        "-ffp-contract=off",
-        "-Wno-unknown-pragmas",
-    ]
-    library = package / "lib"
-    return [*flags, f"-I{headers}", f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
+    language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC"]
+    as_the_package = ["-fno-gnu-unique", "-ffp-contract=off", "-Wno-unknown-pragmas"]
+    core = [f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
+    return [*language, *as_the_package, f"-I{HEADERS}", *core]

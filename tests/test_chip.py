@@ -10,9 +10,9 @@ import pytest
 import cudakern as ck
 from cases import BACKENDS, HAS_BFLOAT16
 from cases import emulated_chip as emulated
-from cudakern import _resources
+from cudakern import _installed, _resources
+from cudakern._chip import CHIPS, MULTIPROCESSORS
 from cudakern._cli import main
-from cudakern._occupancy import MULTIPROCESSORS
 from cudakern._operations import names, operation
 from cudakern._resources import parse_ptxas
 
@@ -268,6 +268,28 @@ def test_how_a_capability_is_written():
     assert ck.occupancy(threads=64).capability == tuple(ck.backend().properties["capability"])
 
 
+def test_the_emulators_chips_by_name():
+    """The calculator and the emulator have a chip's facts from one file: what the emulated chip says of itself is what
+    the calculator has of it by its name, whichever chip and backend answers."""
+    for name, chip in CHIPS.items():
+        with ck.use_backend("emulator"), emulated(name):
+            query, here = ck.device_query(), ck.backend().properties
+        has = ck.occupancy(threads=64, capability=name.lower()).chip
+        assert (10 * query.capability[0] + query.capability[1], query.multiprocessors) == chip
+        assert has == MULTIPROCESSORS[chip.capability]
+        assert query.cores_per_multiprocessor == has.float32
+        assert query.max_threads_per_multiprocessor == 32 * has.warps
+        assert query.max_blocks_per_multiprocessor == has.blocks
+        assert (query.shared_per_multiprocessor, query.shared_per_block_optin) == (has.shared, has.shared_per_block)
+        assert (here["registers_per_block"], here["multiprocessors"]) == (has.registers_per_block, chip.multiprocessors)
+        best = ck.max_potential_block_size(registers=32, capability=name)
+        assert best == ck.max_potential_block_size(
+            registers=32, capability=chip.capability, multiprocessors=chip.multiprocessors
+        )
+    with pytest.raises(TypeError, match="or is one of H200, H100, A100, V100, P100, not 'K80'"):
+        ck.occupancy(threads=64, capability="K80")
+
+
 @pytest.mark.parametrize(
     "kind, words, given",
     [
@@ -502,7 +524,7 @@ def test_the_builds_report(monkeypatch, tmp_path):
         symbol = ck.kernel_resources("vector_add", "naive")[0].symbol
         report, build = tmp_path / "kernels.txt", tmp_path / "build.json"
         monkeypatch.setattr(_resources, "REPORT", report)
-        monkeypatch.setattr(_resources, "BUILD", build)
+        monkeypatch.setattr(_installed, "BUILD", build)
         build.write_text('{"_cuda": {"built": false, "why_not": "there was no nvcc"}}')
         nothing = ck.kernel_resources("vector_add", "naive")
         assert (nothing[0].source, nothing[0].why) == ("unknown", "there was no nvcc")

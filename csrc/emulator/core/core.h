@@ -3,7 +3,8 @@
 //   host side                                        device side
 //   errors.c   codes and words, for each OS thread   grid.c    blocks of a grid over the worker threads
 //   config.c   CUDAKERN_EMULATOR_*, orders           block.c   one block: its threads, barriers, deadlocks
-//   device.c   chips, limits, current device         warp.c    masks: shuffles, votes, match, __syncwarp
+//   chips.c    chips, their multiprocessors
+//   device.c   limits, current device                warp.c    masks: shuffles, votes, match, __syncwarp
 //   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
 //   copy.c     copies and fills                      texel.c   what a texture read gives
 //   texture.c  arrays and texture objects            print.c   printf

@@ -1,9 +1,9 @@
-// Devices: named chips, their limits, each OS thread's current device.
+// Devices: their limits, each OS thread's current device.
 //
-//   settings (chip, devices, memory) --> CHIPS row --> properties, attributes; launch.c: occupancy, checks
+//   settings (chip, devices, memory) --> chips.c --> properties, attributes; launch.c: occupancy, checks
 //
-// Invariant: a limit is stated once, in CHIPS or EMU_LIMITS below; properties, attributes, occupancy and the checks
-// of launches read it there. All emulated devices are of the same chip.
+// Invariant: a limit is stated once, in emulator_chips.h or EMU_LIMITS below; properties, attributes, occupancy and the
+// checks of launches read it there. All emulated devices are of the same chip.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -12,35 +12,16 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define KB(n) ((size_t)(n) << 10)
 #define MB(n) ((size_t)(n) << 20)
-
-// Published figures: data sheets, architecture white papers, and what the chips report of themselves. Clocks are the
-// boost clocks; memory's transfer rate is twice its clock.
-static const emu_chip CHIPS[] = {
-    // name, full name, capability, SMs, clock, memory clock (kHz), bus, memory, L2,
-    //   shared a multiprocessor, a block by opt-in, kept by the system, copy engines, float to double ratio
-    {"H200", "NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6016, MB(143156), MB(60), KB(228), KB(227), KB(1), 3, 2},
-    {"H100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 1980000, 2619000, 5120, MB(81090), MB(50), KB(228), KB(227), KB(1),
-     3, 2},
-    {"A100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 1410000, 1593000, 5120, MB(81038), MB(40), KB(164), KB(163), KB(1),
-     3, 2},
-    {"V100", "Tesla V100-SXM2-16GB", 7, 0, 80, 1530000, 877000, 4096, MB(16151), MB(6), KB(96), KB(96), 0, 5, 2},
-    {"P100", "Tesla P100-SXM2-16GB", 6, 0, 56, 1480500, 715000, 4096, MB(16276), MB(4), KB(64), KB(48), 0, 2, 2},
-};
-enum { CHIP_COUNT = sizeof CHIPS / sizeof *CHIPS };
 
 // The same on all of these chips.
 const emu_limits EMU_LIMITS = {
     .warp = EMU_WARP,
     .block_threads = EMU_MAX_THREADS,
     .block_dim = {1024, 1024, 64},
-    .multiprocessor_threads = 2048,
-    .multiprocessor_blocks = 32,
-    .registers = 65536,
     .grid_dim = {2147483647, 65535, 65535},
-    .shared_per_block = KB(48),
-    .constant = KB(64),
+    .shared_per_block = 48 << 10,
+    .constant = 64 << 10,
     .pitch = 2147483647,
     .texture_1d = 131072,
     .texture_2d = {131072, 65536},
@@ -54,23 +35,6 @@ const emu_limits EMU_LIMITS = {
 
 static _Thread_local int current_device;
 static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: access was enabled
-
-const emu_chip *emu_find_chip(const char *name) {
-    for (int i = 0; i < CHIP_COUNT; i++)
-        if (!strcasecmp(CHIPS[i].name, name)) return &CHIPS[i];
-    return NULL;
-}
-
-void emu_list_chips(char *text, size_t size) {
-    size_t used = 0;
-    for (int i = 0; i < CHIP_COUNT && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "one of ", CHIPS[i].name);
-}
-
-const emu_chip *emu_chip_now(void) {
-    const emu_chip *chip = emu_find_chip(emu_current_config()->chip);
-    return chip ? chip : &CHIPS[0];
-}
 
 // The chip's memory, as far as the computer affords it: half its own, shared among the devices.
 size_t emu_device_memory(void) {
@@ -128,13 +92,15 @@ int emu_set_device(int device) {
 
 static void fill(struct cudaDeviceProp *p, int device) {
     const emu_chip *chip = emu_chip_now();
+    const emu_multiprocessor *each = chip->each;
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "Emulated %s", chip->full_name);
     memcpy(p->uuid.bytes, "cudakern-emulate", sizeof p->uuid.bytes);
     p->uuid.bytes[15] = (char)device;
     p->totalGlobalMem = emu_device_memory();
     p->sharedMemPerBlock = EMU_LIMITS.shared_per_block;
-    p->regsPerBlock = p->regsPerMultiprocessor = EMU_LIMITS.registers;
+    p->regsPerBlock = each->registers_per_block;
+    p->regsPerMultiprocessor = each->registers;
     p->warpSize = EMU_LIMITS.warp;
     p->memPitch = EMU_LIMITS.pitch;
     p->maxThreadsPerBlock = EMU_LIMITS.block_threads;
@@ -143,8 +109,8 @@ static void fill(struct cudaDeviceProp *p, int device) {
         p->maxGridSize[i] = (int)EMU_LIMITS.grid_dim[i];
     }
     p->totalConstMem = EMU_LIMITS.constant;
-    p->major = chip->major;
-    p->minor = chip->minor;
+    p->major = each->capability / 10;
+    p->minor = each->capability % 10;
     p->maxTexture1D = EMU_LIMITS.texture_1d;
     memcpy(p->maxTexture2D, EMU_LIMITS.texture_2d, sizeof p->maxTexture2D);
     memcpy(p->maxTexture3D, EMU_LIMITS.texture_3d, sizeof p->maxTexture3D);
@@ -159,16 +125,16 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->asyncEngineCount = chip->async_engines;
     p->memoryBusWidth = chip->bus_bits;
     p->l2CacheSize = (int)chip->l2;
-    p->maxThreadsPerMultiProcessor = EMU_LIMITS.multiprocessor_threads;
+    p->maxThreadsPerMultiProcessor = each->warps * EMU_LIMITS.warp;
     p->streamPrioritiesSupported = 0; // accepted, but all streams are alike
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
-    p->sharedMemPerMultiprocessor = chip->shared_per_multiprocessor;
+    p->sharedMemPerMultiprocessor = each->shared;
     p->computePreemptionSupported = 1;
     p->canUseHostPointerForRegisteredMem = 1;
     p->cooperativeLaunch = 1;
-    p->sharedMemPerBlockOptin = chip->shared_per_block_optin;
-    p->maxBlocksPerMultiProcessor = EMU_LIMITS.multiprocessor_blocks;
-    p->reservedSharedMemPerBlock = chip->shared_reserved;
+    p->sharedMemPerBlockOptin = each->shared_per_block;
+    p->maxBlocksPerMultiProcessor = each->blocks;
+    p->reservedSharedMemPerBlock = each->shared_reserved;
     p->hostRegisterSupported = 1;
     p->memoryPoolsSupported = 1;
     p->clusterLaunch = 0; // the emulator has no clusters yet, whatever the chip has
@@ -250,7 +216,9 @@ int emu_device_attribute(int *value, int attribute, int device) {
     case cudaDevAttrIsMultiGpuBoard: answer = p.isMultiGpuBoard; break;
     case cudaDevAttrMultiGpuBoardGroupID: answer = device; break;
     case cudaDevAttrHostNativeAtomicSupported: answer = p.hostNativeAtomicSupported; break;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: answer = chip->double_ratio; break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+        answer = chip->each->float_rate / chip->each->double_rate;
+        break;
     case cudaDevAttrPageableMemoryAccess: answer = p.pageableMemoryAccess; break;
     case cudaDevAttrConcurrentManagedAccess: answer = p.concurrentManagedAccess; break;
     case cudaDevAttrComputePreemptionSupported: answer = p.computePreemptionSupported; break;

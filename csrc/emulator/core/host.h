@@ -24,18 +24,29 @@ size_t emu_parse_size(const char *text, int *ok);
 int emu_change_config(const char *key, const char *value); // emu_configure, which waits before
 void emu_config_fork(emu_fork stage);
 
-// --- device.c ----------------------------------------------------------------------------------------------------
+// --- chips.c -----------------------------------------------------------------------------------------------------
+typedef struct emu_multiprocessor { // what a multiprocessor of a compute capability has
+    int capability, warps, blocks;  // 90 is 9.0; warps and blocks that it holds at once
+    size_t shared, shared_per_block, shared_reserved, shared_piece; // a block by opt-in; kept by the system, a block
+    int registers, registers_per_block;
+    int float_rate, double_rate; // multiply-adds a cycle
+} emu_multiprocessor;
+
 typedef struct emu_chip {
     const char *name, *full_name;
-    int major, minor, multiprocessors;
-    int clock_khz, memory_clock_khz, bus_bits;
+    const emu_multiprocessor *each;
+    int multiprocessors, clock_khz, memory_clock_khz, bus_bits;
     size_t memory, l2;
-    size_t shared_per_multiprocessor, shared_per_block_optin, shared_reserved; // reserved: by the system, a block
-    int async_engines, double_ratio;
+    int async_engines;
 } emu_chip;
 
+const emu_chip *emu_find_chip(const char *name); // NULL: unknown
+void emu_list_chips(char *text, size_t size);
+const emu_chip *emu_chip_now(void);
+
+// --- device.c ----------------------------------------------------------------------------------------------------
 typedef struct emu_limits { // the same on all chips
-    int warp, block_threads, block_dim[3], multiprocessor_threads, multiprocessor_blocks, registers;
+    int warp, block_threads, block_dim[3];
     unsigned grid_dim[3];
     size_t shared_per_block, constant, pitch;
     int texture_1d, texture_2d[2], texture_3d[3];
@@ -44,9 +55,6 @@ typedef struct emu_limits { // the same on all chips
 } emu_limits;
 extern const emu_limits EMU_LIMITS;
 
-const emu_chip *emu_find_chip(const char *name); // NULL: unknown
-void emu_list_chips(char *text, size_t size);
-const emu_chip *emu_chip_now(void);
 size_t emu_device_memory(void); // bytes that each device has
 int emu_enter(int *device);     // the calling thread's device, or why there is none
 int emu_check_device(int device, const char *call);

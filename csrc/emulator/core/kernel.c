@@ -173,7 +173,7 @@ int emu_function_set(const void *function, int attribute, int value) {
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess; // a hint
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return emu_error(cudaErrorInvalidValue, "%s: the emulator does not know attribute %d", call, attribute);
-    size_t limit = emu_chip_now()->shared_per_block_optin;
+    size_t limit = emu_chip_now()->each->shared_per_block;
     if (value < 0 || (size_t)value > limit) {
         char name[256];
         emu_kernel_name(kernel->function, name, sizeof name);
@@ -194,11 +194,11 @@ int emu_function_attributes(void *attributes, size_t size, const void *function)
     if (!code) code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
     if (!attributes) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
-    const emu_chip *chip = emu_chip_now();
+    const int capability = emu_chip_now()->each->capability;
     // Registers, static shared and local memory are the host compiler's affair here: 0, for "not known".
     struct cudaFuncAttributes a = {.maxThreadsPerBlock = EMU_LIMITS.block_threads,
-                                   .ptxVersion = 10 * chip->major + chip->minor,
-                                   .binaryVersion = 10 * chip->major + chip->minor,
+                                   .ptxVersion = capability,
+                                   .binaryVersion = capability,
                                    .maxDynamicSharedSizeBytes = (int)emu_kernel_shared(kernel),
                                    .preferredShmemCarveout = -1};
     memcpy(attributes, &a, size < sizeof a ? size : sizeof a);

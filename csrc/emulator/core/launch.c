@@ -1,7 +1,7 @@
 // Launches: what a kernel may ask for, whether the device has it, and into the stream's queue.
 //
 //   cudaFuncSetAttribute --> emu_kernel (kernel.c) --.
-//   CHIPS, EMU_LIMITS (device.c) --------------------+--> check_launch --> emu_launch_kernel --> the stream's queue
+//   emulator_chips.h, EMU_LIMITS (device.c) ---------+--> check_launch --> emu_launch_kernel --> the stream's queue
 //                                                                                |
 //   arguments[0], [1], ...: pointers  ------------- copied, by the signature ----'
 //
@@ -16,15 +16,14 @@
 // Blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are not known): the
 // rules of cudakern/_occupancy.py, which tests hold against this. Shared memory is given out in pieces.
 static int chip_occupancy(int threads, size_t dynamic_shared) {
-    const emu_chip *chip = emu_chip_now();
-    if (threads < 1 || threads > EMU_LIMITS.block_threads || dynamic_shared > chip->shared_per_block_optin) return 0;
+    const emu_multiprocessor *has = emu_chip_now()->each;
+    if (threads < 1 || threads > EMU_LIMITS.block_threads || dynamic_shared > has->shared_per_block) return 0;
     int warps = (threads + EMU_LIMITS.warp - 1) / EMU_LIMITS.warp;
-    int blocks = EMU_LIMITS.multiprocessor_threads / EMU_LIMITS.warp / warps;
-    const size_t piece = chip->major >= 8 ? 128 : 256;
-    const size_t shared = (dynamic_shared + chip->shared_reserved + piece - 1) / piece * piece;
-    if (shared && chip->shared_per_multiprocessor / shared < (size_t)blocks)
-        blocks = (int)(chip->shared_per_multiprocessor / shared);
-    return blocks < EMU_LIMITS.multiprocessor_blocks ? blocks : EMU_LIMITS.multiprocessor_blocks;
+    int blocks = has->warps / warps;
+    const size_t piece = has->shared_piece;
+    const size_t shared = (dynamic_shared + has->shared_reserved + piece - 1) / piece * piece;
+    if (shared && has->shared / shared < (size_t)blocks) blocks = (int)(has->shared / shared);
+    return blocks < has->blocks ? blocks : has->blocks;
 }
 
 static long cooperative_limit(int threads, size_t dynamic_shared) {
@@ -68,7 +67,7 @@ int emu_occupancy_block(int *grid, int *block, const void *function, size_t dyna
         best = blocks * threads;
         *block = threads;
         *grid = blocks * emu_chip_now()->multiprocessors;
-        if (best == EMU_LIMITS.multiprocessor_threads) break;
+        if (best == emu_chip_now()->each->warps * warp) break;
     }
     return cudaSuccess;
 }
@@ -83,10 +82,9 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
         return emu_error(cudaErrorInvalidValue,
                          "%s: %d blocks of %d threads do not fit a multiprocessor; at most %d do", call, blocks,
                          block_size, chip_occupancy(block_size, 0));
-    const emu_chip *chip = emu_chip_now();
-    const size_t piece = chip->major >= 8 ? 128 : 256;
-    size_t share = chip->shared_per_multiprocessor / (size_t)blocks / piece * piece - chip->shared_reserved;
-    *bytes = share < chip->shared_per_block_optin ? share : chip->shared_per_block_optin;
+    const emu_multiprocessor *has = emu_chip_now()->each;
+    size_t share = has->shared / (size_t)blocks / has->shared_piece * has->shared_piece - has->shared_reserved;
+    *bytes = share < has->shared_per_block ? share : has->shared_per_block;
     return cudaSuccess;
 }
 
@@ -110,7 +108,7 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
     if (threads > (unsigned long long)EMU_LIMITS.block_threads)
         REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) = %llu threads; a block may have at most %d",
                name, b[0], b[1], b[2], threads, EMU_LIMITS.block_threads);
-    size_t allowed = emu_kernel_shared(kernel), most = emu_chip_now()->shared_per_block_optin;
+    size_t allowed = emu_kernel_shared(kernel), most = emu_chip_now()->each->shared_per_block;
     if (launch->dynamic_shared > allowed || launch->dynamic_shared > most)
         REFUSE(
             cudaErrorInvalidValue,
