@@ -660,11 +660,11 @@ def test_a_rows_own_threads_change_its_shared_memory():
         (["matmul", "tiled", "tile=9"], "tile=9 is not possible (elements a side of a tile): it takes 8, 16, 32"),
         (["matmul", "tiled", "tile=x"], "tile= must be an integer, not 'x'"),
         (["matmul", "tiled", "tiles=8"], "variant 'tiled' has no parameter 'tiles'; it takes tile="),
-        (["matmul", "tiled", "8"], "'8' is no argument: write NAME=VALUE"),
+        (["matmul", "tiled", "8"], "there is matmul and tiled and 8: for a parameter write NAME=VALUE"),
         (["matmul", "tiled", "tile=8", "tile=8"], "tile= is given twice"),
         (["matmul", "tilde", "tile=8"], "unknown variant 'tilde' of matmul: the nearest is 'tiled'"),
         (["sort", "merge_hybrid", "memory=shard"], "the nearest is 'shared'"),
-        (["matmul", "tiled", "dtype=int8"], "dtype= is an option, since matmul 'tiled' has no such parameter"),
+        (["matmul", "tiled", "dtype=flot32"], "unknown type 'flot32': the nearest is 'float32'"),
     ],
 )
 def test_a_rows_parameters_on_the_command_line(backend, capsys, arguments, words):
@@ -677,16 +677,14 @@ def test_a_rows_parameters_on_the_command_line(backend, capsys, arguments, words
     assert (found["threads"], found["shared_bytes"] >= 4096) == (512, True)
     for words in (["matmul", "tiled", "tile=8", *here], ["matmul", "tiled", *here, "tile=8"]):
         assert json.loads(cli(capsys, "resources", *words))[0]["block"] == [8, 8, 1]
-    needed = "tile= is a variant's parameter: write OP VARIANT tile=8"
-    assert needed in cli(capsys, "occupancy", "matmul", "tile=8", "--backend", backend, status=2)
+    of_which = "which variant of matmul? It has naive, "
+    assert of_which in cli(capsys, "occupancy", "matmul", "tile=8", "--backend", backend, status=2)
     every = json.loads(cli(capsys, "resources", "matmul", "tile=8", *here))
     assert {one["block"][0] for one in every if one["variant"].startswith("tiled")} == {8}
     assert "naive" in {one["variant"] for one in every}
     assert "no variant of matmul has a parameter 'tiles'" in cli(capsys, "resources", "matmul", "tiles=8", status=2)
-    assert "write resources OP tile=8" in cli(capsys, "resources", "tile=8", status=2)
-    assert "no variant is named: write --threads 128" in cli(capsys, "occupancy", "threads=128", status=2)
-    twice = ("occupancy", "vector_add", "naive", "threads=64", "--threads", "32")
-    assert "given twice" in cli(capsys, *twice, status=2)
+    assert "which operation?" in cli(capsys, "resources", "tile=8", status=2)
+    assert "128 threads" in cli(capsys, "occupancy", "threads=128", "capability=V100")
 
 
 @each_backend

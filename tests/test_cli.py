@@ -123,19 +123,19 @@ def test_ladder_with_parameters():
     (steps,) = cli_json("ladder", "stencil_1d", "radius=7", "--n", 100, "--repeat", 1, "--backend", "emulator")
     assert steps["parameters"] == {"radius": 7}
     assert {step["profile"]["parameters"].get("radius", 7) for step in steps["steps"]} == {7}
-    (steps,) = cli_json("ladder", "--op", "sort", "lists=4", "--n", 100, "--repeat", 1, "--backend", "emulator")
+    (steps,) = cli_json("ladder", "--op", "sort", "lists=4", "n=100", "--repeat", 1, "--backend", "emulator")
     assert steps["parameters"] == {"lists": 4}
+    assert steps["shapes"] == [[100]]  # an option may be written as a parameter is
     for words, told in (
         (["radius=7"], "name the operation"),
         (["--all", "tile=8"], "name the operation"),
-        (["sort", "lists=4", "n=100"], "does not take 'n=100': write --n 100"),
-        (["sort", "json=1"], "does not take 'json=1': write --json\n"),
+        (["sort", "json=1"], "argument --json: ignored explicit argument '1'"),
         (["sort", "progress=1"], "have no 'progress': they take lists="),
         (["sort", "inputs=3"], "have no 'inputs': they take lists="),
         (["sort", "run=1"], "have no 'run': they take lists="),
-        (["sort", "matmul"], "takes one operation, and there is sort and matmul"),
-        (["sort", "sort", "lists=4"], "takes one operation, and there is sort and sort"),
-        (["sort", "--lists", "4"], "write lists=4"),
+        (["sort", "matmul"], "takes [OP] [NAME=VALUE ...], and there is sort and matmul"),
+        (["sort", "sort", "lists=4"], "takes [OP] [NAME=VALUE ...], and there is sort and sort"),
+        (["sort", "--lists", "4"], "parameters are written NAME=VALUE"),
         (["sort", "lists"], "write NAME=VALUE"),
     ):
         assert told in cli("ladder", *words, status=2)
@@ -259,25 +259,20 @@ def test_a_row_that_cannot_run_here_is_one_line(arguments):
             "the table's axes, as (1048576, 512, 512), and not (8, 8)",
         ),
         (["--backend", "cuda", "latter"], "unknown command 'latter': the nearest is 'ladder'"),
-        (["ladder", "matmul", "n=100"], "ladder does not take 'n=100': write --n 100"),
-        (["ladder", "n=1000"], "ladder does not take 'n=1000': write --n 1000"),
-        (["ladder", "n=1000", "matmul"], "ladder does not take 'n=1000': write --n 1000"),
-        (["lab", "n=1000"], "lab: the experiment's name comes first: write lab NAME n=1000"),
-        (["lab", "n=1000", "coalescing"], "name comes first: write lab coalescing n=1000"),
-        (["lab", "coalescing", "--n", "1000"], "lab does not take '--n': write n=1000"),
-        (["lab", "coalescing", "--n=1000"], "lab does not take '--n=1000': write n=1000"),
-        (["lab", "coalescing", "--n"], "lab does not take '--n': write n=VALUE"),
-        (["lab", "coalescing", "--plt", "x.png"], "the nearest is --plot"),
-        (["resources", "matmul", "tiled", "--tile=8"], "resources does not take '--tile=8': write tile=8"),
-        (["resources", "matmul", "--tile", "8"], "resources does not take '--tile': write tile=8"),
-        (["verify", "matmul"], "verify does not take 'matmul': write --op matmul"),
-        (["info", "--jsn=1"], "the nearest is --json"),
+        (["ladder", "matmul", "n=many"], "argument --n: invalid int value: 'many'"),
+        (["lab", "n=1000"], "lab: n=1000 is for an experiment: name it; `cudakern lab` lists them"),
+        (["lab", "coalescing", "--n", "1000"], "lab does not take '--n': its options are --json, "),
+        (["lab", "coalescing", "--n=1000"], "; parameters are written NAME=VALUE"),
+        (["lab", "coalescing", "--plt", "x.png"], "its options are --plot, "),
+        (["resources", "matmul", "tiled", "--tile=8"], "; parameters are written NAME=VALUE"),
+        (["verify", "matmul"], "verify does not take 'matmul': its options are --"),
+        (["info", "--jsn=1"], "its options are --json, "),
         (["ladder", "--shape", "3,a"], "lengths are whole numbers, as in 17,33,65, and not '3,a'"),
         (["ladder", "--seed", "-1"], "seed=-1: it must be 0 or more"),
         (["verify", "--seed", "-1"], "seed=-1: it must be 0 or more"),
         (["ladder", "matmul", "--dtype", "U3"], "complex128, not str"),
         (["resources", "matmul", "--dtype", "flot32"], "unknown type 'flot32': the nearest is 'float32'"),
-        (["resources"], "the following arguments are required: op\n"),
+        (["resources"], "which operation? There are vector_add, "),
     ],
 )
 def test_what_to_write_instead(arguments, words):
