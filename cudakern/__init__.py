@@ -59,65 +59,17 @@ __version__: str
 
 _load_emulator()  # an unbuilt checkout says so at once, and what to do
 
+# fmt: off
 __all__ = [
-    "Backend",
-    "Comparison",
-    "CudaError",
-    "Device",
-    "DeviceArray",
-    "DeviceQuery",
-    "Event",
-    "KernelResources",
-    "KernelTable",
-    "Ladder",
-    "Occupancy",
-    "OutOfMemoryError",
-    "Parameter",
-    "PotentialBlockSize",
-    "Profile",
-    "Source",
-    "Step",
-    "Stream",
-    "Variant",
-    "Variants",
-    "__version__",
-    "asarray",
-    "backend",
-    "bincount",
-    "compare",
-    "device",
-    "device_query",
-    "devices",
-    "empty",
-    "empty_pinned",
-    "emulator",
-    "exclusive_scan",
-    "from_dlpack",
-    "grayscale",
-    "inclusive_scan",
-    "interp",
-    "kernel_resources",
-    "ladder",
-    "lookup_2d",
-    "lookup_3d",
-    "matmul",
-    "max_potential_block_size",
-    "occupancy",
-    "packbits",
-    "profile",
-    "random_matrix",
-    "saxpy",
-    "sort",
-    "source",
-    "stencil_1d",
-    "sum_of_squares",
-    "synchronize",
-    "use_backend",
-    "variants",
-    "vector_add",
-    "zeros",
+    "Backend", "Comparison", "CudaError", "Device", "DeviceArray", "DeviceQuery", "Event", "KernelResources",
+    "KernelTable", "Ladder", "Occupancy", "OutOfMemoryError", "Parameter", "PotentialBlockSize", "Profile", "Source",
+    "Step", "Stream", "Variant", "Variants", "__version__", "asarray", "backend", "bincount", "compare", "device",
+    "device_query", "devices", "empty", "empty_pinned", "emulator", "exclusive_scan", "from_dlpack", "grayscale",
+    "inclusive_scan", "interp", "kernel_resources", "ladder", "lookup_2d", "lookup_3d", "matmul",
+    "max_potential_block_size", "occupancy", "packbits", "profile", "random_matrix", "saxpy", "sort", "source",
+    "stencil_1d", "sum_of_squares", "synchronize", "use_backend", "variants", "vector_add", "zeros",
 ]
-
+# fmt: on
 
 if not TYPE_CHECKING:  # a checker would take every name for one that is there
     #: Modules that are imported when one of their names is asked for: an import of all would take twice as long.
@@ -126,23 +78,13 @@ if not TYPE_CHECKING:  # a checker would take every name for one that is there
         "_device_query": "DeviceQuery device_query",
         "_ladder": "Ladder Step ladder",
         "_occupancy": "Occupancy PotentialBlockSize max_potential_block_size occupancy",
-        "_operations.bincount": "bincount",
-        "_operations.exclusive_scan": "exclusive_scan",
-        "_operations.grayscale": "grayscale",
-        "_operations.inclusive_scan": "inclusive_scan",
-        "_operations.interp": "interp",
-        "_operations.lookup_2d": "lookup_2d",
-        "_operations.lookup_3d": "lookup_3d",
-        "_operations.packbits": "packbits",
-        "_operations.saxpy": "saxpy",
-        "_operations.sort": "sort",
-        "_operations.stencil_1d": "stencil_1d",
-        "_operations.vector_add": "vector_add",
         "_profile": "Profile profile",
         "_resources": "KernelResources KernelTable kernel_resources",
         "_source": "Source source",
     }
     _LATER = {name: module for module, names in _LATER.items() for name in names.split()} | {"lab": "lab"}
+    _OPERATIONS = "bincount exclusive_scan grayscale inclusive_scan interp lookup_2d lookup_3d packbits saxpy sort"
+    _LATER |= {name: f"_operations.{name}" for name in f"{_OPERATIONS} stencil_1d vector_add".split()}
 
     def __getattr__(name: str) -> object:
         if name in _LATER:

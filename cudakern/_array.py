@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, final
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast, final
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +36,8 @@ class DeviceArray:
     the same memory, as NumPy's do. Boolean and integer arrays as indices, arithmetic and comparisons are not offered:
     take ``.get()``, or give the array to CuPy or PyTorch, which share its memory by DLPack.
 
-    Notes
-    -----
     Types: bool, int8 to uint64, float16, bfloat16 (whose NumPy type is that of ml_dtypes), float32, float64,
-    complex64, complex128, always in native byte order. At most 16 axes. After CuPy's ``ndarray``, and the array API
-    standard for the exchange with other libraries.
+    complex64, complex128, always in native byte order. At most 16 axes.
 
     Examples
     --------
@@ -118,7 +115,7 @@ class DeviceArray:
     @property
     def device(self) -> Device:
         """The device that holds it."""
-        return Device(self._native.backend_name(), self._view.device)
+        return Device(self.backend, self._view.device)
 
     @property
     def backend(self) -> str:
@@ -148,25 +145,15 @@ class DeviceArray:
         return self._other(0, view.shape[::-1], view.strides[::-1])
 
     def transpose(self, *axes: Any) -> DeviceArray:
-        """A view with the axes in another order: reversed, or as the arguments (or one tuple) name them.
-
-        Raises
-        ------
-        ValueError
-            They are not each axis once; ``numpy.exceptions.AxisError`` for one that is not there.
-        """
+        """A view with the axes in another order: reversed, or as ``axes`` (or one tuple) name them."""
         view = self._view
         order = _layout.permutation(axes, len(view.shape))
         return self._other(0, tuple(view.shape[i] for i in order), tuple(view.strides[i] for i in order))
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """A view with another shape, of as many elements; one length may be -1.
+        """A view with another ``shape``, of as many elements; one length may be -1.
 
-        Raises
-        ------
-        ValueError
-            Another number of elements; or a shape that these strides cannot have, where NumPy would copy: here that
-            is yours to say, ``.copy().reshape(...)``.
+        ValueError where NumPy would copy, since no strides give that shape: here that is yours to say.
         """
         view = self._view
         new = _layout.reshaped(shape, self.size)
@@ -195,26 +182,9 @@ class DeviceArray:
     def get(self, out: Array | None = None, stream: Any = None) -> Array:
         """The values as a NumPy array, when all work that writes them is done.
 
-        Parameters
-        ----------
-        out : ndarray, optional
-            Where they go, of the same shape and type; any layout and byte order.
-        stream : None, int or object with ``__cuda_stream__``
-            Where the copy is enqueued.
-
-        Returns
-        -------
-        ndarray
-            ``out`` if that was given, else a new array in C order.
-
-        Raises
-        ------
-        TypeError
-            ``out`` is no NumPy array, or of another type: as in CuPy nothing is converted on the way.
-        ValueError
-            ``out`` has another shape, or is read-only.
-        CudaError
-            A kernel that writes the values failed; the message names the launches.
+        ``out`` is where they go, an array of the same shape and type, of any layout and byte order; without it they go
+        to a new one in C order. The copy is enqueued in ``stream``. CudaError if a kernel that writes the values
+        failed; the message names the launches.
 
         Examples
         --------
@@ -229,22 +199,8 @@ class DeviceArray:
         return out
 
     def set(self, array: Any, stream: Any = None) -> None:
-        """``self[...] = array``: another array's values, broadcast and converted as NumPy's assignment does.
-
-        Parameters
-        ----------
-        array : array_like, DeviceArray or array of another library
-            In host memory or on this device.
-        stream : None, int or object with ``__cuda_stream__``
-            Where the copy is enqueued.
-
-        Raises
-        ------
-        ValueError
-            Its shape cannot be broadcast to this one's; this array is read-only; the value is on another device.
-        TypeError
-            Values that do not convert.
-        """
+        """``self[...] = array``, in ``stream``: values in host memory or on this device, broadcast and converted as
+        NumPy's assignment does."""
         self._assign(self._view, array, stream_handle(stream, self._native, self._view.device))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -268,15 +224,7 @@ class DeviceArray:
             _transfer.assign_view(native, target, source, stream, stacklevel=3)
 
     def fill(self, value: Any, stream: Any = None) -> None:
-        """All elements become ``value``, converted as NumPy converts it; enqueued in ``stream``.
-
-        Raises
-        ------
-        ValueError
-            The array is read-only, or the value is not a single one.
-        TypeError, OverflowError
-            A value that the array's type does not take.
-        """
+        """All elements become ``value``, converted as NumPy converts it; enqueued in ``stream``."""
         if isinstance(value, DeviceArray):
             raise TypeError("fill takes a value of the host: take value.item(), or a[...] = value")
         handle = stream_handle(stream, self._native, self._view.device)
@@ -288,20 +236,8 @@ class DeviceArray:
         return self._duplicate(self._view.dtype, stream)
 
     def astype(self, dtype: npt.DTypeLike, copy: bool = True, stream: Any = None) -> DeviceArray:
-        """A copy in C order of type ``dtype``, converted as NumPy converts; enqueued in ``stream``.
-
-        With ``copy=False`` itself, if it has that type already.
-
-        Raises
-        ------
-        TypeError
-            A type that the device has not.
-
-        Warns
-        -----
-        numpy.exceptions.ComplexWarning
-            Imaginary parts are dropped.
-        """
+        """A copy in C order of type ``dtype``, converted as NumPy converts, with its ComplexWarning; enqueued in
+        ``stream``. With ``copy=False`` itself, if it has that type already."""
         name = _dtypes.name_of(dtype)
         if name == self._view.dtype and not copy:
             return self
@@ -324,15 +260,7 @@ class DeviceArray:
 
     # --- one element -------------------------------------------------------------------------------------------------
     def item(self, *index: Any) -> Any:
-        """One element as a Python number: the only one, or the one at that index (one number counts in C order).
-
-        Raises
-        ------
-        ValueError
-            There is not exactly one element, and no index.
-        IndexError
-            An index that is not there.
-        """
+        """One element as a Python number: the only one, or the one at ``index`` (one number counts in C order)."""
         if not index:
             if self.size != 1:
                 raise ValueError(
@@ -379,43 +307,37 @@ class DeviceArray:
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ValueError(
-                "The truth value of an array with more than one element is ambiguous. Take .get() and .any() or .all()"
-                if self.size
-                else "The truth value of an empty array is ambiguous. "
-                "Use `array.size > 0` to check that an array is not empty."
-            )
+            what, instead = ("array with more than one element", "Take .get() and .any() or .all()")
+            if not self.size:
+                what, instead = "empty array", "Use `array.size > 0` to check that an array is not empty."
+            raise ValueError(f"The truth value of an {what} is ambiguous. {instead}")
         return bool(self._only())
 
     # --- operators ---------------------------------------------------------------------------------------------------
     def __matmul__(self, other: Any) -> DeviceArray:
         """``cudakern.matmul(self, other)``."""
-        result: DeviceArray = self._product(other, self, other)
-        return result
+        return self._product(other, self, other)
 
     def __rmatmul__(self, other: Any) -> DeviceArray:
         """``cudakern.matmul(other, self)``."""
-        result: DeviceArray = self._product(other, other, self)
-        return result
+        return self._product(other, other, self)
 
     def __imatmul__(self, other: Any) -> DeviceArray:
         """``cudakern.matmul(self, other, out=self)``."""
-        result: DeviceArray = self._product(other, self, other, self)
-        return result
+        return self._product(other, self, other, self)
 
-    def _product(self, other: Any, a: Any, b: Any, out: DeviceArray | None = None) -> Any:
+    def _product(self, other: Any, a: Any, b: Any, out: DeviceArray | None = None) -> DeviceArray:
         """NotImplemented for an ``other`` that is no array, which may know better; ValueError for scalars, as NumPy."""
         if type(other) is not DeviceArray:
-            if isinstance(other, np.generic):
-                return NotImplemented
-            if not isinstance(other, (list, tuple)) and not any(hasattr(other, name) for name in _ARRAYS):
-                return NotImplemented
+            is_array = isinstance(other, (list, tuple)) or any(hasattr(other, name) for name in _ARRAYS)
+            if isinstance(other, np.generic) or not is_array:
+                return cast("DeviceArray", NotImplemented)
         if not self._view.shape or getattr(other, "shape", None) == ():
             raise ValueError(
                 "@ takes matrices and vectors, and one operand is a scalar, an array of no axes: "
                 "a DeviceArray has no elementwise product, take .get() and *"
             )
-        return DeviceArray._matmul(a, b, out=out)
+        return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
         """Elementwise arithmetic and comparisons are not offered: TypeError says what to do."""
@@ -448,26 +370,11 @@ class DeviceArray:
     ) -> Any:
         """A DLPack capsule, by the array API standard: other libraries' ``from_dlpack`` calls this.
 
-        Parameters
-        ----------
-        stream : int, optional
-            Where the consumer will use it: None or 1 is CUDA's legacy default stream, 2 the thread's own, -1 asks for
-            no ordering, all else is a ``cudaStream_t``. On the emulator, which is host memory, only None.
-        max_version : (int, int), optional
-            The newest version that the consumer knows; from (1, 0) on the capsule is a versioned one.
-        dl_device : (int, int), optional
-            Where it is wanted: on its own device, or on the host, (1, 0).
-        copy : bool, optional
-            True: always a copy; False: never; None: where it must be.
-
-        Raises
-        ------
-        BufferError
-            It cannot be exported so: another device, a copy where none is allowed, a read-only array in an old capsule.
-        ValueError
-            A stream that cannot be.
-        TypeError
-            An argument of another type.
+        ``stream`` is where the consumer will use it: None or 1 is CUDA's legacy default stream, 2 the thread's own, -1
+        asks for no ordering, all else is a ``cudaStream_t``; on the emulator, which is host memory, only None.
+        ``max_version`` is the newest version that the consumer knows: from (1, 0) on the capsule is a versioned one.
+        ``dl_device`` is where it is wanted: on its own device, or on the host, (1, 0). ``copy``: True is always a copy,
+        False never, None where it must be. BufferError where it cannot be exported so.
         """
         return _exchange.dlpack(self._view, self._native, stream, max_version, dl_device, copy)
 

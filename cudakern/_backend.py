@@ -72,13 +72,9 @@ class Backend(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Name, device, why and the device's properties, for JSON; not the free memory, which is no lasting fact."""
-        return {
-            "name": self.name,
-            "emulated": self.emulated,
-            "device": self.device,
-            "why": self.why,
-            "properties": {key: value for key, value in self.properties.items() if key != "memory_free"},
-        }
+        properties = {key: value for key, value in self.properties.items() if key != "memory_free"}
+        plain = {name: getattr(self, name) for name in ("name", "emulated", "device", "why")}
+        return plain | {"properties": properties}
 
     def as_it_is(self) -> Backend:
         """For results: it keeps what the device says now, whatever becomes of the device, the emulator's chip or the
@@ -87,8 +83,7 @@ class Backend(_display.Shown):
         return Backend(self.name, self.device, self.why, cast(Native, facts))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = self.as_it_is()
-        return Backend, (kept.name, kept.device, kept.why, kept.native)
+        return Backend, (self.name, self.device, self.why, self.as_it_is().native)
 
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
@@ -223,27 +218,23 @@ def current() -> tuple[Native, int, str]:
     """
     name, why = _requested.get(), "asked for by use_backend"
     if name is None:
-        name, why = os.environ.get(ENVIRONMENT, "").strip().lower() or None, f"asked for by {ENVIRONMENT}"
-        if name is not None:
-            _check(name)
-    native, reason = (None, "") if name == "emulator" else _cuda()
-    if native is not None and name is None:
-        why = "a GPU that works"
-    elif native is None:
-        if name == "cuda":
-            raise CudaError(f"backend 'cuda' was {why} and cannot be used: {reason}", NO_DEVICE, 100)
-        native, why = emulator(), why if name == "emulator" else f"no GPU: {reason}"
+        name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"asked for by {ENVIRONMENT}"
+    if name:
+        native = native_of(name, f"was {why} and ")
+    else:
+        cuda, reason = _cuda()
+        native, why = (cuda, "a GPU that works") if cuda else (emulator(), f"no GPU: {reason}")
     chosen = _chosen.get()
     index = None if chosen is None else chosen.get(native.backend_name())
     return native, native.choose_device() if index is None else index, why
 
 
-def native_of(name: str) -> Native:
+def native_of(name: str, asked: str = "") -> Native:
     """The C module of the backend of that name."""
     _check(name)
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
     if native is None:
-        raise CudaError(f"backend {name!r} cannot be used: {reason}", NO_DEVICE, 100)
+        raise CudaError(f"backend {name!r} {asked}cannot be used: {reason}", NO_DEVICE, 100)
     return native
 
 

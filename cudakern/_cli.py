@@ -223,9 +223,8 @@ def _info(options: argparse.Namespace) -> int:
     facts["capability"] = f"{here.capability / 10:.1f}"
     rows = [("backend", here.name), ("why", here.why), ("device", f"{here.device}: {here.device_name}")]
     for name, value in facts.items():
-        parts = value if isinstance(value, tuple) else (value,)
-        words = " x ".join(map(str, parts)) if type(value) is not int else f"{value:,}"
-        rows.append((name.replace("_", " "), words))
+        words = f"{value:,}" if type(value) is int else str(value)
+        rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
     _display.facts(rows).print()
     return 0
 

@@ -38,14 +38,12 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     Returns
     -------
     Comparison
-        A named tuple ``(max, average)``; zeros if there is nothing to compare.
+        ``(max, average)``; zeros if there is nothing to compare.
 
     Raises
     ------
-    TypeError
-        Arrays of other things than numbers.
-    ValueError
-        Two shapes; a magnitude that does not broadcast to them.
+    TypeError, ValueError
+        Arrays of other things than numbers; two shapes; a magnitude that does not broadcast to them.
 
     Examples
     --------
@@ -99,10 +97,8 @@ def random_matrix(
 
     Raises
     ------
-    TypeError
-        A type that is not a float: all its numbers would be 0.
-    ImportError
-        bfloat16, without the package ml_dtypes.
+    TypeError, ImportError
+        A type that is not a float: all its numbers would be 0; bfloat16, without the package ml_dtypes.
 
     Examples
     --------

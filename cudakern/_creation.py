@@ -26,7 +26,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
         offers DLPack or ``__cuda_array_interface__`` for device memory is used where it lies. Host memory (NumPy's
         arrays, lists, scalars) is always copied, also on the emulator; any layout and byte order.
     dtype : dtype, optional
-        The elements' type; without it: that of ``x``, as ``numpy.asarray`` has it.
+        As ``numpy.asarray`` has it.
     copy : bool, optional
         True: always a copy; False: never; None: where it must be.
     stream : None, int or object with ``__cuda_stream__``
@@ -39,18 +39,10 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
 
     Raises
     ------
-    TypeError
-        Elements that the device has no type for (objects, strings, dates, long doubles...), a masked array.
-    ValueError
-        ``copy=False``, and it takes a copy; an array of another backend; more than 16 axes.
-    BufferError
-        Another library's array on a device that this backend does not use.
-    OutOfMemoryError
-        The device has no room.
-
-    Notes
-    -----
-    After ``numpy.asarray`` and ``cupy.asarray``.
+    TypeError, ValueError, BufferError, OutOfMemoryError
+        Elements that the device has no type for (objects, strings, dates, long doubles...), a masked array;
+        ``copy=False``, and it takes a copy; an array of another backend; more than 16 axes; another library's array on
+        a device that this backend does not use; no room.
 
     Examples
     --------
@@ -84,9 +76,8 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     if view.device == device and view.dtype == wanted and not copy:
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
     if copy is not None and not copy:
-        raise ValueError(
-            f"copy=False, and it takes a copy to go from {view.dtype} on device {view.device} to {wanted} on {device}"
-        )
+        way = f"from {view.dtype} on device {view.device} to {wanted} on {device}"
+        raise ValueError(f"copy=False, and it takes a copy to go {way}")
     _transfer.warn_of_imaginary_parts(view.dtype, wanted, 2)
     return DeviceArray(_transfer.duplicate(native, view, wanted, device, handle), native)
 
@@ -104,30 +95,22 @@ def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
     Parameters
     ----------
-    shape : int or sequence of int
-        The length of each axis.
-    dtype : dtype
-        The elements' type.
+    shape, dtype
+        As ``numpy.empty``.
     stream : None, int or object with ``__cuda_stream__``
         Where it will be used first.
 
     Returns
     -------
     DeviceArray
-        In C order.
+        In C order. Memory comes from the device's pool: after the first time it costs next to nothing.
 
     Raises
     ------
-    TypeError
-        A type that the device has not, a shape that is none.
-    ValueError
-        Negative lengths, more than 16 axes, more bytes than can be counted.
+    TypeError, ValueError
+        A type that the device has not, a shape that is none, negative lengths, more than 16 axes, too many bytes.
     OutOfMemoryError
         The device has no room; ``.bytes`` and ``.bytes_free`` say how much was asked for and was free.
-
-    Notes
-    -----
-    After ``numpy.empty``. Memory comes from the device's pool: after the first time it costs next to nothing.
 
     Examples
     --------
@@ -145,12 +128,8 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
     Parameters
     ----------
-    shape : int or sequence of int
-        The length of each axis.
-    dtype : dtype
-        The elements' type.
-    stream : None, int or object with ``__cuda_stream__``
-        Where the zeros are written.
+    shape, dtype, stream
+        As ``empty``.
 
     Returns
     -------
@@ -162,10 +141,6 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
     TypeError, ValueError, OutOfMemoryError
         As ``empty``.
 
-    Notes
-    -----
-    After ``numpy.zeros``.
-
     Examples
     --------
     >>> import cudakern
@@ -173,9 +148,8 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
     [[0, 0, 0], [0, 0, 0]]
     """
     x = empty(shape, dtype, stream=stream)
-    view, native = x._view, x._native
-    if all(view.shape):
-        native.fill(view, bytes(_dtypes.itemsize(view.dtype)), stream_handle(stream, native, view.device))
+    if x.size:
+        x._native.fill(x._view, bytes(x.itemsize), stream_handle(stream, x._native, x._view.device))
     return x
 
 
@@ -184,29 +158,19 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
 
     Parameters
     ----------
-    shape : int or sequence of int
-        The length of each axis.
-    dtype : dtype
-        The elements' type, one that the device has.
+    shape, dtype
+        As ``empty``.
 
     Returns
     -------
     ndarray
-        In C order, its values whatever was there. The memory is given back with the last array that uses it.
+        In C order, its values whatever was there; the memory is given back with the last array that uses it. Locked
+        pages are taken from what the whole computer can use otherwise: take it for what is copied again and again.
 
     Raises
     ------
-    TypeError
-        A type that the device has not, a shape that is none.
-    ValueError
-        Negative lengths, more bytes than can be counted.
-    OutOfMemoryError
-        The host can lock no more pages.
-
-    Notes
-    -----
-    Page-locked memory is taken from what the whole computer can use otherwise: take it for what is copied again and
-    again. After ``cupyx.empty_pinned``.
+    TypeError, ValueError, OutOfMemoryError
+        As ``empty``; the host can lock no more pages.
 
     Examples
     --------
@@ -242,16 +206,9 @@ def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
 
     Raises
     ------
-    TypeError
-        ``x`` does not take part in DLPack, or is a masked array.
-    BufferError
-        The memory is where this backend does not use it (``asarray`` copies from the host), or the producer refuses.
-    ValueError
-        The producer gave a capsule that cannot be: used already, malformed.
-
-    Notes
-    -----
-    The array API standard's ``from_dlpack``; producers from before version 1.0 of DLPack are asked in the old way.
+    TypeError, BufferError, ValueError
+        ``x`` does not take part in DLPack, or is a masked array; the memory is where this backend does not use it
+        (``asarray`` copies from the host), or the producer refuses; its capsule is malformed or was used already.
 
     Examples
     --------

@@ -23,10 +23,7 @@ LINES = (
     ("L2 cache size", "{l2_bytes} bytes"),
     ("Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={texture_3d}"),
     ("Maximum layered 1D texture size, layers", "1D=({texture_1d_layered[0]}), {texture_1d_layered[1]} layers"),
-    (
-        "Maximum layered 2D texture size, layers",
-        "2D=({texture_2d_layered[0]}, {texture_2d_layered[1]}), {texture_2d_layered[2]} layers",
-    ),
+    ("Maximum layered 2D texture size, layers", "2D={sizes}, {texture_2d_layered[2]} layers"),
     ("Total amount of constant memory", "{total_constant} bytes"),
     ("Total amount of shared memory per block", "{shared_per_block} bytes"),
     ("... by opt-in", "{shared_per_block_optin} bytes"),
@@ -123,6 +120,7 @@ class DeviceQuery(_display.Shown):
         for name in ("clock_khz", "memory_clock_khz"):
             words[name] = _rate(words[name])
         words["memory_mib"] = self.memory_bytes / 2**20
+        words["sizes"] = self.texture_2d_layered[:2]
         words["cores"] = "" if self.cores is None else f": {self.cores:,} CUDA cores"
         if self.cores is None:
             words["cores_per_multiprocessor"] = "?"
@@ -164,18 +162,13 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
     Returns
     -------
     DeviceQuery
-        Attributes, ``to_dict()``, and deviceQuery's text in its order: ``print(device_query())``.
+        Attributes, ``to_dict()``, and deviceQuery's text in its order: ``print(device_query())``. The emulator answers
+        as the chip that ``emulator.configure(chip=)`` names.
 
     Raises
     ------
     TypeError, ValueError
         ``device`` is neither; there is no such device, or it is another backend's.
-
-    Notes
-    -----
-    P's slide, and what the sample prints below the slide's edge. Clock rates and the like, which CUDA 13 took out of
-    its property structure, come from attributes. The emulator answers as the chip that ``emulator.configure(chip=)``
-    names; its memory is this computer's.
 
     Examples
     --------

@@ -19,7 +19,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Device(_display.Shown):
+class Device:
     """One device of a backend: ``backend`` ("cuda" or "emulator") and ``index``. ``devices()`` lists them."""
 
     backend: str
@@ -59,19 +59,17 @@ class Device(_display.Shown):
             name = f"not there ({error})"
         return f"<cudakern device {self}: {name}>"
 
-    def table(self) -> _display.Table:
-        """What it is and what is free, as a notebook shows it."""
+    def _repr_html_(self) -> str:
         major, minor = self.properties["capability"]
         free, total = self.memory
-        return _display.facts(
-            [
-                ("device", str(self)),
-                ("name", self.name),
-                ("compute capability", f"{major}.{minor}"),
-                ("multiprocessors", f"{self.properties['multiprocessors']:,}"),
-                ("memory", f"{_display.size(free)} free of {_display.size(total)}"),
-            ]
-        )
+        rows = [
+            ("device", str(self)),
+            ("name", self.name),
+            ("compute capability", f"{major}.{minor}"),
+            ("multiprocessors", f"{self.properties['multiprocessors']:,}"),
+            ("memory", f"{_display.size(free)} free of {_display.size(total)}"),
+        ]
+        return _display.facts(rows).html()
 
 
 def devices() -> list[Device]:

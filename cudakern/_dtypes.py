@@ -14,25 +14,9 @@ import numpy.typing as npt
 
 from ._errors import unknown
 
-NAMES = (
-    "bool",
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-)
-INTEGERS = NAMES[:9]  #: and bool, which counts as one in NumPy too
+INTEGERS = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")  #: bool counts as one
 BFLOAT16 = "bfloat16"
+NAMES = (*INTEGERS, "float16", BFLOAT16, "float32", "float64", "complex64", "complex128")
 NO_BFLOAT16 = "ml_dtypes is not installed"
 _ITEMSIZE = {BFLOAT16: 2} | {name: np.dtype(name).itemsize for name in NAMES if name != BFLOAT16}
 _NUMPY: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in NAMES if name != BFLOAT16}

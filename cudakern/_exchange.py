@@ -107,7 +107,7 @@ def _halves(native: Native, view: View) -> Any:
 # --- DLPack in -------------------------------------------------------------------------------------------------------
 def dlpack_place(x: Any) -> tuple[int, int]:
     """(kind, index) of an object's memory; TypeError if it does not take part in DLPack."""
-    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+    if not _takes_part(x):
         raise TypeError(
             f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, not {type(x).__name__}: "
             "cudakern.asarray takes the rest"
@@ -183,58 +183,76 @@ def from_interface(x: Any, native: Native, device: int) -> View:
         )
     if not isinstance(told, Mapping):
         raise TypeError(f"__cuda_array_interface__ must be a dictionary, not {type(told).__name__}")
-    version = _integer(_get(told, "version"), "version")
-    if version < 2:
-        raise ValueError(f"__cuda_array_interface__: 'version' is {version}, and 2 and later are known here")
-    if told.get("mask") is not None:
-        raise ValueError("__cuda_array_interface__: 'mask' is given, and masked arrays have no meaning here")
-    name = _typestr(_get(told, "typestr"))
-    shape = _integers(_get(told, "shape"), "shape")
-    strides = None if told.get("strides") is None else _integers(told["strides"], "strides")
-    _check_layout(shape, strides, _dtypes.itemsize(name))
-    pointer, read_only = _data(_get(told, "data"), all(shape))
-    stream = _stream(told.get("stream")) if version >= 3 else None
-    if all(shape):  # the interface has no word for which device
-        device = native.pointer_device(pointer)
-        if device < 0:
-            raise ValueError(f"__cuda_array_interface__: 'data' is at {pointer:#x}, which is no device's memory")
+    try:
+        pointer, shape, strides, name, read_only, stream = _description(told)
+        if all(shape):  # the interface has no word for which device
+            device = native.pointer_device(pointer)
+            if device < 0:
+                raise ValueError(f"'data' is at {pointer:#x}, which is no device's memory")
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"__cuda_array_interface__: {error}") from None
     view = native.adopt(x, pointer, shape, strides if all(shape) else None, name, device, read_only)
     if stream is not None:
         native.used_in(view, stream, True)
     return view
 
 
-def _get(told: Mapping[str, Any], key: str) -> Any:
-    try:
-        return told[key]
-    except KeyError:
-        raise ValueError(f"__cuda_array_interface__ has no {key!r}") from None
+def _description(
+    told: Mapping[str, Any],
+) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, str, bool, int | None]:
+    """Pointer, shape, strides, type, read-only and stream of an array's interface."""
+    for key in ("version", "typestr", "shape", "data"):
+        if key not in told:
+            raise ValueError(f"it has no {key!r}")
+    version = _integer(told["version"], "version")
+    if version < 2:
+        raise ValueError(f"'version' is {version}, and 2 and later are known here")
+    if told.get("mask") is not None:
+        raise ValueError("'mask' is given, and masked arrays have no meaning here")
+    name = _typestr(told["typestr"])
+    shape = _integers(told["shape"], "shape")
+    strides = None if told.get("strides") is None else _integers(told["strides"], "strides")
+    _check_layout(shape, strides, _dtypes.itemsize(name))
+    data = told["data"]
+    if not isinstance(data, (tuple, list)) or len(data) != 2 or not isinstance(data[1], (bool, np.bool_, int)):
+        raise TypeError(f"'data' must be (address, read-only), not {data!r}")
+    # PyTorch gives None for the address of an empty tensor's memory.
+    pointer = 0 if data[0] is None else _integer(data[0], "data")
+    if pointer == 0 and all(shape):
+        raise ValueError("'data' is a null pointer, and the array has elements")
+    if not 0 <= pointer < 2**64:
+        raise ValueError(f"'data' is at {pointer}, which is no address")
+    stream = told.get("stream") if version >= 3 else None
+    if stream is not None:
+        stream = _integer(stream, "stream")
+        if stream == 0:
+            raise ValueError("'stream' is 0, which is ambiguous: 1 is the legacy default stream, 2 the thread's own")
+        if stream < 0:
+            raise ValueError(f"'stream' is {stream}: it is None, 1, 2 or a stream's address")
+    return pointer, shape, strides, name, bool(data[1]), stream
 
 
 def _integer(value: Any, key: str) -> int:
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"__cuda_array_interface__: {key!r} must be an integer, not {value!r}")
+        raise TypeError(f"{key!r} must be an integer, not {value!r}")
     return operator.index(value)
 
 
 def _integers(value: Any, key: str) -> tuple[int, ...]:
     if not isinstance(value, (tuple, list)):
-        raise TypeError(f"__cuda_array_interface__: {key!r} must be a tuple of integers, not {value!r}")
+        raise TypeError(f"{key!r} must be a tuple of integers, not {value!r}")
     return tuple(_integer(n, key) for n in value)
 
 
 def _typestr(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"__cuda_array_interface__: 'typestr' must be a str, not {value!r}")
+        raise TypeError(f"'typestr' must be a str, not {value!r}")
     try:
-        dtype = np.dtype(value)
-        name = _dtypes.name_of(dtype)
+        name = _dtypes.name_of(np.dtype(value))
     except TypeError as error:
-        raise TypeError(f"__cuda_array_interface__: 'typestr' is {value!r}: {error}") from None
-    if not dtype.isnative:
-        raise ValueError(
-            f"__cuda_array_interface__: 'typestr' is {value!r}, and a device's arrays are in native byte order"
-        )
+        raise TypeError(f"'typestr' is {value!r}: {error}") from None
+    if not np.dtype(value).isnative:
+        raise ValueError(f"'typestr' is {value!r}, and a device's arrays are in native byte order")
     return name
 
 
@@ -242,55 +260,29 @@ def _check_layout(shape: tuple[int, ...], strides: tuple[int, ...] | None, items
     try:
         _layout.check_shape(shape, itemsize)
     except ValueError as error:
-        raise ValueError(f"__cuda_array_interface__: 'shape': {error}") from None
+        raise ValueError(f"'shape': {error}") from None
     if strides is None:
         return
     if len(strides) != len(shape):
-        raise ValueError(
-            f"__cuda_array_interface__: 'strides' {strides} and 'shape' {shape} must have as many numbers as each other"
-        )
+        raise ValueError(f"'strides' {strides} and 'shape' {shape} must have as many numbers as each other")
     reach = math.fsum(abs(stride) * (n - 1) for n, stride in zip(shape, strides, strict=True) if n)
     if max(map(abs, strides), default=0) > _layout.LARGEST or reach > _layout.LARGEST:
-        raise ValueError(f"__cuda_array_interface__: 'strides' {strides} reach further than any memory")
-
-
-def _data(value: Any, elements: bool) -> tuple[int, bool]:
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"__cuda_array_interface__: 'data' must be (address, read-only), not {value!r}")
-    # PyTorch gives None for the address of an empty tensor's memory.
-    pointer = 0 if value[0] is None else _integer(value[0], "data")
-    if pointer == 0 and elements:
-        raise ValueError("__cuda_array_interface__: 'data' is a null pointer, and the array has elements")
-    if not 0 <= pointer < 2**64:
-        raise ValueError(f"__cuda_array_interface__: 'data' is at {pointer}, which is no address")
-    if not isinstance(value[1], (bool, np.bool_, int)):
-        raise TypeError(f"__cuda_array_interface__: 'data' must be (address, read-only), not {value!r}")
-    return pointer, bool(value[1])
-
-
-def _stream(value: Any) -> int | None:
-    if value is None:
-        return None
-    handle = _integer(value, "stream")
-    if handle == 0:
-        raise ValueError(
-            "__cuda_array_interface__: 'stream' is 0, which is ambiguous: 1 is the legacy default stream, "
-            "2 the thread's own"
-        )
-    if handle < 0:
-        raise ValueError(f"__cuda_array_interface__: 'stream' is {handle}: it is None, 1, 2 or a stream's address")
-    return handle
+        raise ValueError(f"'strides' {strides} reach further than any memory")
 
 
 # --- either ----------------------------------------------------------------------------------------------------------
 _HOST_KINDS = (np.ndarray, np.generic, list, tuple, int, float, complex)
 
 
+def _takes_part(x: Any) -> bool:
+    return hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")
+
+
 def is_elsewhere(x: Any) -> bool:
     """True for another library's array that is not in host memory: what it says by DLPack counts first."""
     if isinstance(x, _HOST_KINDS):
         return False
-    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+    if _takes_part(x):
         try:
             return dlpack_place(x)[0] not in (CPU, CUDA_HOST)
         except Exception:  # it does not say; who takes it is told why
@@ -302,10 +294,6 @@ def on_device(x: Any, native: Native, device: int, stream: Any) -> View | None:
     """The memory of an object that is another library's array on a device; None for all that is in host memory."""
     if isinstance(x, _HOST_KINDS):
         return None
-    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
-        if dlpack_place(x)[0] in (CPU, CUDA_HOST):
-            return None
-        return from_dlpack(x, native, device, stream)
-    if hasattr(x, "__cuda_array_interface__"):
-        return from_interface(x, native, device)
-    return None
+    if _takes_part(x):
+        return None if dlpack_place(x)[0] in (CPU, CUDA_HOST) else from_dlpack(x, native, device, stream)
+    return from_interface(x, native, device) if hasattr(x, "__cuda_array_interface__") else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import itertools
 import operator
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,21 +47,18 @@ class Step:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        error = {"max": self.error.max, "average": self.error.average} if self.error else None
         return {
             "variant": self.variant.name,
             "after": self.variant.after,
             "summary": self.variant.summary,
             "profile": self.profile.to_dict() if self.profile else None,
-            "error": error,
-            "speedup": self.speedup,
-            "note": self.note,
-            "failed": self.failed,
+            "error": self.error._asdict() if self.error else None,
+            **{name: getattr(self, name) for name in ("speedup", "note", "failed")},
         }
 
 
 @dataclass(frozen=True, repr=False)
-class Ladder(Sequence[Step]):
+class Ladder(_display.Shown, Sequence[Step]):
     """The steps, in order; shown as a table."""
 
     operation: str
@@ -75,12 +74,10 @@ class Ladder(Sequence[Step]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            for step in self.steps:
-                if step.variant.name == key:
-                    return step
-            raise KeyError(
-                unknown("step", key, [s.variant.name for s in self.steps], of=f"this ladder of {self.operation}")
-            )
+            by_name = {step.variant.name: step for step in self.steps}
+            if key not in by_name:
+                raise KeyError(unknown("step", key, by_name, of=f"this ladder of {self.operation}"))
+            return by_name[key]
         return self.steps[key]
 
     def __iter__(self) -> Iterator[Step]:
@@ -92,7 +89,7 @@ class Ladder(Sequence[Step]):
         return any(s.failed for s in self.steps)
 
     def rate_of(self, profile: Profile) -> float:
-        """The figure that counts for this operation, of one measurement."""
+        """The figure of a ``profile`` that counts for this operation."""
         return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
 
     @property
@@ -107,8 +104,9 @@ class Ladder(Sequence[Step]):
         emulated = self.backend.emulated
         mark = "emulated\n" if emulated else ""
         clocked = any(step.profile is not None and step.profile.blocks_ns is not None for step in self.steps)
-        figures = ["kernel", *(["blocks"] if clocked else []), "whole", self.rate, "speed-up"]
-        measured = [f"{mark}{name}" for name in figures]
+        measured = [f"{mark}{name}" for name in ("kernel", "blocks", "whole", self.rate, "speed-up")]
+        if not clocked:
+            del measured[1]
         columns = ["variant", "what it shows", *measured, "max\nerror"]
         rows = []
         for step in self.steps:
@@ -117,21 +115,13 @@ class Ladder(Sequence[Step]):
                 rows.append([step.variant.name, f"{step.variant.summary} [{step.note}]", *["-"] * (len(measured) + 1)])
                 continue
             host = " (host)" if p.clock == "host" and emulated else ""
-            rows.append(
-                [
-                    step.variant.name + host,
-                    step.variant.summary,
-                    _display.duration(p.kernel_ns),
-                    *([_display.duration(p.blocks_ns)] if clocked else []),
-                    _display.duration(p.whole_ns),
-                    _display.figure(self.rate_of(p)),
-                    f"{_display.figure(step.speedup)}x" if step.speedup else "-",
-                    "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-",
-                ]
-            )
-        relative = "relative"
-        if operation(self.operation).cancels:
-            relative = "shares of the values that go into a result, which may be near 0 itself"
+            times = [p.kernel_ns, p.blocks_ns, p.whole_ns] if clocked else [p.kernel_ns, p.whole_ns]
+            speedup = f"{_display.figure(step.speedup)}x" if step.speedup else "-"
+            error = "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-"
+            figures = [*map(_display.duration, times), _display.figure(self.rate_of(p)), speedup, error]
+            rows.append([step.variant.name + host, step.variant.summary, *figures])
+        shares = "shares of the values that go into a result, which may be near 0 itself"
+        relative = shares if operation(self.operation).cancels else "relative"
         note = (
             "whole: the call with its copies. speed-up: of the kernel, over the first step. "
             f"Errors are {relative}, against NumPy in double."
@@ -145,22 +135,10 @@ class Ladder(Sequence[Step]):
             )
         return _display.Table(self.title, columns, rows, note, right=columns[2:])
 
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
-
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "operation": self.operation,
-            "shapes": self.shapes,
-            "dtype": self.dtype,
-            "parameters": dict(self.parameters),
-            "backend": self.backend.to_dict(),
-            "steps": [s.to_dict() for s in self.steps],
-        }
+        plain = {name: getattr(self, name) for name in ("operation", "shapes", "dtype", "parameters")}
+        return plain | {"backend": self.backend.to_dict(), "steps": [step.to_dict() for step in self.steps]}
 
     def plot(self, path: str | None = None) -> Figure:
         """Bars of time and rate; needs matplotlib (``pip install cudakern[plot]``). With ``path`` it is saved too."""
@@ -196,16 +174,13 @@ def ladder(
     dtype : dtype, optional
         Of the input. Default: the documents' int32 (0 to 9) and float32 (0 to 1).
     inputs : list or tuple, optional
-        Instead of a random input: the host's arrays and numbers that a call takes as its operands, in that order:
-        ``[keys]`` for "sort", ``[a, x, y]`` for "saxpy", ``[x, xp, fp]`` for "interp".
+        Instead of a random input: the host's arrays and numbers that a call takes as its operands, e.g. ``[a, x, y]``.
     variants : sequence of str, optional
         Which ones, in that order. Default: all.
-    repeat, warmup : int, optional
-        As in :func:`profile`.
-    seed : int, optional
-        Of the random input. Default: 0.
+    repeat, warmup, seed : int, optional
+        As in :func:`profile`; of the random input, default 0.
     progress : bool, optional
-        Show on stderr which row runs. Default: only on a terminal.
+        Show on stderr which variant runs. Default: only on a terminal.
     **parameters
         For the variants that have them: ``threads=512``, ``lists=32``; and what changes the result, for all:
         ``radius=10``, ``mode="wrap"``.
@@ -213,18 +188,14 @@ def ladder(
     Returns
     -------
     Ladder
-        A sequence of steps that shows itself as a table, with ``to_dict()`` and ``plot()``. Errors are relative to the
-        result; those of look-ups, whose results may be near 0, to the values of the table that go into it. NaN is
-        right where the reference has NaN. A step that did not run has a ``note``, and neither profile nor error.
+        A sequence of steps that shows itself as a table, with ``to_dict()`` and ``plot()``. A step that did not run has
+        a ``note``, and neither profile nor error.
 
     Raises
     ------
-    ValueError
-        An unknown operation or variant, a bad size, a parameter's value that no variant takes.
-    TypeError
-        A type that no variant takes, inputs that the operation does not take, a parameter that none of them has.
-    ImportError
-        bfloat16, without the package ml_dtypes.
+    TypeError, ValueError, ImportError
+        An unknown operation or variant, a bad size; a type, a parameter or a value that no variant takes; inputs that
+        the operation does not take; bfloat16, without the package ml_dtypes.
 
     Examples
     --------
@@ -253,14 +224,16 @@ def ladder(
         kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
     steps: list[Step] = []
-    refused: list[TypeError | ValueError] = []
+    refused: list[Exception] = []
     with _progress(progress, op, len(rows)) as announce:
         announce("NumPy in double, to compare with")
-        reference, magnitude = _expected(what, operands, own, inputs is None)
+        expected = _expected(what, operands, own, inputs is None)
         for row, its in zip(rows, of_rows, strict=True):
             announce(row.name)
-            call = {"variant": row.name, **own, **its}
-            steps.append(_step(what, row, here, operands, call, (reference, magnitude), repeat, warmup, refused))
+            run = functools.partial(measure, what.call, operands, {"variant": row.name, **own, **its}, repeat, warmup)
+            step, error = _step(row, here, run, expected)
+            steps.append(step)
+            refused += [error] if error else []
     if inputs is not None and refused and not any(step.profile or step.failed for step in steps):
         raise refused[0]  # then it is the input that is wrong
     first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
@@ -272,10 +245,8 @@ def _parameters(
     what: Operation, rows: Sequence[_table.Variant], given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Those that change the result, which every call takes; and for each row, the others that it has."""
-
-    everywhere = _table.variants(what.name)
     for name, value in given.items():
-        there = _table.having(name, everywhere)
+        there = _table.having(name, _table.variants(what.name))
         if not there:
             raise TypeError(no_parameter(what, name))
         asked = there if name in what.own else _table.having(name, rows)
@@ -309,15 +280,14 @@ def _plain(value: Any) -> Any:
 
 def _check_value(rows: Sequence[_table.Variant], name: str, value: Any) -> None:
     """Refuses a value that no row takes. One that some take is those rows' own matter: the others' steps say so."""
-    error: TypeError | ValueError | None = None
+    refused = []
     for row in rows:
         try:
             row.values({name: value})
             return
-        except (TypeError, ValueError) as refused:
-            error = error or refused
-    if error is not None:
-        raise error
+        except (TypeError, ValueError) as error:
+            refused.append(error)
+    raise refused[0]
 
 
 def _operands(what: Operation) -> list[inspect.Parameter]:
@@ -395,51 +365,37 @@ def _input(
 
 
 def _step(
-    what: Operation,
-    row: _table.Variant,
-    here: Backend,
-    operands: tuple[Any, ...],
-    call: dict[str, Any],
-    expected: tuple[Any, Any],
-    repeat: int | None,
-    warmup: int | None,
-    refused: list[TypeError | ValueError],
-) -> Step:
+    row: _table.Variant, here: Backend, run: Callable[[], tuple[Profile, Any]], expected: tuple[Any, Any]
+) -> tuple[Step, Exception | None]:
+    """The step, and why the row refused the input if it did."""
+    if reason := row.why_not(here):
+        return Step(row, None, None, None, f"not here: {reason}"), None
     try:
-        reason = row.why_not(here)
-        if reason:
-            return Step(row, None, None, None, f"not here: {reason}")
-        profile, result = measure(what.call, operands, call, repeat, warmup)
-    except (TypeError, ValueError) as error:
-        refused.append(error)
-        return Step(row, None, None, None, f"not for this input: {AUTO_TAKES.sub('', str(error))}")
-    except NotImplementedError as error:
-        return Step(row, None, None, None, f"not for this input: {error}")
+        profile, result = run()
+    except (TypeError, ValueError, NotImplementedError) as error:
+        note = f"not for this input: {AUTO_TAKES.sub('', str(error))}"
+        return Step(row, None, None, None, note), None if isinstance(error, NotImplementedError) else error
     except CudaError as error:
-        return Step(row, None, None, None, f"failed: {error}", failed=True)
-    return Step(row, profile, _errors(result, *expected), None)
+        return Step(row, None, None, None, f"failed: {error}", failed=True), None
+    return Step(row, profile, _errors(result, *expected), None), None
 
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
     """As compare() has them, but NaN is right where it should be."""
-    result, reference = np.asarray(result), np.asarray(reference)
-    if result.shape == reference.shape and kind_of(result.dtype) in "fc" and kind_of(reference.dtype) in "fc":
-        right = np.isnan(result) & np.isnan(reference)
+    both: tuple[Any, ...] = (np.asarray(result), np.asarray(reference))
+    if both[0].shape == both[1].shape and all(kind_of(x.dtype) in "fc" for x in both):
+        right = np.isnan(both[0]) & np.isnan(both[1])
         if right.any():
-            result, reference = (
-                np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in (result, reference)
-            )
+            both = tuple(np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both)
             magnitude = None if magnitude is None else np.where(right, 1, magnitude)
-    return compare(result, reference, magnitude)
+    return compare(*both, magnitude)
 
 
 def _with_speedup(step: Step, first: Profile | None) -> Step:
     p = step.profile
-    # An emulated time and a real one have nothing to do with each other.
-    comparable = p is not None and first is not None and p.emulated == first.emulated
-    if not comparable or p is None or first is None:
+    if p is None or first is None or p.emulated != first.emulated:  # an emulated time and a real one make no ratio
         return step
-    return Step(step.variant, p, step.error, first.kernel_ns / max(p.kernel_ns, 1), step.note, step.failed)
+    return replace(step, speedup=first.kernel_ns / max(p.kernel_ns, 1))
 
 
 @contextlib.contextmanager
@@ -447,18 +403,11 @@ def _progress(wanted: bool | None, op: str, count: int) -> Iterator[Callable[[st
     """A line that says which row runs: replaced in place on a terminal, a line each where there is none."""
     from rich.console import Console
 
-    console = Console(file=sys.stderr)
+    console, numbers = Console(file=sys.stderr), itertools.count()
     if wanted is False or (wanted is None and not console.is_terminal):
         yield lambda name: None
     elif console.is_terminal:
-        done = 0
         with console.status(op) as status:
-
-            def show(name: str) -> None:
-                nonlocal done
-                status.update(f"{op} {done}/{count}: {name}")
-                done += 1
-
-            yield show
+            yield lambda name: status.update(f"{op} {next(numbers)}/{count}: {name}")
     else:
         yield lambda name: print(f"{op}: {name}", file=sys.stderr, flush=True)

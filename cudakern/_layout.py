@@ -132,10 +132,7 @@ def permutation(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
     """The order of axes that the arguments of transpose() name."""
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, np.ndarray))):
         axes = () if axes[0] is None else tuple(axes[0])
-        if not axes and ndim:
-            axes = tuple(range(ndim))[::-1]
-    elif not axes:
-        axes = tuple(range(ndim))[::-1]
+    axes = axes or tuple(range(ndim))[::-1]
     if len(axes) != ndim:
         raise ValueError(f"axes don't match array: {len(axes)} axes for {ndim} dimensions")
     order = []
@@ -159,12 +156,9 @@ def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
     if min(new, default=0) < -1:
         raise ValueError(f"negative dimensions are not allowed: {new}; one may be -1")
     known = math.prod(n for n in new if n != -1)
-    if unknown:
-        if not known or size % known:
-            raise ValueError(f"cannot reshape array of size {size} into shape {new}")
-        new = tuple(size // known if n == -1 else n for n in new)
-    elif known != size:
+    if (not known or size % known) if unknown else known != size:
         raise ValueError(f"cannot reshape array of size {size} into shape {new}")
+    new = tuple(size // known if n == -1 else n for n in new)
     check_dims(len(new))
     return new
 
@@ -199,11 +193,10 @@ def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | 
 
 def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
     """The strides with which an array of that shape fills another; ValueError in NumPy's words if it cannot."""
-    extra = len(shape) - len(to)
-    if extra > 0 and all(n == 1 for n in shape[:extra]):
-        kept_shape, kept_strides = shape[extra:], strides[extra:]
-    else:
-        kept_shape, kept_strides = shape, strides
+    extra = max(len(shape) - len(to), 0)
+    if any(n != 1 for n in shape[:extra]):
+        extra = 0
+    kept_shape, kept_strides = shape[extra:], strides[extra:]
     missing = len(to) - len(kept_shape)
     if missing < 0 or any(n not in (1, wanted) for n, wanted in zip(kept_shape, to[max(missing, 0) :], strict=False)):
         raise ValueError(f"could not broadcast input array from shape {shape} into shape {to}")

@@ -35,15 +35,17 @@ class Run(NamedTuple):
         """Of the inputs. (bfloat16 in host memory is a pair of bits and a name.)"""
         return tuple((x[0] if isinstance(x, tuple) else x).shape for x in self.inputs)
 
+    @property
+    def _what(self) -> tuple[str, str, tuple[int, ...], tuple[Any, ...], tuple[Any, ...], int]:
+        return self.row.operation, self.row.name, self.values, self.inputs, self.outputs, self.device
+
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
         """Makes the call; 1: measured, with a report; 2: with the time of each launch."""
-        what = (self.row.operation, self.row.name, self.values, self.inputs, self.outputs, self.device)
-        return self.native.execute(*what, measure, self.stream)
+        return self.native.execute(*self._what, measure, self.stream)
 
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
         """What the call would launch; nothing runs."""
-        what = (self.row.operation, self.row.name, self.values, self.inputs, self.outputs, self.device)
-        return self.native.kernels(*what, sweep)
+        return self.native.kernels(*self._what, sweep)
 
 
 class Observer:

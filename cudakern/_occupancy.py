@@ -300,11 +300,6 @@ def occupancy(
     TypeError, ValueError
         A value that is none, or out of range; a capability without figures; an unknown variant.
 
-    Notes
-    -----
-    P's section on occupancy. A warp's registers are given out in pieces of 256 within one of (mostly) four partitions,
-    shared memory in pieces of 256 bytes, or since 8.0 of 128 with 1 KB a block for the system.
-
     Examples
     --------
     >>> import cudakern
@@ -388,17 +383,13 @@ def max_potential_block_size(
     Returns
     -------
     PotentialBlockSize
-        (grid, threads); of sizes with as many resident threads, the largest. (0, 0) where no block fits.
+        (grid, threads), as cudaOccupancyMaxPotentialBlockSize has them of a compiled kernel: of sizes with as many
+        resident threads the largest; (0, 0) where no block fits.
 
     Raises
     ------
     TypeError, ValueError
         As ``occupancy``.
-
-    Notes
-    -----
-    What cudaOccupancyMaxPotentialBlockSize does for a compiled kernel (P names the driver's form of it): whole warps,
-    from the largest block down.
 
     Examples
     --------

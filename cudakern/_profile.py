@@ -13,7 +13,6 @@ import numpy as np
 from . import _chip, _display
 from ._backend import Backend, emulator
 from ._dtypes import name_in_numpy
-from ._layout import Shape
 from ._observer import Observer, Result, Run, observed
 from ._table import Variant
 
@@ -30,9 +29,9 @@ class Times(Observer):
 
     def kernel(self, run: Run) -> None:
         """Runs a kernel, measured."""
-        report = run.execute(self._measure) or {}
         here = Backend(run.native.backend_name(), run.device, "", run.native)
-        self._keep(report, run.row, run.values, here, run.shapes, run.dtype)
+        facts = {"row": run.row, "values": run.values, "backend": here, "shapes": run.shapes, "dtype": run.dtype}
+        self.reports.append({**(run.execute(self._measure) or {}), **facts})
 
     def numpy(
         self, row: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
@@ -42,26 +41,14 @@ class Times(Observer):
         result = compute()
         elapsed = time.perf_counter_ns() - start
         arrays = tuple(np.asarray(x) for x in inputs)
-        report = {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0, "clocks": ()}
-        report["as_counted"] = counted
-        self._keep(report, row, (), None, tuple(x.shape for x in arrays), name_in_numpy(arrays[0].dtype))
+        facts = {"row": row, "values": (), "backend": None, "shapes": tuple(x.shape for x in arrays)}
+        facts |= {"dtype": name_in_numpy(arrays[0].dtype), "as_counted": counted, "kernel_ns": elapsed, "clocks": ()}
+        self.reports.append(facts | dict.fromkeys(("to_device_ns", "to_host_ns", "finish_ns"), 0))
         return result
 
-    def _keep(
-        self,
-        report: dict[str, Any],
-        row: Variant,
-        values: tuple[int, ...],
-        here: Backend | None,
-        shapes: tuple[Shape, ...],
-        dtype: str,
-    ) -> None:
-        facts = {"row": row, "values": values, "backend": here, "shapes": shapes, "dtype": dtype}
-        self.reports.append(report | facts)
 
-
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(_display.Shown):
     """Medians over the repeats of one call. Times are in nanoseconds.
 
     ``clock`` says whose times they are: "gpu", "host" (NumPy's row), or "emulated" (a kernel run on the CPU, whose
@@ -113,64 +100,39 @@ class Profile:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON; ``"clock": "emulated"`` marks an emulated time."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return (
-            {"operation": self.operation}
-            | fields
-            | {
-                "variant": self.variant.name,
-                "emulated": self.emulated,
-                "gb_per_s": self.gb_per_s,
-                "gflop_per_s": self.gflop_per_s,
-            }
-        )
+        names = ("operation", *self.__dataclass_fields__, "emulated", "gb_per_s", "gflop_per_s")
+        return {name: getattr(self, name) for name in names} | {"variant": self.variant.name}
 
     def table(self) -> _display.Table:
         """The table, as words."""
         mark = " (emulated)" if self.emulated else ""
-        rows = [[f"kernel{mark}", _display.duration(self.kernel_ns)]]
+        rows = [(f"kernel{mark}", _display.duration(self.kernel_ns))]
         if self.clock != "host":
-            rows += [
-                [f"copy to the device{mark}", _display.duration(self.to_device_ns)],
-                [f"copy to the host{mark}", _display.duration(self.to_host_ns)],
-            ]
+            rows.append((f"copy to the device{mark}", _display.duration(self.to_device_ns)))
+            rows.append((f"copy to the host{mark}", _display.duration(self.to_host_ns)))
         if self.variant.finish == "host" and self.finish_ns:
-            rows += [["last sums, on the host", _display.duration(self.finish_ns)]]
-        rows += [
-            [f"whole call{mark}", _display.duration(self.whole_ns)],
-            ["work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"],
-            [f"rate{mark}", f"{_display.figure(self.gb_per_s)} GB/s, {_display.figure(self.gflop_per_s)} GFLOP/s"],
-        ]
+            rows.append(("last sums, on the host", _display.duration(self.finish_ns)))
+        rows.append((f"whole call{mark}", _display.duration(self.whole_ns)))
+        rows.append(("work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"))
+        rates = f"{_display.figure(self.gb_per_s)} GB/s, {_display.figure(self.gflop_per_s)} GFLOP/s"
+        rows.append((f"rate{mark}", rates))
         if self.cycles:
-            rows += [
-                [
-                    f"cycles a block{mark}",
-                    f"{min(self.cycles):,} to {max(self.cycles):,} "
-                    f"(median {_display.median(self.cycles):,.0f}, "
-                    f"{len(self.cycles):,} blocks)",
-                ],
-                [f"all blocks{mark}", _display.duration(self.blocks_ns)],
-            ]
+            middle = f"median {_display.median(self.cycles):,.0f}, {len(self.cycles):,} blocks"
+            rows.append((f"cycles a block{mark}", f"{min(self.cycles):,} to {max(self.cycles):,} ({middle})"))
+            rows.append((f"all blocks{mark}", _display.duration(self.blocks_ns)))
         if self.share is not None:
-            rows.append(["share of the limit", f"{self.share:.1%} of {self.limit}"])
+            rows.append(("share of the limit", f"{self.share:.1%} of {self.limit}"))
         if self.grid:
-            by = " x ".join
+            grid, block = (" x ".join(map(str, sizes)) for sizes in (self.grid, self.block))
             memory = f", {self.shared_bytes:,} B of dynamic shared memory" if self.shared_bytes else ""
-            launch = f"{by(map(str, self.grid))} blocks of {by(map(str, self.block))} threads{memory}"
-            rows.append(["launch", launch])
+            rows.append(("launch", f"{grid} blocks of {block} threads{memory}"))
         parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
-        shapes = " and ".join(str(s) for s in self.shapes)
+        shapes = " and ".join(map(str, self.shapes))
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."
         if self.emulated:
             note += " Emulated on the CPU: these times say nothing about a GPU."
         title = f"{self.operation}, {self.variant.name}{parameters}: {shapes} {self.dtype}, {self.device}"
-        return _display.Table(title, ["", " "], rows, note)
-
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
+        return _display.facts(rows, title, note)
 
 
 def profile(
@@ -196,10 +158,8 @@ def profile(
 
     Raises
     ------
-    TypeError
-        ``fn`` is not one of cudakern's operations.
-    ValueError
-        ``repeat`` below 1 or ``warmup`` below 0; and what ``fn`` raises.
+    TypeError, ValueError
+        ``fn`` is none of cudakern's operations; ``repeat`` below 1 or ``warmup`` below 0; and what ``fn`` raises.
 
     Examples
     --------
@@ -211,25 +171,26 @@ def profile(
     return measure(fn, args, kw, repeat, warmup)[0]
 
 
+def check_count(name: str, value: Any, least: int, words: str) -> None:
+    """TypeError or ValueError unless it is a whole number of that size."""
+    try:
+        enough = operator.index(value) >= least
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: it must be a whole number{words}") from None
+    if not enough:
+        raise ValueError(f"{name}={value}: it must be {least} or more")
+
+
 def check_seed(seed: int) -> None:
     """ValueError or TypeError for a seed that NumPy's generators do not take."""
-    try:
-        negative = operator.index(seed) < 0
-    except TypeError:
-        raise TypeError(f"seed={seed!r}: it must be a whole number") from None
-    if negative:
-        raise ValueError(f"seed={seed}: it must be 0 or more")
+    check_count("seed", seed, 0, "")
 
 
 def check_counts(repeat: int | None, warmup: int | None) -> None:
     """ValueError or TypeError unless both are None or numbers of runs."""
     for name, count, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):
-        try:
-            enough = count is None or operator.index(count) >= least
-        except TypeError:
-            raise TypeError(f"{name}={count!r}: it must be a whole number, {least} or more") from None
-        if not enough:
-            raise ValueError(f"{name}={count}: it must be {least} or more")
+        if count is not None:
+            check_count(name, count, least, f", {least} or more")
 
 
 def measure(
@@ -279,11 +240,9 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
 
     flops, moved = last.get("flops"), last.get("bytes")
     if flops is None or moved is None:  # NumPy's row: the same work, for as far as the table knows the type
-        flops, moved = (
-            emulator().work(row.operation, last["as_counted"](*last["shapes"]), dtype)
-            if dtype in row.types
-            else (0.0, 0.0)
-        )
+        flops, moved = 0.0, 0.0
+        if dtype in row.types:
+            flops, moved = emulator().work(row.operation, last["as_counted"](*last["shapes"]), dtype)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
     limit = _chip.limit(backend.properties, dtype, flops, moved) if clock == "gpu" else None
     clocks = last["clocks"]
@@ -298,11 +257,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         shapes=last["shapes"],
         dtype=dtype,
         repeat=len(samples),
-        kernel_ns=kernel,
-        to_device_ns=median("to_device_ns"),
-        to_host_ns=median("to_host_ns"),
-        finish_ns=median("finish_ns"),
-        whole_ns=median("whole_ns"),
+        **{name: median(name) for name in ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns")},
         flops=float(flops),
         bytes=float(moved),
         grid=tuple(last.get("grid", ())),

@@ -231,6 +231,9 @@ def kernel_resources(
 ) -> KernelTable:
     """Registers, shared and local memory of our kernels, as the compiler made them.
 
+    Nothing is launched. A kernel that a call launches several times stands here once, as it is launched first; a
+    library's kernels are not seen.
+
     Parameters
     ----------
     op : str
@@ -246,24 +249,13 @@ def kernel_resources(
     Returns
     -------
     KernelTable
-        A :class:`KernelResources` for each kernel that a call launches, shown as a table. (Partial results are added
-        by a kernel of their own for arrays on the device, by the host for others.)
+        A :class:`KernelResources` for each kernel that a call launches, shown as a table.
 
     Raises
     ------
-    ValueError
-        An unknown operation or variant, or a variant that the host computes.
-    TypeError
-        A type or a parameter that the variant does not have.
-    NotImplementedError
-        The named variant cannot run here.
-
-    Notes
-    -----
-    Nothing is launched. On a GPU the driver tells (cudaFuncGetAttributes); else the compiler's words that the build has
-    kept (ptxas -v, P's "compile hints"). Spills are in the latter only. ``active_blocks`` and ``potential_block`` are
-    the runtime's own answers, the emulator's without a GPU. A kernel that a call launches several times stands here
-    once, as it is launched first. A library's kernels are not seen.
+    ValueError, TypeError, NotImplementedError
+        An unknown operation or variant, or one that the host computes; a type or a parameter that the variant does not
+        have; the named variant cannot run here.
 
     Examples
     --------

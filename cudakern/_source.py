@@ -43,7 +43,7 @@ def source(op: str, variant: str) -> Source:
     Raises
     ------
     ValueError
-        An unknown name, or a row without a kernel (NumPy's).
+        An unknown name, or a variant without a kernel (NumPy's).
 
     Examples
     --------

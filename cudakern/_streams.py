@@ -33,12 +33,11 @@ class _OfDevice:
         """The device that it belongs to."""
         return Device(self._native.backend_name(), self._device)
 
-    def __copy__(self) -> NoReturn:
+    def __copy__(self, memo: Any = None) -> NoReturn:
         name = type(self).__name__
         raise TypeError(f"{name}s are not copied and not pickled: each is one of a device's; make another, {name}()")
 
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        self.__copy__()
+    __deepcopy__ = __copy__
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         self.__copy__()
@@ -51,25 +50,10 @@ class Stream(_OfDevice):
     """A stream of a device: work given to it is done in that order, beside the work of other streams.
 
     Device arrays order their uses over streams by themselves, so that no result depends on which stream was named.
+    ``__cuda_stream__`` gives it to other libraries. It is destroyed with the object; its work is done all the same.
 
-    Parameters
-    ----------
-    device : int or Device, optional
-        Where the work is done; without it: the current device.
-    priority : int
-        The lower the number, the sooner its work is taken; CUDA brings it into the device's range.
-
-    Raises
-    ------
-    ValueError
-        There is no such device.
-    CudaError
-        The device cannot make a stream.
-
-    Notes
-    -----
-    ``__cuda_stream__`` gives it to other libraries by the protocol of NVIDIA's cuda.core. The stream is destroyed with
-    the object; what it was given is done all the same.
+    ``device`` is where the work is done, without it the current one. The lower the number ``priority``, the sooner its
+    work is taken; CUDA brings it into the device's range.
 
     Examples
     --------
@@ -87,10 +71,9 @@ class Stream(_OfDevice):
 
     def __init__(self, device: int | Device | None = None, *, priority: int = 0) -> None:
         native, index = _devices.resolve(device)
-        self._native = native
-        self._device = index
+        self._native, self._device = native, index
         self._handle = native.stream_create(index, operator.index(priority))
-        _close_with(self, native.stream_destroy, index, self._handle)
+        _close_with(self, native.stream_destroy)
 
     @property
     def handle(self) -> int:
@@ -132,17 +115,8 @@ class Stream(_OfDevice):
 class Event(_OfDevice):
     """A point in a stream's work, to wait for and to measure between.
 
-    Parameters
-    ----------
-    timing : bool
-        False: it cannot be measured with, and costs less.
-    device : int or Device, optional
-        Where it is recorded; without it: the current device.
-
-    Raises
-    ------
-    ValueError
-        There is no such device.
+    With ``timing=False`` it cannot be measured with, and costs less. ``device`` is where it is recorded, without it the
+    current one.
 
     Examples
     --------
@@ -162,12 +136,10 @@ class Event(_OfDevice):
         self._make(*_devices.resolve(device), timing=bool(timing))
 
     def _make(self, native: Native, device: int, timing: bool) -> Event:
-        self._native = native
-        self._device = device
-        self._timing = timing
-        self._recorded = False
+        self._native, self._device = native, device
+        self._timing, self._recorded = timing, False
         self._handle = native.event_create(device, timing)
-        _close_with(self, native.event_destroy, device, self._handle)
+        _close_with(self, native.event_destroy)
         return self
 
     @property
@@ -187,30 +159,24 @@ class Event(_OfDevice):
     def elapsed_time(self, later: Event) -> float:
         """Milliseconds of the device's time from this event to a later one.
 
-        Raises
-        ------
-        TypeError
-            ``later`` is no Event.
-        ValueError
-            One of them was made with ``timing=False``, was never recorded, or is another device's.
-        CudaError
-            One of them has not happened yet ("cudaErrorNotReady"), or what goes before it failed.
+        ValueError for an event that has no time, was never recorded or is another device's; CudaError for one that has
+        not happened yet ("cudaErrorNotReady") or that failed.
         """
         if not isinstance(later, Event):
             raise TypeError(f"elapsed_time takes a later Event, not {type(later).__name__}")
         _same_backend(self._native, later._native, "an event")
         if self._device != later._device:
             raise ValueError(f"one event is {self.device}'s and the other {later.device}'s: their clocks differ")
-        for which, event in (("this", self), ("the later", later)):
+        both = (("this", self), ("the later", later))
+        for which, event in both:
             if not event._timing:
                 raise ValueError(f"{which} event was made with timing=False: it has no time")
             if not event._recorded:
                 raise ValueError(f"{which} event was never recorded: call .record(stream)")
-        for which, event in (("this", self), ("the later", later)):
+        for which, event in both:
             if not event.done:
-                raise CudaError(
-                    f"{which} event has not happened yet: call its .synchronize() first", "cudaErrorNotReady", 600
-                )
+                wait = f"{which} event has not happened yet: call its .synchronize() first"
+                raise CudaError(wait, "cudaErrorNotReady", 600)
         return self._native.event_elapsed(self._device, self._handle, later._handle)
 
 
@@ -218,8 +184,8 @@ class Event(_OfDevice):
 weakref.finalize(Stream, int).detach()
 
 
-def _close_with(owner: Stream | Event, destroy: Callable[[int, int], None], device: int, handle: int) -> None:
-    ending = weakref.finalize(owner, _close, destroy, device, handle, os.getpid())
+def _close_with(owner: _OfDevice, destroy: Callable[[int, int], None]) -> None:
+    ending = weakref.finalize(owner, _close, destroy, owner._device, owner._handle, os.getpid())
     # Not at exit: it may be used till the very end, by a __del__ or another function at exit.
     ending.atexit = False  # type: ignore[misc]
 
@@ -248,15 +214,20 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
                 f"make one by cudakern.Stream({device})"
             )
         return stream._handle
-    protocol = getattr(type(stream), "__cuda_stream__", None)
-    if protocol is not None:
-        return _checked(_by_protocol(stream))
-    if isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
+    if hasattr(type(stream), "__cuda_stream__"):
+        handle = _by_protocol(stream)
+    elif isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
         raise TypeError(
             f"stream= takes None, a handle as an int, or an object with __cuda_stream__, not {type(stream).__name__}; "
             "other libraries' streams have their handle as .cuda_stream (PyTorch) or .ptr (CuPy)"
         )
-    return _checked(operator.index(stream))
+    else:
+        handle = operator.index(stream)
+    if not 0 <= handle < 2**63:
+        raise ValueError(
+            f"a stream's handle is 0 (the default stream), 2 (the thread's own) or an address, not {handle}"
+        )
+    return handle
 
 
 def _by_protocol(stream: Any) -> int:
@@ -272,14 +243,6 @@ def _by_protocol(stream: Any) -> int:
     return int(handle)
 
 
-def _checked(handle: int) -> int:
-    if not 0 <= handle < 2**63:
-        raise ValueError(
-            f"a stream's handle is 0 (the default stream), 2 (the thread's own) or an address, not {handle}"
-        )
-    return handle
-
-
 def synchronize(device: int | Device | None = None) -> None:
     """Waits for all that a device was given, in every stream.
 
@@ -290,14 +253,8 @@ def synchronize(device: int | Device | None = None) -> None:
 
     Raises
     ------
-    ValueError
-        There is no such device.
-    CudaError
-        Something that the device was given failed; the message names the launches.
-
-    Notes
-    -----
-    The same as ``cudaDeviceSynchronize`` of the CUDA runtime.
+    ValueError, CudaError
+        There is no such device; something that it was given failed: the message names the launches.
 
     Examples
     --------

@@ -114,16 +114,11 @@ def check_writable(view: View) -> None:
         raise ValueError(f"elements of the destination share memory (strides {view.strides}): take .copy() of it")
 
 
-def fill(native: Native, to: View, value: Any, stream: int, stacklevel: int = 1) -> None:
-    """One value to all elements, converted as NumPy's assignment does."""
-    _fill(native, to, real_part(value, to.dtype, stacklevel + 1), (), stream)
-
-
-def _fill(native: Native, to: View, value: Any, shape: tuple[int, ...], stream: int) -> None:
-    """The same for a value that NumPy sees as an array of that shape, of one element."""
+def fill(native: Native, to: View, value: Any, stream: int, stacklevel: int = 1, shape: Any = ()) -> None:
+    """One value to all elements, converted as NumPy's assignment does, which sees an array of that shape in it."""
     check_writable(to)
     one = np.empty(shape, _dtypes.from_name(to.dtype))
-    one[...] = value
+    one[...] = real_part(value, to.dtype, stacklevel + 1)
     if all(to.shape):
         native.fill(to, one.tobytes(), stream)
 
@@ -143,7 +138,7 @@ def assign_host(native: Native, to: View, value: Any, stream: int, stacklevel: i
     value = real_part(value, to.dtype, stacklevel + 1)
     given = np.asarray(value)
     if given.size == 1:
-        _fill(native, to, value, given.shape, stream)
+        fill(native, to, value, stream, shape=given.shape)
         return
     check_writable(to)
     _layout.broadcast(given.shape, (0,) * given.ndim, to.shape)  # refuses

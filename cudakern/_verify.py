@@ -55,13 +55,8 @@ class Verdict:
             [c.operation, c.variant, c.dtype, c.verdict, f"{c.worst:.2f}" if c.verdict != "not here" else "-", c.detail]
             for c in self.checks
         ]
-        return _display.Table(
-            "",
-            ["operation", "variant", "type", "verdict", "error/bound", "detail"],
-            rows,
-            str(self),
-            right=["error/bound"],
-        )
+        columns = ["operation", "variant", "type", "verdict", "error/bound", "detail"]
+        return _display.Table("", columns, rows, str(self), right=["error/bound"])
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
