@@ -33,7 +33,7 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
         Of one shape, any type.
     magnitude : array_like, optional
         What errors are shares of instead of |b|, where terms of both signs may leave a b near 0: for a product of
-        matrices ``abs(x) @ abs(y)``. A shape that broadcasts to theirs. No element is left out then.
+        matrices ``abs(x) @ abs(y)``. It is broadcast. No element is left out then.
 
     Returns
     -------
@@ -48,8 +48,6 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     Examples
     --------
     >>> import cudakern
-    >>> cudakern.compare([1.0, 2.0, 5.0], [1.0, 4.0, 0.0])
-    Comparison(max=0.5, average=0.25)
     >>> cudakern.compare([1.0, 2.0, 5.0], [1.0, 4.0, 0.0], magnitude=10.0)
     Comparison(max=0.5, average=0.23333333333333334)
     """
@@ -85,10 +83,8 @@ def random_matrix(
     ----------
     m, n : int
         Rows and columns; without ``n`` it is square.
-    dtype : dtype
-        A float type; "bfloat16" needs the package ml_dtypes.
-    seed : int, optional
-        The same seed gives the same matrix.
+    dtype, seed : optional
+        A float type; the same seed gives the same matrix.
 
     Returns
     -------

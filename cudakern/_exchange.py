@@ -43,10 +43,8 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
     if copy:
         view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
     elif view.read_only and not versioned:
-        raise BufferError(
-            "this array is read-only, and a DLPack capsule says so only from version 1.0: "
-            "ask with max_version=(1, 0) or copy=True, or take .copy()"
-        )
+        instead = "ask with max_version=(1, 0) or copy=True, or take .copy()"
+        raise BufferError(f"this array is read-only, and a DLPack capsule says so only from version 1.0: {instead}")
     if own[0] == CPU:  # nobody waits for streams there: all must be done that reads or writes it
         native.synchronize(view.device)
     elif to is not None:

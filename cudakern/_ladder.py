@@ -388,7 +388,7 @@ def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
         if right.any():
             both = tuple(np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both)
             magnitude = None if magnitude is None else np.where(right, 1, magnitude)
-    return compare(*both, magnitude)
+    return compare(both[0], both[1], magnitude)
 
 
 def _with_speedup(step: Step, first: Profile | None) -> Step:

@@ -139,8 +139,7 @@ class Occupancy(_display.Shown):
         return _display.Table(title, ["limit", "a block", "a multiprocessor", "blocks", " "], rows, note.strip())
 
     def plot(self, path: str | None = None) -> Figure:
-        """Three curves, one for each thing that can be varied, with this launch marked; needs matplotlib.
-        With ``path`` it is saved too."""
+        """Curves of what can be varied, with this launch marked; needs matplotlib. With ``path`` it is saved too."""
         from ._plots import Picture
 
         names = {

@@ -209,10 +209,8 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
     if isinstance(stream, Stream):
         _same_backend(native, stream._native, "a stream")
         if stream._device != device:
-            raise ValueError(
-                f"a stream of {stream.device} was given for work on {native.backend_name()}:{device}: "
-                f"make one by cudakern.Stream({device})"
-            )
+            here = f"{native.backend_name()}:{device}: make one by cudakern.Stream({device})"
+            raise ValueError(f"a stream of {stream.device} was given for work on {here}")
         return stream._handle
     if hasattr(type(stream), "__cuda_stream__"):
         handle = _by_protocol(stream)

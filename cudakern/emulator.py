@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import Any
 
 from ._backend import emulator as _native
 from ._installed import HEADERS, LIBRARY
@@ -29,19 +30,15 @@ def configure(
 
     Parameters
     ----------
-    devices : int
-        How many GPUs there are.
-    memory : int
-        Bytes of memory of each.
+    devices, workers : int
+        How many GPUs there are; how many CPU threads run blocks.
+    memory, stack : int
+        Bytes of memory of each GPU; bytes of stack of each emulated thread.
     chip : str
         The chip it answers as, e.g. "H200" (the default).
     order : str or int
         The order in which blocks and threads run: "fixed" (the default), "reversed", or a seed (an int, or
         "seed:7") that draws one. A missing barrier that hides in one order shows in another.
-    workers : int
-        How many CPU threads run blocks.
-    stack : int
-        Bytes of stack of each emulated thread.
     fail_allocation : int
         The allocation, counted from now, that fails; 0 for none.
 
@@ -61,15 +58,9 @@ def configure(
     """
     if devices == 0:
         raise ValueError("devices=0: there is at least one (use_backend and CUDAKERN_BACKEND choose another backend)")
-    settings = {
-        "devices": devices,
-        "memory": memory,
-        "chip": chip,
-        "workers": workers,
-        "stack": stack,
-        "order": f"seed:{order}" if isinstance(order, int) else order,
-        "fail_allocation": fail_allocation,  # the last: a count that has begun cannot be taken back
-    }
+    settings: dict[str, Any] = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack}
+    settings["order"] = f"seed:{order}" if isinstance(order, int) else order
+    settings["fail_allocation"] = fail_allocation  # the last: a count that has begun cannot be taken back
     wanted = {key: str(value) for key, value in settings.items() if value is not None}
     done: list[str] = []
     try:

@@ -1,7 +1,9 @@
 """What an installation holds: headers and core for a user's own kernels, sources, types; and what docstrings claim."""
 
+import ast
 import doctest
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -76,6 +78,33 @@ def test_methods_are_documented_with_their_parameters(name):
             assert text, key
             told = set(re.findall(r"\w+", text))
             assert isinstance(what, property) or told >= set(parameters(what)), key
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    """Imports inside functions count, those for type checkers only do not."""
+    imports = {name: {one for one in imported(name) if one != name} for name in MODULES}
+    while leaves := [name for name, others in imports.items() if not others & imports.keys()]:
+        for name in leaves:
+            del imports[name]
+    assert {name: others & imports.keys() for name, others in imports.items()} == {}
+
+
+def imported(name):
+    """The modules of the package whose names, or names in which, a module imports."""
+    spec = importlib.util.find_spec(name)
+    pending, found = [ast.parse(Path(spec.origin).read_text())], set()
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending += node.orelse
+            continue
+        pending += ast.iter_child_nodes(node)
+        if isinstance(node, ast.ImportFrom):
+            of = importlib.util.resolve_name("." * node.level + (node.module or ""), spec.parent)
+            found |= {module if module in MODULES else of for module in (f"{of}.{one.name}" for one in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+    return found
 
 
 def test_types_are_marked():
