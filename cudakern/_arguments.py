@@ -14,15 +14,15 @@ RANGE = re.compile(r"range\(( *-?\d+ *(?:, *-?\d+ *){0,2})\)")
 def keywords(whose: str, words: Sequence[str]) -> dict[str, Any]:
     """Words like ``n=1000``, ``block=16,16``, ``grid=None`` by their names; ValueError for one without "=" or a name
     that is given twice."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
             raise ValueError(f"{whose}: {word!r} is no argument: write NAME=VALUE, as in n=1000 or block=16,16")
-        if key in given:
+        if key in values:
             raise ValueError(f"{whose}: {key}= is given twice")
-        given[key] = _value(value)
-    return given
+        values[key] = _value(value)
+    return values
 
 
 def _value(text: str) -> Any:

@@ -115,10 +115,10 @@ class _Facts:
 def _load(name: str) -> Native:
     """The C module of that name, if it is of the version that this code was written for."""
     native = cast(Native, importlib.import_module(f"cudakern.{name}"))
-    found = getattr(native, "interface_version", None)
-    if found != INTERFACE:
+    version = getattr(native, "interface_version", None)
+    if version != INTERFACE:
         raise ImportError(
-            f"{native.__file__} was built from other sources: its interface is {found}, and this code needs "
+            f"{native.__file__} was built from other sources: its interface is {version}, and this code needs "
             f"{INTERFACE}; rebuild: pip install -e ."
         )
     return native
@@ -250,12 +250,12 @@ class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.Contex
         before = self._variable.get()
         self._variable.set(self._value(before))
         try:
-            given = self._gives()
+            result = self._gives()
         except BaseException:
             self._variable.set(before)
             raise
         _entered.set((*_entered.get(), (self, before)))
-        return given
+        return result
 
     def __exit__(self, *error: object) -> None:
         entered = _entered.get()

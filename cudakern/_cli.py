@@ -47,18 +47,18 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser, common, commands = _parsers()
-    options, given = common.parse_known_args(
+    options, words = common.parse_known_args(
         sys.argv[1:] if arguments is None else arguments, argparse.Namespace(json=False, backend=None)
     )
-    command = next((word for word in given if not word.startswith("-")), None)
+    command = next((word for word in words if not word.startswith("-")), None)
     if command is not None and command not in commands:
         parser.error(unknown("command", command, commands))
-    if command is None and not {"-h", "--help", "--version"} & set(given):
+    if command is None and not {"-h", "--help", "--version"} & set(words):
         parser.error(f"which command? There are {', '.join(commands)}; --help says what they do")
     known = commands[command].options() if command else []
     # An option may be written as a parameter is: n=1000.
-    given = [f"--{word}" if f"--{word.partition('=')[0]}" in known and "=" in word else word for word in given]
-    options, rest = parser.parse_known_args(given, options)
+    words = [f"--{word}" if f"--{word.partition('=')[0]}" in known and "=" in word else word for word in words]
+    options, rest = parser.parse_known_args(words, options)
     if hasattr(options, "words"):  # argparse takes no more of them behind an option
         options.words += [word for word in rest if not word.startswith("-")]
         rest = [word for word in rest if word.startswith("-")]

@@ -54,9 +54,9 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     first, second = np.asarray(a), np.asarray(b)
     if first.shape != second.shape:
         raise ValueError(f"compare: shapes differ, {first.shape} and {second.shape}")
-    for given in (first, second):
-        if given.dtype.kind not in "biufcO" and given.dtype.isbuiltin != 2:  # (2: another package's, as bfloat16)
-            raise TypeError(f"compare takes numbers, not {told(given.dtype)}")
+    for x in (first, second):
+        if x.dtype.kind not in "biufcO" and x.dtype.isbuiltin != 2:  # (2: another package's, as bfloat16)
+            raise TypeError(f"compare takes numbers, not {told(x.dtype)}")
     if magnitude is None:
         kept = second != 0
         first, second = first[kept], second[kept]

@@ -33,8 +33,8 @@ def name_in_numpy(dtype: np.dtype[Any]) -> str:
 
 def from_name(name: str) -> np.dtype[Any]:
     """NumPy's type of that name; ImportError if it is bfloat16 and ml_dtypes is not installed."""
-    found = _NUMPY.get(name)
-    return _bfloat16() if found is None else found
+    dtype = _NUMPY.get(name)
+    return _bfloat16() if dtype is None else dtype
 
 
 def itemsize(name: str) -> int:
@@ -50,8 +50,8 @@ def _bfloat16() -> np.dtype[Any]:
         raise ImportError(
             "NumPy has bfloat16 only with the package ml_dtypes: pip install ml_dtypes, or take .astype('float32')"
         ) from None
-    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-    return found
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
 
 
 def name_of(dtype: npt.DTypeLike) -> str:
@@ -118,8 +118,8 @@ def matmul_types(a: str, b: str) -> tuple[str, str]:
     if a == b == BFLOAT16:
         return a, a
     first, second = ("float32" if name == BFLOAT16 else name for name in (a, b))
-    found = np.matmul.resolve_dtypes((np.dtype(first), np.dtype(second), None))
-    return name_in_numpy(found[0]), name_in_numpy(found[2])
+    types = np.matmul.resolve_dtypes((np.dtype(first), np.dtype(second), None))
+    return name_in_numpy(types[0]), name_in_numpy(types[2])
 
 
 @functools.cache

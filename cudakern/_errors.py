@@ -64,7 +64,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
     """One line for a name that does not exist: what was given, the right one if one is like it, all of them."""
     names = nearest(str(name), known)
-    said = f"known: {', '.join(names)}" if names else "none are known"
+    words = f"known: {', '.join(names)}" if names else "none are known"
     if names and _likeness(str(name), names[0]) >= ALIKE:
-        said = f"the nearest is {names[0]!r}; {said}"
-    return f"unknown {what} {name!r}{of and ' of '}{of}: {said}"
+        words = f"the nearest is {names[0]!r}; {words}"
+    return f"unknown {what} {name!r}{of and ' of '}{of}: {words}"

@@ -173,16 +173,16 @@ def interface(view: View, native: Native) -> dict[str, Any]:
 
 def from_interface(x: Any, native: Native, device: int) -> View:
     """The memory that ``x.__cuda_array_interface__`` describes; ValueError or TypeError names what is wrong in it."""
-    told = x.__cuda_array_interface__
+    entries = x.__cuda_array_interface__
     if native.dlpack_device(device)[0] == CPU:
         raise BufferError(
             f"{type(x).__name__} is on a GPU, and backend {native.backend_name()!r} answers ({backend().why}): "
             "bring it to the host by its own library first"
         )
-    if not isinstance(told, Mapping):
-        raise TypeError(f"__cuda_array_interface__ must be a dictionary, not {type(told).__name__}")
+    if not isinstance(entries, Mapping):
+        raise TypeError(f"__cuda_array_interface__ must be a dictionary, not {type(entries).__name__}")
     try:
-        pointer, shape, strides, name, read_only, stream = _description(told)
+        pointer, shape, strides, name, read_only, stream = _description(entries)
         if all(shape):  # the interface has no word for which device
             device = native.pointer_device(pointer)
             if device < 0:
@@ -196,22 +196,22 @@ def from_interface(x: Any, native: Native, device: int) -> View:
 
 
 def _description(
-    told: Mapping[str, Any],
+    entries: Mapping[str, Any],
 ) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, str, bool, int | None]:
     """Pointer, shape, strides, type, read-only and stream of an array's interface."""
     for key in ("version", "typestr", "shape", "data"):
-        if key not in told:
+        if key not in entries:
             raise ValueError(f"it has no {key!r}")
-    version = _integer(told["version"], "version")
+    version = _integer(entries["version"], "version")
     if version < 2:
         raise ValueError(f"'version' is {version}, and 2 and later are known here")
-    if told.get("mask") is not None:
+    if entries.get("mask") is not None:
         raise ValueError("'mask' is given, and masked arrays have no meaning here")
-    name = _typestr(told["typestr"])
-    shape = _integers(told["shape"], "shape")
-    strides = None if told.get("strides") is None else _integers(told["strides"], "strides")
+    name = _typestr(entries["typestr"])
+    shape = _integers(entries["shape"], "shape")
+    strides = None if entries.get("strides") is None else _integers(entries["strides"], "strides")
     _check_layout(shape, strides, _dtypes.itemsize(name))
-    data = told["data"]
+    data = entries["data"]
     if not isinstance(data, (tuple, list)) or len(data) != 2 or not isinstance(data[1], (bool, np.bool_, int)):
         raise TypeError(f"'data' must be (address, read-only), not {data!r}")
     # PyTorch gives None for the address of an empty tensor's memory.
@@ -220,7 +220,7 @@ def _description(
         raise ValueError("'data' is a null pointer, and the array has elements")
     if not 0 <= pointer < 2**64:
         raise ValueError(f"'data' is at {pointer}, which is no address")
-    stream = told.get("stream") if version >= 3 else None
+    stream = entries.get("stream") if version >= 3 else None
     if stream is not None:
         stream = _integer(stream, "stream")
         if stream == 0:

@@ -96,8 +96,8 @@ class Ladder(_display.Shown, Sequence[Step]):
     def title(self) -> str:
         """Operation, input and device in a line."""
         shapes = " by ".join(" x ".join(f"{n:,}" for n in s) or "one number" for s in self.shapes)
-        given = "".join(f", {name}={value}" for name, value in self.parameters.items())
-        return f"{self.operation}: {shapes} {self.dtype}{given}; {self.backend.device_name}"
+        parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
+        return f"{self.operation}: {shapes} {self.dtype}{parameters}; {self.backend.device_name}"
 
     def table(self) -> _display.Table:
         """The table, as words."""
@@ -242,10 +242,10 @@ def ladder(
 
 
 def _parameters(
-    what: Operation, rows: Sequence[_table.Variant], given: Mapping[str, Any]
+    what: Operation, rows: Sequence[_table.Variant], values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Those that change the result, which every call takes; and for each row, the others that it has."""
-    for name, value in given.items():
+    for name, value in values.items():
         there = _table.having(name, _table.variants(what.name))
         if not there:
             raise TypeError(no_parameter(what, name))
@@ -256,8 +256,8 @@ def _parameters(
                 f"{', '.join(row.name for row in there)} {'has' if len(there) == 1 else 'have'}"
             )
         _check_value(asked, name, value)
-    own = {name: value for name, value in given.items() if name in what.own}
-    others = {name: value for name, value in given.items() if name not in own}
+    own = {name: value for name, value in values.items() if name in what.own}
+    others = {name: value for name, value in values.items() if name not in own}
     return own, [{name: value for name, value in others.items() if _table.having(name, [row])} for row in rows]
 
 
@@ -320,9 +320,9 @@ def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) ->
     return tuple(operands)
 
 
-def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any], made: bool) -> tuple[Any, Any]:
+def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any], random: bool) -> tuple[Any, Any]:
     """The result by NumPy with floats in double, and what errors are relative to, where that is not the result."""
-    if made:
+    if random:
         wide = widened(operands, np.float64)
         return what.reference(*wide, **own), what.magnitudes(*wide, **own) if what.cancels else None
     # Python's own numbers stay what they are: they take the type of the others.
@@ -348,11 +348,12 @@ def _input(
     if n is not None and shape is not None:
         raise ValueError("ladder: give n or shape, not both")
     try:
-        given = None if shape is None else tuple(map(operator.index, shape))
-        sizes = what.square(operator.index(n)) if n is not None else what.default_shape if given is None else given
+        sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
+        if n is not None:
+            sizes = what.square(operator.index(n))
     except TypeError:
-        said, wrong = ("n is a length", n) if n is not None else (f"shape is {what.shape_help}", shape)
-        raise TypeError(f"ladder: {said}, in whole numbers, and not {wrong!r:.60}") from None
+        rule, wrong = ("n is a length", n) if n is not None else (f"shape is {what.shape_help}", shape)
+        raise TypeError(f"ladder: {rule}, in whole numbers, and not {wrong!r:.60}") from None
     if any(s < 0 for s in sizes):
         raise ValueError(f"ladder: a length is not negative: {n if n is not None else sizes}")
     if what.fixed_rank and len(sizes) != len(what.default_shape):
