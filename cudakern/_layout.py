@@ -64,17 +64,12 @@ def contiguous(shape: Shape, itemsize: int) -> Shape:
 # --- indexing --------------------------------------------------------------------------------------------------------
 def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
     """(offset in bytes, shape, strides) of the elements that a basic index names."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    named = dots = 0
-    for at, k in enumerate(keys):
-        if k is None:
-            continue
-        if k is Ellipsis:
-            dots += 1
-            continue
-        named += 1
-        if type(k) is not int and not isinstance(k, slice):
-            keys[at] = _integer(k)
+    keys: list[Any] = [
+        k if type(k) is int or k is None or k is Ellipsis or isinstance(k, slice) else _integer(k)
+        for k in (key if isinstance(key, tuple) else (key,))
+    ]
+    dots = keys.count(Ellipsis)
+    named = len(keys) - dots - keys.count(None)
     if dots > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     if named > len(shape):
