@@ -1,4 +1,4 @@
-// The chips that the emulator answers as. Their facts are in emulator_chips.h, which Python reads too.
+// The chips that the emulator can answer as. Their facts are in emulator_chips.h, which Python reads too.
 #include "host.h"
 
 #include <stdio.h>
@@ -40,9 +40,4 @@ void emu_list_chips(char *text, size_t size) {
     size_t used = 0;
     for (int i = 0; i < CHIP_COUNT && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "one of ", CHIPS[i].name);
-}
-
-const emu_chip *emu_chip_now(void) {
-    const emu_chip *chip = emu_find_chip(emu_current_config()->chip);
-    return chip ? chip : &CHIPS[0];
 }

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define MB(n) ((size_t)(n) << 20)
@@ -35,6 +34,10 @@ const emu_limits EMU_LIMITS = {
 
 static _Thread_local int current_device;
 static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: access was enabled
+
+const emu_chip *emu_chip_now(void) {
+    return emu_find_chip(emu_current_config()->chip);
+}
 
 // The chip's memory, as far as the computer affords it: half its own, shared among the devices.
 size_t emu_device_memory(void) {

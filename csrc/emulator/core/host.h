@@ -42,7 +42,6 @@ typedef struct emu_chip {
 
 const emu_chip *emu_find_chip(const char *name); // NULL: unknown
 void emu_list_chips(char *text, size_t size);
-const emu_chip *emu_chip_now(void);
 
 // --- device.c ----------------------------------------------------------------------------------------------------
 typedef struct emu_limits { // the same on all chips
@@ -55,6 +54,7 @@ typedef struct emu_limits { // the same on all chips
 } emu_limits;
 extern const emu_limits EMU_LIMITS;
 
+const emu_chip *emu_chip_now(void);
 size_t emu_device_memory(void); // bytes that each device has
 int emu_enter(int *device);     // the calling thread's device, or why there is none
 int emu_check_device(int device, const char *call);
