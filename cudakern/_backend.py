@@ -219,23 +219,31 @@ def current() -> tuple[Native, int, str]:
     name, why = _requested.get(), "asked for by use_backend"
     if name is None:
         name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"asked for by {ENVIRONMENT}"
-    if name:
-        native = native_of(name, f"was {why} and ")
-    else:
-        cuda, reason = _cuda()
-        native, why = (cuda, "a GPU that works") if cuda else (emulator(), f"no GPU: {reason}")
+        if name:
+            _check(name)
+    native, reason = (emulator(), "") if name == "emulator" else _cuda()
+    if native is None:
+        if name:
+            raise _unusable(name, f"was {why} and ", reason)
+        native, why = emulator(), f"no GPU: {reason}"
+    elif not name:
+        why = "a GPU that works"
     chosen = _chosen.get()
     index = None if chosen is None else chosen.get(native.backend_name())
     return native, native.choose_device() if index is None else index, why
 
 
-def native_of(name: str, asked: str = "") -> Native:
+def native_of(name: str) -> Native:
     """The C module of the backend of that name."""
     _check(name)
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
     if native is None:
-        raise CudaError(f"backend {name!r} {asked}cannot be used: {reason}", NO_DEVICE, 100)
+        raise _unusable(name, "", reason)
     return native
+
+
+def _unusable(name: str, asked: str, reason: str) -> CudaError:
+    return CudaError(f"backend {name!r} {asked}cannot be used: {reason}", NO_DEVICE, 100)
 
 
 class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):
