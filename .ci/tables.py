@@ -4,6 +4,10 @@
                         docs/ladder.svg and writes docs/ladders.md, docs/experiments.md and docs/overhead.md
     tables.py --check   changes nothing; fails if one of them is not what the results say, and warns of results that
                         were measured on other kernels than those in csrc/kernels
+    tables.py --release as without; then fails if there are such results
+
+A table of such results says so, from the next time that it is written. That nobody has written it yet is no fault:
+nobody needs the GPU that it was measured on to change a kernel. (Before a release it is one: .ci/release.)
 
 NAME is an operation (its ladder on a GPU, on the emulator if there is no other), an operation and a chip
 (matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (against PyTorch and CuPy), calls (what a call and a
@@ -30,6 +34,7 @@ OPERATIONS = {name: what.rate for name, what in registry().items() if what.headl
 RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 BENCH = "gpu_bench.json"
+NOTICE = " *Measured at commit {}; the kernels have changed since.*"
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
 
 
@@ -115,7 +120,7 @@ def ladder_table(name):
         heads,
         rows,
         f"{cancels}{gap if clocked and not emulated else ''}{shapes} {ladder['dtype']}; {where}; "
-        f"{record['date'][:10]}, commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.",
+        f"{record['date'][:10]}, commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.{notice(path)}",
     )
 
 
@@ -150,7 +155,7 @@ def bench_table():
         ]
     heads = ["operation", "n", "ours", "error", "the fastest other", "error", "their time / ours"]
     source = f"{record['timing']} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
-    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.")
+    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
 
 
 def emulator_table():
@@ -238,7 +243,7 @@ def experiments():
         f"{record['nvcc']}), with the documents' claim beside it ([sources](sources.md) has the letters). Written by "
         f"`.ci/tables.py` from [{path.name}](results/{path.name}), which has all figures: they are judged "
         "by the experiments as they are now, which may say it in other words than on the day of the measurement. Do "
-        "not edit it.",
+        f"not edit it.{notice(path)}",
     ]
     for name, found in sorted(record["experiments"].items()):
         lines += ["", f"## {name}", "", found["title"] + ".", ""] if "title" in found else ["", f"## {name}", ""]
@@ -305,25 +310,37 @@ def overhead():
     return "\n".join(lines) + "\n"
 
 
+def changes(path):
+    """Why a record in docs/results/ is not of the tree's kernels; "" if it is."""
+    record = json.loads(path.read_text())
+    one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
+    digests = one or record.get("digests", {})
+    if record["commit"] == records.UNKNOWN:
+        return "it does not say which commit it measured"
+    if not digests or None in digests.values():
+        return "it has no digest of its kernels"
+    changed = [op for op, digest in digests.items() if digest != records.digest(op, ours=path.name != BENCH)]
+    return f"the kernels of {' and '.join(changed)} have changed since" if changed else ""
+
+
+def notice(path):
+    """What the table of a record says if it is older than its kernels."""
+    return NOTICE.format(json.loads(path.read_text())["commit"][:10]) if changes(path) else ""
+
+
+def without_notices(text):
+    return re.sub(re.escape(NOTICE).replace(r"\{\}", r"\w+"), "", text)
+
+
 def outdated():
     """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
-    found = []
     several = {BENCH: "gpu bench", "gpu_lab.json": "gpu lab"}  # of several operations, and their steps
-    for path in sorted(
-        [*RESULTS.glob("ladder_*.json"), *(path for name in several if (path := RESULTS / name).exists())]
-    ):
-        record = json.loads(path.read_text())
-        if record["commit"] == records.UNKNOWN:
-            found.append(f"{path.name} does not say which commit it measured")
-        one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
-        digests = one or record.get("digests", {})
-        changed = [op for op, digest in digests.items() if digest != records.digest(op, ours=path.name != BENCH)]
-        if changed or not digests:
-            step = several.get(path.name) or ("deep ladders" if record["chip"] == "emulator" else "gpu ladders")
-            none = not digests or None in digests.values()
-            what = "it has no digest of its kernels" if none else f"the kernels of {' and '.join(changed)} have changed"
-            found.append(f"{path.name} was measured at commit {record['commit'][:10]}: {what}; again: .ci/{step}")
-    return found
+    paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in several)]
+    return [
+        f"{path.name}: {why}; again: .ci/{several.get(path.name, 'gpu ladders' if is_gpus(path) else 'deep ladders')}"
+        for path in sorted(paths)
+        if path.exists() and (why := changes(path))
+    ]
 
 
 def main():
@@ -337,16 +354,17 @@ def main():
     digest = "drawn from " + " ".join(
         f"{path.name}:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" for _, path in found
     )
-    faults = [] if fresh == text else ["README.md's tables are not those of docs/results/"]
+    faults = (
+        [] if without_notices(fresh) == without_notices(text) else ["README.md's tables are not those of docs/results/"]
+    )
     if not PICTURE.exists() or digest not in PICTURE.read_text():
         faults.append("docs/ladder.svg was not drawn from docs/results/")
     written = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead()}
     pages = {path: page for path, page in written.items() if page is not None}
     for path, page in pages.items():
-        if not path.exists() or path.read_text() != page:
+        if not path.exists() or without_notices(path.read_text()) != without_notices(page):
             faults.append(f"docs/{path.name} is not what docs/results/ says")
     if check:
-        # An old record is no fault: nobody needs the GPU that it was measured on to change a kernel.
         for one in outdated():
             print(f"warning: {one}")
         print(
@@ -358,7 +376,9 @@ def main():
     for path, page in pages.items():
         path.write_text(page)
     draw([record for record, _ in found], digest)
-    print("\n".join([f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}", *outdated()]))
+    print("\n".join([f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}", *(old := outdated())]))
+    if old and sys.argv[1:] == ["--release"]:
+        sys.exit(f"tables: {len(old)} records are older than their kernels")
 
 
 if __name__ == "__main__":
