@@ -148,7 +148,7 @@ class Collected:
 
 def collect():
     plugin, said = Collected(), io.StringIO()
-    arguments = ["--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider", str(ROOT / "tests")]
+    arguments = ["--collect-only", "-q", "-n", "0", "-m", "", "-p", "no:cacheprovider", str(ROOT / "tests")]
     with contextlib.redirect_stdout(said):
         code = pytest.main(arguments, plugins=[plugin])
     if code or not plugin.items:

@@ -1,6 +1,8 @@
-"""What all tests share: the backends that work here, the emulator's settings put back, Hypothesis' profile."""
+"""What all tests share: the backends that work here, the emulator's settings put back, Hypothesis' profile, and which
+tests are the full product's."""
 
 import gc
+import math
 import os
 
 import hypothesis
@@ -12,6 +14,7 @@ os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
 
 import cases
 import cudakern
+from cudakern._table import Variant
 
 hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=200, print_blob=True)
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("cudakern"), max_examples=20)
@@ -19,8 +22,53 @@ hypothesis.settings.register_profile("deep", hypothesis.settings.get_profile("cu
 hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern"))  # or --hypothesis-profile=deep
 
 
-def pytest_report_header():
-    return [f"cudakern backends under test: {', '.join(cases.BACKENDS)} ({cudakern.backend().why})"]
+#: What each selection (-m) of the whole suite takes on the emulator, in seconds of a core of 2023.
+SECONDS = {"not full": 320, "full": 230, "": 520}
+
+
+def pytest_configure(config):
+    if config.option.markexpr == "not full" and any("::" in argument for argument in config.args):
+        config.option.markexpr = ""  # a test that is named runs, whichever it is
+
+
+def pytest_report_header(config):
+    lines = [f"cudakern backends under test: {', '.join(cases.BACKENDS)} ({cudakern.backend().why})"]
+    seconds = SECONDS.get(config.option.markexpr)
+    if seconds and config.args == config.getini("testpaths") and not config.option.keyword:
+        cores = min(getattr(config.option, "numprocesses", None) or 1, len(os.sched_getaffinity(0)))
+        lines += [f"this takes about {seconds / cores / 60:.1f} minutes on {cores} idle cores, and longer with a GPU"]
+    if config.option.markexpr == "not full":
+        lines += ["each variant with its main type and a few sizes; pytest -m full runs the rest of the product"]
+    return lines
+
+
+def pytest_collection_modifyitems(items):
+    """Marks the full product of variants, types and sizes as `full`, which pytest leaves out (pyproject.toml).
+
+    What stays is decided for each test and variant by itself: of its types the main one (else the first), of its sizes
+    the first empty one, the first of one element, and the last. Where another product is long, a test marks the rest of
+    it itself."""
+    cases_of = {}
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if isinstance(row := params.get("row"), Variant):
+            key = (item.path, item.originalname, row.operation, row.name)
+            cases_of.setdefault(key, []).append((item, params))
+    for same in cases_of.values():
+        row = same[0][1]["row"]
+        types = [params["dtype"] for _, params in same if "dtype" in params]
+        kept_type = cases.main_type(row) if cases.main_type(row) in types else next(iter(types), None)
+        sizes = list(dict.fromkeys(size for _, params in same if (size := size_of(params)) is not None))
+        counts = [math.prod(size) if isinstance(size, tuple) else size for size in sizes]
+        kept_sizes = [sizes[counts.index(count)] for count in (0, 1) if count in counts] + sizes[-1:]
+        for item, params in same:
+            size = size_of(params)
+            if params.get("dtype") != kept_type or (size is not None and size not in kept_sizes):
+                item.add_marker("full")
+
+
+def size_of(params):
+    return params.get("shape", params.get("n"))
 
 
 def pytest_generate_tests(metafunc):
@@ -31,16 +79,17 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("side", cases.SIDES)
 
 
-def pytest_collection_finish():
-    """What is collected by now stays to the end: without it, gc.collect() in a test takes a millisecond, not 200."""
-    gc.collect()
-    gc.freeze()
-
-
 def _marked(metafunc, name):
     """True if a test lists that parameter itself."""
     marks = metafunc.definition.iter_markers("parametrize")
     return any(name in str(mark.args[0]).replace(" ", "").split(",") for mark in marks)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def long_lived_objects():
+    """pytest's thousands of items stay to the end: frozen, they cost each gc.collect() of a test 1 ms and not 200."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,9 @@ def test_a_line_runs_what_it_names(backend, make):
     assert [name for name, makes in public.CALLS.items() if make in makes and not public.codes(name) & seen] == []
 
 
-@pytest.mark.parametrize("code", NAMES)
+@pytest.mark.parametrize(
+    "code", [code if code == OUT_OF_MEMORY else pytest.param(code, marks=pytest.mark.full) for code in NAMES]
+)
 @pytest.mark.parametrize("make", EVERY)
 def test_every_runtime_call_may_fail(backend, fault, make, code):
     call, kept = make()

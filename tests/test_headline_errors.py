@@ -8,7 +8,11 @@ from cases import label, rows
 
 UNCOMPENSATED_LARGEST = 4e-6
 COMPENSATED_LARGEST, COMPENSATED_AVERAGE = 1.2e-7, 4.3e-8
-ROWS = [(backend, row) for backend, row in rows("matmul") if "float32" in row.types]
+ROWS = [
+    pytest.param(backend, row, marks=() if row.on_host or row.name in ("tiled", "tiled_plain") else pytest.mark.full)
+    for backend, row in rows("matmul")
+    if "float32" in row.types
+]
 
 
 @pytest.fixture(scope="module")

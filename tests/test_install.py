@@ -33,7 +33,11 @@ FUNCTIONS = [
     for function in map(place.__dict__.get, place.__all__)
     if inspect.isfunction(function)
 ]
-COMPILERS = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
+COMPILERS = [
+    pytest.param(compiler, marks=marks)
+    for compiler, marks in (("g++", ()), ("clang++", pytest.mark.full))
+    if shutil.which(compiler)
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -20,9 +20,11 @@ from failing import failures
 from growth import grows_by_less
 
 RUNS = [(operation, name, row) for operation in registry() for name, row in rows(operation, host=False)]
+FIRST = {operation: row for operation, _, row in reversed(RUNS)}  # each operation's first kernel
 every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
 every_backend = pytest.mark.parametrize("name", BACKENDS)
 INVALID_VALUE, OUT_OF_MEMORY, LAUNCH_FAILURE = 1, 2, 719
+full = pytest.mark.full
 
 
 def arguments(row):
@@ -57,7 +59,9 @@ def between(name, x):
     return native(name).view(view, 0, x.shape, tuple(2 * step for step in view.strides), view.dtype)
 
 
-@pytest.mark.parametrize("code", [INVALID_VALUE, OUT_OF_MEMORY, LAUNCH_FAILURE])
+@pytest.mark.parametrize(
+    "code", [pytest.param(INVALID_VALUE, marks=full), OUT_OF_MEMORY, pytest.param(LAUNCH_FAILURE, marks=full)]
+)
 @every_run
 def test_every_guarded_call_may_fail(operation, name, row, code, fault):
     """The right exception; nothing stays allocated, nothing is overwritten, and the next call is right."""
@@ -85,7 +89,12 @@ def is_the_fault(error, n, code):
 
 @pytest.mark.parametrize(
     "place, own_stream, measure",
-    [(to_device, False, False), (between, False, True), (to_device, True, True), (between, True, False)],
+    [
+        (to_device, False, False),
+        pytest.param(between, False, True, marks=full),
+        pytest.param(to_device, True, True, marks=full),
+        (between, True, False),
+    ],
     ids=["plain", "gaps-measured", "plain-stream-measured", "gaps-stream"],
 )
 @every_run
@@ -179,7 +188,11 @@ def test_faults_of_a_first_call(name):
     )
 
 
-@every_run
+@pytest.mark.parametrize(
+    "operation, name, row",
+    [run if run[2] == FIRST[run[0]] else pytest.param(*run, marks=full) for run in RUNS],
+    ids=label,
+)
 def test_nothing_is_kept(operation, name, row):
     """No reference, no device memory and no Python object outlives a call, a failed one neither."""
     given = inputs_for(operation, main_type(row), registry()[operation].square(9))
