@@ -16,7 +16,7 @@ from cudakern._operations import headlines, names
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
-    [ROOT / "README.md", *ROOT.glob("[!.]*/README.md"), *ROOT.glob("csrc/*/README.md"), *ROOT.glob("docs/*.md")]
+    [*ROOT.glob("*.md"), *ROOT.glob("[!.]*/README.md"), *ROOT.glob("csrc/*/README.md"), *ROOT.glob("docs/*.md")]
 )
 EXAMPLES = [path for path in DOCUMENTS if ">>> " in path.read_text()]
 
