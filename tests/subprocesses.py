@@ -19,13 +19,13 @@ def joined(*parts):
     return "\n".join(map(textwrap.dedent, parts))
 
 
-def start(code, **settings):
+def start(code, stdin=subprocess.DEVNULL, **settings):
     """Starts the code; the caller waits."""
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
         env=environment(**settings),
         text=True,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -243,41 +245,55 @@ WAITS = {
 }
 
 
-@pytest.mark.parametrize("how", WAITS)
-def test_ctrl_c_ends_a_wait(how):
-    """KeyboardInterrupt comes at once, the kernel ends with it, and the library goes on working."""
-    process = subprocesses.start(
-        LONG
-        + f"""
-import gc, signal
+INTERRUPTED = (
+    LONG
+    + """
+import gc, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
 (small @ small).get()
-{WAITS[how]}
-try:
-    print("started", flush=True)
-    wait()
-    print("waited", flush=True)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-ck.synchronize()  # whatever is left would take minutes
-print(float((small @ small)[2, 2]), flush=True)
-y = z = wait = big = small = None
-gc.collect()
-ck.synchronize()
-print(native("emulator").pool_used(0))
-""",
-        **EMULATED,
-    )
-    assert process.stdout.readline().strip() == "started", process.communicate()
-    time.sleep(0.4)
-    os.kill(process.pid, signal.SIGINT)
+def interrupted(code):
+    here = dict(globals())
+    exec(code, here)
     try:
-        output, errors = process.communicate(timeout=60)
-    except Exception:
-        process.kill()
-        raise AssertionError(f"the wait was not broken off: {process.communicate()}") from None
-    assert output.split() == ["interrupted", "111.0", "0"], errors
-    assert (process.returncode, errors) == (0, "")
+        print("started", flush=True)
+        here["wait"]()
+        print("waited", end=" ")
+    except KeyboardInterrupt:
+        print("interrupted", end=" ")
+    ck.synchronize()  # whatever is left would take minutes
+    print(float((small @ small)[2, 2]), end=" ")
+kept = native("emulator").pool_used(0)
+for line in sys.stdin:
+    interrupted(line)
+    gc.collect()
+    ck.synchronize()
+    print(native("emulator").pool_used(0) - kept, flush=True)
+big = small = None
+assert native("emulator").pool_used(0) == 0
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def waiting():
+    """A process that waits as it is asked to, a line at a time; it must end well, and say nothing of errors."""
+    process = subprocesses.start(INTERRUPTED, stdin=subprocess.PIPE, **EMULATED)
+    yield process
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output, errors) == (0, "", "")
+
+
+@pytest.mark.parametrize("how", WAITS)
+def test_ctrl_c_ends_a_wait(how, waiting):
+    """KeyboardInterrupt comes at once, the kernel ends with it, and the library goes on working."""
+    print(WAITS[how], file=waiting.stdin, flush=True)
+    assert waiting.stdout.readline().strip() == "started"
+    time.sleep(0.4)
+    os.kill(waiting.pid, signal.SIGINT)
+    late = threading.Timer(60, waiting.kill)  # then the wait was not broken off
+    late.start()
+    assert waiting.stdout.readline().split() == ["interrupted", "111.0", "0"], waiting.poll()
+    late.cancel()
 
 
 def test_ctrl_c_leaves_the_work_of_other_threads():
