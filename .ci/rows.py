@@ -4,15 +4,9 @@
     rows.py --check   changes nothing; fails if docs/rows.md is not what that gives, if a name cannot be called, or if a
                       row has no test
 
-Only the rows, their names and each section's test files are written by hand (docs/rows.toml). Within those files and
-tests/test_operations.py a test proves what it calls, and is listed nowhere (elsewhere a call is a test's means):
-
-  - it is parametrised with a row of the variant table, or with an operation (tests/test_operations.py: each of them)
-  - it calls the function, by whatever name it imported it, itself or through a function of its own file; for a
-    variant, its name is among the strings or parameters of that test too
-  - where neither can be seen, it says so itself, in whatever file: @pytest.mark.row("title of the row")
-
-So a new test of an operation counts as soon as it is there, and a renamed one cannot leave a name behind.
+Only the rows and their names are written by hand (docs/rows.toml). What a test proves is said by a mark, on itself or
+on its module: @pytest.mark.proves("lab.hello") that function; @pytest.mark.proves() the variants or operations of the
+table that the test is parametrised with, so that a new one counts as soon as it is there.
 """
 
 import ast
@@ -23,7 +17,7 @@ import io
 import json
 import sys
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -34,7 +28,6 @@ from cudakern._table import Variant
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS, PAGE = ROOT / "docs/rows.toml", ROOT / "docs/rows.md"
-EVERY = "test_operations.py"  #: it tests each operation of the table, by its reference
 NAMED = 3  #: so many tests of a row are named one by one; beyond that, their file is
 HEAD = """# Every row of the documents
 
@@ -89,54 +82,6 @@ def find(text):
 
 
 # --- tests -----------------------------------------------------------------------------------------------------------
-@dataclass
-class Uses:
-    """What a function of a test file uses: objects, and strings."""
-
-    objects: set[int] = field(default_factory=set)
-    strings: set[str] = field(default_factory=set)
-
-
-def dotted(node):
-    """("cudakern", "lab", "hello") of such an expression, () of another."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
-
-
-@functools.cache
-def functions_of(module):
-    """The functions of a file, by name: those in classes too."""
-    tree = ast.parse(Path(module.__file__).read_text())
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-
-
-@functools.cache
-def uses(module, name):
-    """What a function uses, itself and through functions of its own file."""
-    found, seen, left = Uses(), set(), [name]
-    while left:
-        name = left.pop()
-        if name in seen or name not in functions_of(module):
-            continue
-        seen.add(name)
-        for node in ast.walk(functions_of(module)[name]):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.strings.add(node.value)
-            parts = dotted(node)
-            if not parts:
-                continue
-            left += parts[:1]
-            what = vars(module).get(parts[0])
-            for part in parts[1:]:
-                what = getattr(what, part, None)
-            if what is not None:
-                found.objects.add(id(what))
-    return found
-
-
 class Collected:
     """pytest's own list of the tests."""
 
@@ -147,31 +92,26 @@ class Collected:
 
 
 def collect():
-    plugin, said = Collected(), io.StringIO()
+    plugin, output = Collected(), io.StringIO()
     arguments = ["--collect-only", "-q", "-n", "0", "-m", "", "-p", "no:cacheprovider", str(ROOT / "tests")]
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(output):
         code = pytest.main(arguments, plugins=[plugin])
     if code or not plugin.items:
-        sys.exit("\n".join(["rows: the tests cannot be collected:", *said.getvalue().splitlines()[-30:]]))
+        sys.exit("\n".join(["rows: the tests cannot be collected:", *output.getvalue().splitlines()[-30:]]))
     return plugin.items
 
 
 def proved(item):
-    """What a test proves: (operation, variant), a function's id, and titles of rows that it names itself."""
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    here = uses(item.module, item.originalname)
-    rows = {(v.operation, v.name) for v in params.values() if isinstance(v, Variant)}
-    titles = {title for mark in item.iter_markers("row") for title in mark.args}
-    operations = {v for k, v in params.items() if k == "operation" and v in registry()}
-    if not rows:  # ("operation" alone: what no row is named for is auto's)
-        rows |= {(name, "auto") for name in operations}
-    strings = here.strings | {v for v in params.values() if isinstance(v, str)}
-    for name, what in registry().items():
-        if id(what.call) in here.objects:
-            named = {v.name for v in cudakern.variants(name)} & strings
-            rows |= {(name, variant) for variant in named or {"auto"}}
-    functions = here.objects | {id(registry()[name].call) for name, _ in rows}
-    return rows, functions, titles
+    """What a test's marks say that it proves: {call: whether the test is made from the table}."""
+    marks = list(item.iter_markers("proves"))
+    calls = {call: False for mark in marks for call in mark.args}
+    if all(mark.args for mark in marks):
+        return calls
+    params = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    made = [f"{v.operation}:{v.name}" for v in params if isinstance(v, Variant)]
+    if not made:  # (an operation alone: "auto" computes)
+        made = [f"{v}:auto" for v in params if isinstance(v, str) and v in registry()]
+    return calls | {name: True for call in made for name in (call, call.partition(":")[0])}
 
 
 # --- notebooks -------------------------------------------------------------------------------------------------------
@@ -205,27 +145,17 @@ def shown_in(call):
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
-def tests_of(call, tests, files):
-    """(file, test, whether the table gave it the row) of each test that proves a call."""
-    return {
-        (file, name, by_table)
-        for file, name, by_table, (rows, functions, _) in tests
-        if file in files or (file == EVERY and call.operation)
-        if ((call.operation, call.variant) in rows if call.variant else id(call.function) in functions)
-    }
-
-
 def origins(row, calls):
     """Where a row comes from: what the variant table says, else docs/rows.toml."""
     rows = [cudakern.variants(call.operation)[call.variant] for call in calls if call.variant not in ("", "auto")]
     return row.get("origin") or "; ".join(dict.fromkeys(row.origin for row in rows if not row.on_host))
 
 
-def told(found):
-    """Tests of a row's own by name; those that run over a whole table, and many of one file, by their file."""
+def in_words(proofs):
+    """Tests of a row's own by name; those that are made from the table, and many of one file, by their file."""
     files = {}
-    for file, name, by_table in sorted(found):
-        files.setdefault(file, []).append(None if by_table else name)
+    for file, name, from_table in sorted(proofs):
+        files.setdefault(file, []).append(None if from_table else name)
     words = []
     for file, names in sorted(files.items(), key=lambda one: (None in one[1], one[0])):
         few = None not in names and len(names) <= NAMED
@@ -234,44 +164,30 @@ def told(found):
 
 
 def page():
-    """The text, and what is wrong with it."""
+    """The text, what is wrong with it, and the rows that no notebook shows."""
     sections, faults = tomllib.loads(ROWS.read_text())["section"], []
-    known = [row["row"] for section in sections for row in section["rows"]]
-    faults += [f"two rows are called {title!r}" for title in sorted({t for t in known if known.count(t) > 1})]
-    tests = set()
+    titles = [row["row"] for section in sections for row in section["rows"]]
+    faults += [f"two rows are called {title!r}" for title in {t for t in titles if titles.count(t) > 1}]
+    proofs = {}
     for item in collect():
-        by_table = any(isinstance(v, Variant) for v in getattr(getattr(item, "callspec", None), "params", {}).values())
-        rows, functions, titles = proved(item)
-        faults += [f"{item.nodeid} names a row that docs/rows.toml has not: {t!r}" for t in titles - set(known)]
-        tests.add(
-            (item.path.name, item.originalname, by_table, (frozenset(rows), frozenset(functions), frozenset(titles)))
-        )
-    text, unseen = [HEAD], []
+        for call, from_table in proved(item).items():
+            proofs.setdefault(call, set()).add((item.path.name, item.originalname, from_table))
+    text, unseen, wanted = [HEAD], [], set()
     for section in sections:
         text += [f"## {section['title']}", "", "| row | call | tests | notebook | from |", "|---|---|---|---|---|"]
         for row in section["rows"]:
-            calls = []
+            calls, found = [], set()
             for name in row["calls"]:
+                key = ":".join(name.split(":")[:2])
+                wanted.add(key)
+                found |= proofs.get(key, set())
+                if key not in proofs:
+                    faults.append(f"{row['row']!r}: {name} has no test with the mark proves")
                 try:
                     calls.append(find(name))
                 except (LookupError, TypeError, ValueError) as error:
                     faults.append(f"{row['row']!r}: {error}")
-            found = {(file, name, False) for file, name, _, (_, _, titles) in tests if row["row"] in titles}
-            files = set()
-            for pattern in row.get("tests", section["tests"]):
-                matches = {path.name for path in (ROOT / "tests").glob(pattern)}
-                faults += [] if matches else [f"there is no tests/{pattern}"]
-                files |= matches
-            for call in calls:
-                proofs = tests_of(call, tests, files)
-                if not proofs and not found:
-                    others = sorted({file for file, *_ in tests_of(call, tests, {test[0] for test in tests})})
-                    hint = f"; {', '.join(others)} call it: are they the section's (docs/rows.toml)?" if others else ""
-                    faults.append(f"{row['row']!r}: {call.text} has no test{hint}")
-                found |= proofs
             books = sorted(set().union(*map(shown_in, calls)) if calls else ())
-            if not found and not calls:
-                faults.append(f"{row['row']!r} has no test")
             if not books:
                 unseen.append(row["row"])
             faults += [
@@ -282,8 +198,10 @@ def page():
             ]
             links = ", ".join(f"[{stem[:2]}](../notebooks/{stem}.ipynb)" for stem in books)
             shown = ", ".join(call.shown() for call in calls)
-            text.append(f"| {row['row']} | {shown} | {told(found)} | {links} | {origins(row, calls)} |")
+            text.append(f"| {row['row']} | {shown} | {in_words(found)} | {links} | {origins(row, calls)} |")
         text.append("")
+    marked = {call for call, tests in proofs.items() if not all(from_table for *_, from_table in tests)}
+    faults += [f"a test proves {call!r}, which is no call of docs/rows.toml" for call in sorted(marked - wanted)]
     return "\n".join(text), sorted(set(faults)), unseen
 
 

@@ -10,6 +10,8 @@ from cases import label, native, rows
 from cudakern import bincount, packbits
 from cudakern._operations.extent import extent
 
+pytestmark = pytest.mark.proves()
+
 PACKS = [(name, row) for name, row in rows("packbits", host=False)]
 BITORDERS = ("big", "little")
 

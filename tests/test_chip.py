@@ -48,6 +48,7 @@ SLIDE = [
 ]
 
 
+@pytest.mark.proves("device_query")
 @each_backend
 def test_all_that_the_slide_lists_is_there_in_its_order(backend):
     with ck.use_backend(backend):
@@ -66,6 +67,7 @@ def test_all_that_the_slide_lists_is_there_in_its_order(backend):
     assert found.cores == found.multiprocessors * found.cores_per_multiprocessor
 
 
+@pytest.mark.proves("device_query")
 def test_the_slides_chip():
     """A Quadro GV100 is the V100's chip: where the slide's figures are the chip's and not the card's, they agree."""
     with ck.use_backend("emulator"), emulated("V100"):
@@ -162,6 +164,7 @@ if "cuda" in BACKENDS:
 P100 = 6.0
 
 
+@pytest.mark.proves("occupancy")
 @pytest.mark.parametrize("registers, share", [(32, 1), (64, 0.5)])
 @pytest.mark.parametrize("threads", [64, 128, 256, 512])
 def test_first_example_registers(threads, registers, share):
@@ -187,6 +190,7 @@ def test_third_example_block_size():
     assert ck.occupancy(threads=64, capability=P100).occupancy == 1
 
 
+@pytest.mark.proves("occupancy")
 def test_the_page_of_the_calculator():
     """P's page for 7.0: 320 threads, 32,768 bytes a multiprocessor. Its results are 4 blocks, 40 warps, 1280 threads,
     limited by registers at 48 warps, which 37 to 40 registers give. (The scan's "32 registers" leaves 64 warps.)"""
@@ -374,6 +378,7 @@ def kernels_of(op, variant, sweep=()):
     return _resources.inspect(what, row, np.dtype(row.types[0]), {}, sweep)
 
 
+@pytest.mark.proves("occupancy")
 @each_backend
 @pytest.mark.parametrize(
     "op, variant", [("sum_of_squares", "vectorized"), ("matmul", "tiled"), ("vector_add", "naive")]
@@ -422,6 +427,7 @@ def test_the_emulator_has_the_calculators_answers(chip, capability):
 
 
 # --- what the compiler made of our kernels ---------------------------------------------------------------------------
+@pytest.mark.proves("kernel_resources")
 @each_backend
 @pytest.mark.parametrize("op", names())
 def test_every_row_tells_of_its_kernels(backend, op):
@@ -467,6 +473,7 @@ def test_kernels_of_every_type_have_their_names(op):
         assert unknown == []
 
 
+@pytest.mark.proves("kernel_resources")
 @each_backend
 def test_what_a_call_would_launch_is_what_it_launches(backend):
     """Grid, block and dynamic shared memory are those of the profile's call; the result of the call is not touched."""

@@ -12,6 +12,7 @@ from cases import native
 from subprocesses import run
 
 
+@pytest.mark.proves("devices")
 def test_devices_are_those_of_the_backend(backend):
     found = ck.devices()
     assert len(found) == native(backend).device_count() >= 1
@@ -42,6 +43,7 @@ def test_a_device_is_a_value(backend):
         here.index = 1
 
 
+@pytest.mark.proves("device")
 def test_device_gives_the_device(backend):
     with ck.device(0) as here:
         assert here == ck.Device(backend, 0)
@@ -51,6 +53,7 @@ def test_device_gives_the_device(backend):
         assert nested == here
 
 
+@pytest.mark.proves("device")
 @pytest.mark.parametrize("number", [-1, 64, 2**40])
 def test_a_device_that_is_not_there(backend, number):
     for call in (ck.device, ck.Stream, lambda n: ck.Event(device=n), ck.synchronize):

@@ -12,6 +12,8 @@ import cudakern
 from cases import HAS_BFLOAT16, emulated_chip, label, native, rows
 from cudakern._dtypes import numpy_dtype
 
+pytestmark = pytest.mark.proves()
+
 KERNELS = {op: list(rows(op, host=False)) for op in ("saxpy", "stencil_1d", "grayscale")}
 
 

@@ -6,6 +6,8 @@ import pytest
 import cudakern
 from cases import label, rows
 
+pytestmark = pytest.mark.proves()
+
 UNCOMPENSATED_LARGEST = 4e-6
 COMPENSATED_LARGEST, COMPENSATED_AVERAGE = 1.2e-7, 4.3e-8
 ROWS = [

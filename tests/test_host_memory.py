@@ -195,6 +195,7 @@ def test_what_cannot_be_mapped(backend):
         lab.mapped(np.zeros(3, "longdouble"))
 
 
+@pytest.mark.proves("lab.host_memory")
 def test_host_memory(backend, tmp_path):
     result = lab.host_memory(sizes=[4, 4096, 100_000], repeat=1)
     assert [(row["bytes"], row["memory"], row["direction"]) for row in result.rows] == [
@@ -224,6 +225,7 @@ def test_host_memory_looks_at_what_arrives(backend, monkeypatch):
         lab.host_memory(sizes=[400], repeat=1)
 
 
+@pytest.mark.proves("lab.overlap")
 @pytest.mark.parametrize(
     "n, pieces, streams, work", [(1, 1, 1, 1), (9, 1, 3, 1), (1003, 4, None, 2), (50, 50, 3, 1), (4000, 3, 2, 1)]
 )

@@ -6,6 +6,8 @@ import pytest
 import cudakern
 from cases import BACKENDS, label, main_type, native, rows
 
+pytestmark = pytest.mark.proves()
+
 RUNS = list(rows("interp"))
 KERNELS = [run for run in RUNS if not run[1].on_host]
 every_run = pytest.mark.parametrize("name, row", RUNS, ids=label)

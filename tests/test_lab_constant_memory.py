@@ -117,6 +117,7 @@ def test_types(backend):
         constant_memory(drawn(3), LITERALS, variant="array", index="sideways")
 
 
+@pytest.mark.proves("lab.constant_memory")
 def test_the_experiment(backend, tmp_path):
     result = lab.constant_memory(1003, repeat=1)
     assert [(row["variant"], row["length"], row["index"]) for row in result.rows] == [

@@ -61,6 +61,7 @@ def test_what_is_refused(backend):
         lab.intrinsics(0)
 
 
+@pytest.mark.proves("lab.intrinsics")
 def test_the_experiment(backend, tmp_path):
     result = lab.intrinsics(3000, repeat=1)
     assert [(row["fast"], row["range"]) for row in result.rows] == [(pair.fast, pair.range) for pair in PAIRS]

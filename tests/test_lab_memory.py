@@ -40,6 +40,7 @@ def by_loops(grid, block, shape):
     return blocks, threads
 
 
+@pytest.mark.proves("lab.thread_map")
 @pytest.mark.parametrize(
     "grid, block, shape",
     [
@@ -254,6 +255,7 @@ def test_rules_refuse_what_no_warp_asks(rule):
 
 
 # --- bank_conflicts --------------------------------------------------------------------------------------------------
+@pytest.mark.proves("lab.bank_conflicts")
 def test_bank_conflicts_has_every_stride(backend, tmp_path):
     result = lab.bank_conflicts(repeat=1)
     forms = [(row["form"], row["stride"]) for row in result.rows]
@@ -312,6 +314,7 @@ def test_words_for_times_and_rates():
 
 
 # --- coalescing ------------------------------------------------------------------------------------------------------
+@pytest.mark.proves("lab.coalescing")
 def test_coalescing_has_every_case(backend, tmp_path):
     result = lab.coalescing(n=5000, repeat=1)
     sectors = {(row["experiment"], row["case"]): row["sectors"] for row in result.rows}
@@ -390,6 +393,7 @@ def test_vectors_lie_as_the_row_asks(backend):
 
 
 # --- layouts ---------------------------------------------------------------------------------------------------------
+@pytest.mark.proves("lab.layouts")
 def test_layouts_on_gpu_and_cpu(backend, tmp_path):
     result = lab.layouts(n=5000, repeat=1)
     assert [(row["where"][:3], row["n"], row["layout"]) for row in result.rows] == [
@@ -467,6 +471,7 @@ def test_fields_refuse():
 
 
 # --- divergence ------------------------------------------------------------------------------------------------------
+@pytest.mark.proves("lab.divergence")
 def test_divergence_counts_the_divided_warps(backend, tmp_path):
     result = lab.divergence(n=1000, repeat=1)
     rows = {(row["condition"], row["n"]): row for row in result.rows}
@@ -523,6 +528,7 @@ def test_the_branches_choose_as_they_say(backend):
 
 
 # --- latency ---------------------------------------------------------------------------------------------------------
+@pytest.mark.proves("lab.latency")
 def test_latency_has_every_form(backend, tmp_path):
     result = lab.latency(n=3000, repeat=1)
     assert len(result) == 20

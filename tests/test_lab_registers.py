@@ -11,6 +11,7 @@ from cases import ORDERS
 from cudakern import lab
 
 
+@pytest.mark.proves("lab.registers")
 def test_the_experiment(backend, tmp_path):
     result = lab.registers(10_001, repeat=1)
     assert result["variant"] == ["global_memory", "register", "unrolled", "ballot"]
@@ -33,6 +34,7 @@ def test_the_experiment(backend, tmp_path):
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
 
+@pytest.mark.proves("lab.registers")
 def test_no_flag_is_lost_in_any_order(order):
     """One flag set at a time, over two words and a part: a loop that ends at `i < 31` loses the 32nd of each; a word
     that threads share would lose others."""

@@ -17,6 +17,7 @@ def stages(name, *args, **keywords):
         return lab.sample_sort_stages(*args, repeat=1, **keywords)
 
 
+@pytest.mark.proves("lab.sample_sort_stages")
 @pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize(
     "n, bins, launches",

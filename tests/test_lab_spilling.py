@@ -44,6 +44,7 @@ def test_a_window_without_a_kernel_is_refused(backend):
         lab.spilling(0)
 
 
+@pytest.mark.proves("lab.spilling")
 def test_the_experiment(backend, tmp_path):
     result = lab.spilling(65, repeat=1)
     assert [(row["variant"], row["window"]) for row in result.rows] == [

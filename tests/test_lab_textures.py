@@ -11,6 +11,7 @@ import cudakern
 from cudakern import lab
 
 
+@pytest.mark.proves("lab.textures")
 def test_precision(backend):
     result = lab.textures(20, repeat=1)
     full, filtered = (row for row in result.rows if row["part"] == "precision")
@@ -22,6 +23,7 @@ def test_precision(backend):
     assert "256ths" in result.finding
 
 
+@pytest.mark.proves("lab.textures")
 def test_edges(backend):
     shown = {
         row["what"]: row
@@ -37,6 +39,7 @@ def test_edges(backend):
     assert all(row["error"] <= 1 / 64 for row in shown.values())
 
 
+@pytest.mark.proves("lab.textures")
 def test_locality_and_what_it_shows_itself_as(backend, tmp_path):
     result = lab.textures(33, repeat=2)
     rows = [row for row in result.rows if row["part"] == "locality"]

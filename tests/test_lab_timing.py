@@ -11,6 +11,7 @@ from cudakern import lab
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 
+@pytest.mark.proves("lab.timing")
 @each_backend
 @pytest.mark.parametrize("variant", ["single_thread", "coalesced", "multi_block", "tree_sequential"])
 def test_the_three_ways(backend, variant):

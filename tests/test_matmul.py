@@ -22,6 +22,8 @@ from cases import (
     snapshot,
 )
 
+pytestmark = pytest.mark.proves()
+
 OPERATION = "matmul"
 SHAPES = (
     (0, 0, 0),

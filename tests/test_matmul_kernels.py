@@ -7,6 +7,8 @@ import pytest
 import cudakern
 from cases import label, native, numbers, product_reference, relative_error, rows
 
+pytestmark = pytest.mark.proves()
+
 OPERATION = "matmul"
 ROWS = list(rows(OPERATION, host=False))
 TYPES = [(name, row, dtype) for name, row in ROWS for dtype in row.types]

@@ -30,6 +30,8 @@ from cudakern._dtypes import kind_of, numpy_dtype
 from cudakern._operations import registry
 from cudakern._verify import _error_ratio
 
+pytestmark = pytest.mark.proves()
+
 OPERATIONS = tuple(name for name in registry() if name not in ("matmul", "sum_of_squares"))
 RUNS = [(operation, name, row) for operation in OPERATIONS for name, row in rows(operation)]
 TYPED = [(*run, dtype) for run in RUNS for dtype in run[2].types if dtype != "bfloat16" or HAS_BFLOAT16]

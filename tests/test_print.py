@@ -262,6 +262,7 @@ def test_a_process_without_standard_output(backend):
     )
 
 
+@pytest.mark.proves("lab.hello")
 @pytest.mark.parametrize("blocks, threads", [(1, 1), (1, 4), (3, 33), (20, 5)])
 def test_hello(backend, blocks, threads):
     result = lab.hello(blocks, threads)

@@ -23,6 +23,7 @@ def emulated_note(text):
 
 
 # --- backends --------------------------------------------------------------------------------------------------------
+@pytest.mark.proves("backend")
 def test_backend_says_who_answers_and_why(backend):
     here = cudakern.backend()
     assert here.name == backend
@@ -49,6 +50,7 @@ def test_properties_of_the_device(backend):
     assert p["cooperative"]
 
 
+@pytest.mark.proves("use_backend")
 def test_use_backend_nests_and_ends():
     outside = cudakern.backend().why
     with cudakern.use_backend("emulator") as here:
@@ -235,6 +237,7 @@ def test_unknown_names_list_the_known_ones():
 
 
 # --- profile ---------------------------------------------------------------------------------------------------------
+@pytest.mark.proves("profile")
 def test_profile_of_a_kernel_that_reads_the_clock(backend):
     p = cudakern.profile(
         cudakern.sum_of_squares, np.ones(5000, "int32"), variant="multi_block", blocks=7, threads=64, repeat=3, warmup=1
@@ -314,6 +317,7 @@ def test_a_gpu_reaches_a_share_of_its_limit(backend):
     assert ("share of the limit" in repr(p)) == (not p.emulated)
 
 
+@pytest.mark.proves("profile")
 def test_profile_of_numpys_row(backend):
     p = cudakern.profile(cudakern.matmul, np.ones((30, 30)), np.ones((30, 30)), variant="numpy", repeat=2)
     assert (p.clock, p.backend, p.share, p.cycles) == ("host", "host", None, ())
@@ -479,6 +483,7 @@ def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
 
 
 # --- comparison and random matrices ----------------------------------------------------------------------------------
+@pytest.mark.proves("compare")
 def test_compare_is_that_of_the_documents():
     largest, average = cudakern.compare([1.0, 2.2, 3.0, 0.5], [1.0, 2.0, 4.0, 0.0])
     assert largest == pytest.approx(0.25)
@@ -541,6 +546,7 @@ def test_compare_sees_the_last_bit():
     assert cudakern.compare(np.int64(2**62 + 1), np.int64(2**62)).max == pytest.approx(2.0**-62)
 
 
+@pytest.mark.proves("random_matrix")
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", *(["bfloat16"] if HAS_BFLOAT16 else [])])
 def test_random_matrices(dtype):
     a = cudakern.random_matrix(30, 40, dtype=dtype, seed=7)

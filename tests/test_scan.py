@@ -8,6 +8,8 @@ import cudakern
 from cases import BACKENDS, ORDERS, emulated_chip, label, numbers, relative_error, rows
 from cudakern.emulator import configure
 
+pytestmark = pytest.mark.proves()
+
 SCANS = {"exclusive_scan": cudakern.exclusive_scan, "inclusive_scan": cudakern.inclusive_scan}
 RUNS = [(operation, name, row) for operation in SCANS for name, row in rows(operation, host=False)]
 EXACT = ("int32", "int64", "uint32", "uint64")

@@ -12,7 +12,7 @@ from cuda_api import DEFAULT
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, PEER_ACCESS_UNSUPPORTED = 1, 2, 101, 217
 size = ctypes.c_size_t
 
-pytestmark = pytest.mark.row("Every row above, from the same source, on the emulator")
+pytestmark = pytest.mark.proves("use_backend", "emulator")
 
 
 @pytest.fixture

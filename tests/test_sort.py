@@ -6,6 +6,8 @@ import pytest
 import cudakern
 from cases import BACKENDS, as_called, label, rows, settings
 
+pytestmark = pytest.mark.proves()
+
 RUNS = tuple(rows("sort", host=False))
 TYPES = ("uint32", "int32", "float32")
 LENGTHS = (0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025)
@@ -212,6 +214,7 @@ def test_too_long_for_shared_memory(name, row):
         run(name, x[:10], variant=row.name, memory="texture")
 
 
+@pytest.mark.proves("sort:cub")
 def test_the_toolkits_sort_is_the_gpus():
     assert cudakern.variants("sort")["cub"].backends == ("cuda",)
     with pytest.raises(NotImplementedError, match="'cub' cannot run here: it is for cuda, and this is emulator"):

@@ -22,6 +22,8 @@ from cases import (
 )
 from cudakern._dtypes import kind_of, numpy_dtype
 
+pytestmark = pytest.mark.proves()
+
 OPERATION = "sum_of_squares"
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 997, 1000, 4099)
 CASES = row_types(OPERATION)
@@ -313,6 +315,7 @@ def test_auto_wraps_as_numpy_does(backend):
     assert int(cudakern.sum_of_squares(x)) == 5 * (2**63 + 12345) ** 2 % 2**64
 
 
+@pytest.mark.proves("sum_of_squares:auto")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_auto_is_as_accurate_as_numpy(backend, dtype):
     ours, theirs = [], []
