@@ -60,6 +60,7 @@ def not_kept(figures):
 
 def of_experiments():
     """The operations whose kernels the experiments of cudakern.lab run: those that its modules import."""
-    imported = re.compile(r"^from \.\._operations(?:\.| import )(\w+)", re.M)
-    found = {name for path in (ROOT / "cudakern/lab").glob("*.py") for name in imported.findall(path.read_text())}
+    imported = re.compile(r"^from \.\._operations[.\w]* import ([^\n(]+|\([^)]+)", re.M)
+    lines = {line for path in (ROOT / "cudakern/lab").glob("*.py") for line in imported.findall(path.read_text())}
+    found = {name for line in lines for name in re.findall(r"\w+", line)}
     return sorted(name for name in found if (KERNELS / name).is_dir())

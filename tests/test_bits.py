@@ -8,7 +8,7 @@ import pytest
 import cudakern
 from cases import label, native, rows
 from cudakern import bincount, packbits
-from cudakern._operations.extent import extent
+from cudakern._operations.bincount import extent
 
 pytestmark = pytest.mark.proves()
 

@@ -8,7 +8,7 @@ import pytest
 
 import cudakern
 from cudakern import lab
-from cudakern._operations.constant_memory import LITERALS, _reference, constant_memory
+from cudakern._operations._experiments import LITERALS, _mix, constant_memory
 
 KERNELS = ("literal", "scalar", "array", "global")
 CHANGING = ("scalar", "array", "global")
@@ -23,7 +23,7 @@ def drawn(n, seed=0):
 @pytest.mark.parametrize("variant", ["array", "global"])
 def test_tables_of_any_length(variant, length, index, backend):
     x, table = drawn(777), drawn(length, 1)
-    assert np.array_equal(constant_memory(x, table, index=index, variant=variant), _reference(x, table, index))
+    assert np.array_equal(constant_memory(x, table, index=index, variant=variant), _mix(x, table, index))
 
 
 @pytest.mark.parametrize("variant", CHANGING)
@@ -37,7 +37,7 @@ def test_each_call_has_its_own_table(variant, backend):
         for i, table in enumerate(arrays)
     ]
     for table, result in zip(tables, results, strict=True):
-        assert np.array_equal(result.get(), _reference(x.get(), table))
+        assert np.array_equal(result.get(), _mix(x.get(), table))
 
 
 def test_two_rows_do_not_disturb_each_other(backend):
@@ -47,7 +47,7 @@ def test_two_rows_do_not_disturb_each_other(backend):
         for variant, table in (("scalar", one), ("array", two), ("scalar", two), ("array", one))
     ]
     for table, result in zip((one, two, two, one), results, strict=True):
-        assert np.array_equal(result.get(), _reference(x, table))
+        assert np.array_equal(result.get(), _mix(x, table))
 
 
 @pytest.mark.parametrize("variant", ["scalar", "array"])
@@ -57,7 +57,7 @@ def test_threads_share_one_variable(variant, backend):
 
     def work(seed):
         table = drawn(4, seed)
-        expected = _reference(x, table)
+        expected = _mix(x, table)
         with cudakern.use_backend(backend):
             given, numbers, stream = cudakern.asarray(x), cudakern.asarray(table), cudakern.Stream()
             for _ in range(20):
@@ -86,7 +86,7 @@ def test_devices_one_after_another():
                     arrays = cudakern.asarray(x), cudakern.asarray(table)
                     results.append(constant_memory(*arrays, variant="array"))
             for table, result in zip(tables, results, strict=True):
-                assert np.array_equal(result.get(), _reference(x, table))
+                assert np.array_equal(result.get(), _mix(x, table))
         finally:
             cudakern.emulator.configure(devices=1)
 

@@ -7,7 +7,7 @@ import pytest
 
 import cudakern
 from cudakern import lab
-from cudakern._operations.intrinsics import EXACT, intrinsics
+from cudakern._operations._experiments import EXACT, intrinsics
 from cudakern.lab._intrinsics import PAIRS
 
 

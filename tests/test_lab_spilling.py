@@ -8,7 +8,7 @@ import scipy.signal
 
 import cudakern
 from cudakern import lab
-from cudakern._operations.moving_sum import moving_sum
+from cudakern._operations._experiments import moving_sum
 
 KERNELS = [row.name for row in cudakern.variants("moving_sum") if not row.on_host]
 

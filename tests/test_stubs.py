@@ -4,8 +4,11 @@ mypy itself runs in .ci/run, over the package and user_program.py."""
 
 import importlib
 import inspect
+import subprocess
+import sys
 import types
 import typing
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,8 @@ import cudakern
 import user_program
 from cases import BACKENDS, native
 from cudakern import _native
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def importable(name):
@@ -78,6 +83,12 @@ def test_every_public_name_is_annotated():
             assert signature.return_annotation is not signature.empty, part
             bare = [p.name for p in signature.parameters.values() if p.annotation is p.empty and p.name != "self"]
             assert bare == [], part
+
+
+def test_the_stub_is_what_the_functions_say():
+    """cudakern/__init__.pyi has every public name, and is what .ci/stub.py writes."""
+    ran = subprocess.run([sys.executable, ROOT / ".ci/stub.py", "--check"], text=True, capture_output=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_the_users_program_runs(backend):

@@ -431,12 +431,10 @@ def test_least_traffic_is_each_operand_once(operation):
     assert least == sum(x.nbytes for x in (*inputs, *outputs))
 
 
-@pytest.mark.parametrize("operation", list(registry()))
+@pytest.mark.parametrize("operation", [name for name in registry() if name in cudakern.__all__])
 def test_docstrings_name_every_parameter_of_every_row(operation):
     call = registry()[operation].call
     said = call.__doc__
-    if re.search(r"\*\*parameters\n +As in :func:`cudakern.vector_add`", said):  # (Python 3.13 takes indents away)
-        said += registry()["vector_add"].call.__doc__
     names = {parameter.name for row in cudakern.variants(operation) for parameter in row.parameters}
     assert [name for name in names - {*inspect.signature(call).parameters} if f"``{name}=" not in said] == []
 

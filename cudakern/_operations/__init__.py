@@ -1,7 +1,7 @@
 """What Python adds to an operation's rows: NumPy's rules, the input of the documents, a reference.
 
-A module of this folder is an operation: it defines ``OPERATION``, and is found by being here (a name that begins with
-"_" is not looked at).
+A module of this folder that defines ``OPERATIONS`` is found by being here. Most hold one; _experiments.py has
+those that only ``cudakern.lab`` calls.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,34 +22,7 @@ from .._dtypes import kind_of
 from .._errors import unknown
 from .._transfer import Array
 
-
-@dataclass(frozen=True)
-class Operation:
-    """An operation's public function, and what ladder, profile and verify need to know of it."""
-
-    name: str
-    position: int  #: where listings have it: the lowest first
-    call: Callable[..., Any]
-    rate: str  #: the figure that counts: "GB/s" or "GFLOP/s"
-    default_dtype: str
-    default_shape: tuple[int, ...]
-    shape_help: str
-    fixed_rank: bool  #: shapes have as many numbers as the default one
-    make: Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]  #: (shape, dtype, seed) -> inputs
-    reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
-    magnitude: Callable[..., Any]  #: inputs -> sum of magnitudes, which error bounds are relative to
-    square: Callable[[int], tuple[int, ...]]  #: n= -> shape
-    ragged: tuple[tuple[int, ...], ...]  #: shapes that verify tries
-    large: tuple[tuple[int, ...], ...]  #: shapes that only the long tests try
-    headline: bool = False  #: one of the two that are shown where none is asked for
-    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
-    cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
-    any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
-
-    def magnitudes(self, *inputs: Any, **own: Any) -> Any:
-        """``magnitude`` with those of ``own`` that it takes."""
-        taken = inspect.signature(self.magnitude).parameters
-        return self.magnitude(*inputs, **{name: value for name, value in own.items() if name in taken})
+Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]
 
 
 def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -61,6 +34,55 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
 
 
+def arrays(count: int) -> Make:
+    """What makes so many arrays of one shape."""
+
+    def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+        random = np.random.default_rng(seed)
+        return tuple(random_array(random, shape, dtype) for _ in range(count))
+
+    return make
+
+
+ONE_ARRAY = arrays(1)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation's public function, and what ladder, profile and verify need to know of it."""
+
+    call: Callable[..., Any]
+    position: int  #: where listings have it: the lowest first
+    _: KW_ONLY
+    reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
+    #: inputs -> sum of magnitudes, which error bounds are relative to
+    magnitude: Callable[..., Any] = lambda *inputs: np.abs(inputs[0])
+    rate: str = "GB/s"  #: the figure that counts: or "GFLOP/s"
+    default_dtype: str = "float32"
+    default_shape: tuple[int, ...] = (1 << 20,)
+    shape_help: str = "the array's"
+    fixed_rank: bool = False  #: shapes have as many numbers as the default one
+    make: Make = ONE_ARRAY  #: (shape, dtype, seed) -> inputs
+    square: Callable[[int], tuple[int, ...]] = lambda n: (n,)  #: n= -> shape
+    #: shapes that verify tries
+    ragged: tuple[tuple[int, ...], ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
+    large: tuple[tuple[int, ...], ...] = (((1 << 22) + 3,), (10_000_019,))  #: shapes that only the long tests try
+    headline: bool = False  #: one of the two that are shown where none is asked for
+    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
+    cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
+    any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
+
+    @property
+    def name(self) -> str:
+        """The function's, which is that of the kernels' folder."""
+        return self.call.__name__
+
+    def magnitudes(self, *inputs: Any, **own: Any) -> Any:
+        """``magnitude`` with those of ``own`` that it takes."""
+        taken = inspect.signature(self.magnitude).parameters
+        return self.magnitude(*inputs, **{name: value for name, value in own.items() if name in taken})
+
+
 def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
     """Floats in that type or a wider one, for references that are more exact than results; integers as they are."""
     return tuple(x.astype(np.result_type(x, least)) if kind_of(x.dtype) in "fc" else x for x in inputs)
@@ -69,9 +91,9 @@ def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
 @functools.cache
 def registry() -> dict[str, Operation]:
     """The operations that have both kernels and a module here, in order of position."""
-    names = [entry.name for entry in pkgutil.iter_modules(__path__) if not entry.name.startswith("_")]
-    modules = (importlib.import_module(f"{__name__}.{name}") for name in names)
-    found = sorted((module.OPERATION for module in modules), key=lambda what: (what.position, what.name))
+    modules = (importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__))
+    found = [what for module in modules for what in getattr(module, "OPERATIONS", ())]
+    found.sort(key=lambda what: (what.position, what.name))
     return {what.name: what for what in found if what.name in _table.operations()}
 
 

@@ -10,7 +10,6 @@ parameters, and the types and layouts of its arrays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from .._array import DeviceArray
@@ -21,20 +20,14 @@ from . import _checks
 from ._execute import named
 from ._on_device import on_device, row_on_device
 from ._on_host import check_stream, on_host, plainly
-from ._rule import Rule
+from ._rule import Inputs, Named, Rule
 
-NOTHING: Mapping[str, Any] = {}
+NOTHING: Named = {}
 HOST = (AUTO, NUMPY)  #: variants that may need no device, on host arrays
 
 
 def call(
-    rule: Rule,
-    inputs: tuple[Any, ...],
-    out: Any,
-    variant: str,
-    stream: Any,
-    parameters: dict[str, Any],
-    own: Mapping[str, Any] = NOTHING,
+    rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: dict[str, Any], own: Named = NOTHING
 ) -> Any:
     """The result of a call: an array or NumPy scalar for host inputs, a DeviceArray for inputs on the device.
 
@@ -60,7 +53,7 @@ def call(
     return (on_device if elsewhere else on_host)(rule, inputs, out, variant, stream, parameters, own)
 
 
-def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Named, own: Named) -> None:
     """What ``call`` refuses, for a caller that has to copy its one input before."""
     row, _ = named(rule, variant, parameters, own)
     (name,) = rule.operands

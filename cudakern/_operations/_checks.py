@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from .._exchange import is_elsewhere
 from .._layout import Shape, elements_meet
 from .._native import Native
 from .._table import AUTO, Variant, having, told, variants
-from ._rule import CONVERT, WEAK, Rule
+from ._rule import CONVERT, WEAK, Named, Rule
 
 #: What to do with elements that are no numbers, by NumPy's letter for the kind of their type.
 NUMBERS_FROM = {
@@ -29,14 +30,14 @@ NUMBERS_FROM = {
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
-def refuse_keywords(operation: str, whose: str, known: Sequence[str], given: Mapping[str, Any]) -> None:
+def refuse_keywords(operation: str, whose: str, known: Sequence[str], given: Named) -> None:
     """TypeError for a keyword that NumPy has and we have not."""
     for name in given:
         if name in known:
             raise TypeError(f"{operation}: {whose} keyword {name!r} is not taken here")
 
 
-def refuse_parameters(operation: str, parameters: Mapping[str, Any]) -> None:
+def refuse_parameters(operation: str, parameters: Named) -> None:
     """TypeError for a parameter: "auto" has none."""
     for name in parameters:
         taken = {p.name: None for row in variants(operation) for p in row.parameters}
@@ -136,7 +137,7 @@ def _bring_device(first: DeviceArray, other: str, x: DeviceArray) -> str:
 
 
 # --- types and shapes of inputs --------------------------------------------------------------------------------------
-def refuse_none(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> None:
+def refuse_none(rule: Rule, row: Variant | None, given: Named) -> None:
     """TypeError for None in an array's place, where it is not NumPy's to answer."""
     for name, x in given.items():
         nothing = isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 0 and x.item() is None
@@ -144,7 +145,7 @@ def refuse_none(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> No
             raise TypeError(f"{rule.name}: {name} is None, and an array is wanted")
 
 
-def no_numbers(given: Mapping[str, Any]) -> dict[str, np.dtype[Any]]:
+def no_numbers(given: Named) -> dict[str, np.dtype[Any]]:
     """The types of those operands that are neither numbers nor bools. (2: another package's numbers, as bfloat16.)"""
     types = {name: x.dtype for name, x in given.items() if type(x) not in WEAK}
     return {name: dtype for name, dtype in types.items() if dtype.kind not in "biufc" and dtype.isbuiltin != 2}
@@ -168,7 +169,7 @@ def check_numbers(
             raise TypeError(f"{rule.name} takes {takes}, and {name} is {told(dtype)}; {mend}")
 
 
-def check_real(rule: Rule, given: Mapping[str, Any]) -> None:
+def check_real(rule: Rule, given: Named) -> None:
     """TypeError for complex numbers, and for elements that are no numbers."""
     for x in given.values():
         dtype = x._view.dtype if isinstance(x, DeviceArray) else np.asarray(x).dtype
@@ -196,6 +197,14 @@ def check_one_number(rule: Rule, name: str, shape: Shape) -> None:
     """ValueError where one number is wanted."""
     if shape != ():
         raise ValueError(f"{rule.name}: {name} is one number, and its shape is {shape}")
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """An axis counted from 0; NumPy's errors for what is none."""
+    index = operator.index(axis)
+    if not -ndim <= index < ndim:
+        raise np.exceptions.AxisError(index, ndim)
+    return index % ndim
 
 
 # --- out= ------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from .._native import Native
 from .._observer import Run, observer
 from .._table import AUTO, Variant, find, variants
 from . import _checks
-from ._rule import Rule
+from ._rule import Inputs, Named, Rule
 
 MOST = 4096  #: kinds of calls that a memo keeps
 
@@ -33,9 +32,7 @@ def remember(module: Native, key: Any, what: Any) -> None:
     module.memo[key] = what
 
 
-def named(
-    rule: Rule, variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
-) -> tuple[Variant | None, tuple[int, ...]]:
+def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Variant | None, tuple[int, ...]]:
     """The row of that name and its parameters' values; no row for "auto", which has no parameters."""
     if isinstance(variant, str) and variant == AUTO:
         _checks.refuse_parameters(rule.name, parameters)
@@ -52,8 +49,8 @@ def host_row(operation: str) -> Variant:
 def execute(
     row: Variant,
     values: tuple[int, ...],
-    inputs: tuple[Any, ...],
-    outputs: tuple[Any, ...],
+    inputs: Inputs,
+    outputs: Inputs,
     module: Native,
     device: int,
     stream: int = 0,
@@ -67,7 +64,7 @@ def execute(
         by.kernel(Run(module, device, row, values, inputs, outputs, stream, dtype))
 
 
-def by_numpy(rule: Rule, inputs: tuple[Any, ...], own: Mapping[str, Any]) -> Any:
+def by_numpy(rule: Rule, inputs: Inputs, own: Named) -> Any:
     """Computes with NumPy."""
     by = observer.get()
     if by is None:

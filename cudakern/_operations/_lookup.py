@@ -1,10 +1,10 @@
-"""What lookup_2d and lookup_3d share: the rules of a call, the edges, a reference in NumPy."""
+"""lookup_2d and lookup_3d: tables read between their elements, around the ladders of global memory and texture."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from .._errors import unknown
 from .._exchange import is_elsewhere
 from .._host import host_array
 from .._layout import Shape
-from .._table import told
+from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
-from ._rule import Given, Rule, spread
+from ._call import call
+from ._public import Operand, Out, Result, documented
+from ._rule import Given, Rule, floating, spread
 
 MODES = ("clamp", "wrap", "mirror", "border")
 FILTERS = ("linear", "nearest")
@@ -32,14 +34,7 @@ def check_word(name: str, keyword: str, value: Any, words: tuple[str, ...]) -> N
         raise ValueError(unknown(f"{keyword}=", value, words, of=name))
 
 
-def common(*given: Any) -> np.dtype[Any]:
-    """The arrays' floating type; float64 for integers."""
-    dtype = np.dtype(np.result_type(*given))
-    if dtype.kind == "f":
-        return dtype
-    if dtype.kind not in "biu":
-        raise TypeError(f"a look-up is for real numbers, not {told(dtype)}")
-    return np.dtype(np.float64)
+common = functools.partial(floating, of="a look-up")
 
 
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
@@ -159,26 +154,150 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return tuple(np.asarray(v, dtype) for v in (table, *coordinates))
 
 
-def operation(
-    name: str, position: int, call: Callable[..., Any], default: Shape, ragged: tuple[Shape, ...], large: Shape
-) -> Operation:
-    """What the module of a look-up declares."""
-    return Operation(
-        name=name,
-        position=position,
-        call=call,
-        rate="GB/s",
-        default_dtype="float32",
-        default_shape=default,
-        shape_help="coordinates, the table's axes",
-        fixed_rank=True,
-        make=make,
-        reference=reference,
-        magnitude=magnitude,
-        square=lambda n: (n, *default[1:]),
-        ragged=ragged,
-        large=(large,),
-        own=("mode", "filter"),
-        cancels=True,
-        any_value=tuple(range(1, len(default))),
-    )
+# --- the public functions -------------------------------------------------------------------------------------------
+DOCSTRING = """Values of a table between its elements, <given> given.
+
+Parameters
+----------
+table : array_like or DeviceArray
+    Real numbers, <axes> axes, any strides.
+<places> : array_like or DeviceArray
+    Where: places in the table's axes, counted in elements. An element's place is its index: for whole numbers the
+    value is ``table[<places>]``; half way between two is 0.5 more. Shapes that broadcast.
+mode : str
+    What is outside: "clamp" (the nearest element), "wrap" (the table again), "mirror" (the table turned round, its
+    edge element twice), "border" (zeros).
+filter : str
+    "linear": along straight lines between neighbours in each axis. "nearest": the nearest element, of two equally
+    near ones the later.
+<out>
+variant : str
+    "auto", which is the fastest way here in full precision (for host arrays without a GPU: NumPy), or a name from
+    ``variants("<name>")``. ``texture`` has weights in 256ths, rounded <times>:
+    each rounding moves at most a 512th of the weight from one of the <elements> elements to another. Where the table
+    repeats, coordinates become shares of its length: they lose as many bits as it has, and are floored to 2**-21 of it.
+<stream>
+<parameters>
+
+Returns
+-------
+ndarray, NumPy scalar or DeviceArray
+    Of the coordinates' broadcast shape and the common floating type. No number as a coordinate gives no number; so
+    does an infinite one where the table repeats.
+
+Raises
+------
+<type_error>
+ValueError
+    A table of other axes, or an empty one; coordinates that do not broadcast; an unknown mode, filter or variant; a
+    table that no texture holds; an out= of another shape.
+<failed>
+
+Notes
+-----
+<source> ``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` is the same
+where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here,
+but for the ties of a mirrored table, where SciPy mirrors the place first and then rounds, as here is done the other
+way round. A texture's ties fall as its fixed point has the place.
+
+Examples
+--------
+<example>
+"""
+RULES = {axes: rule(f"lookup_{axes}d", axes) for axes in (2, 3)}
+
+
+@documented(
+    DOCSTRING,
+    given="row and column",
+    axes="2",
+    places="y, x",
+    times="four times (in ``interp`` once)",
+    elements="four",
+    source="M's image transformations and T6's textures.",
+    example="""\
+>>> import cudakern, numpy
+>>> table = numpy.array([[0.0, 10.0], [20.0, 30.0]])
+>>> cudakern.lookup_2d(table, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
+array([ 5., 15., 30.])
+>>> cudakern.lookup_2d(table, 0.0, [-1.0, 2.0], mode="wrap", variant="global_memory").tolist()
+[10.0, 0.0]""",
+)
+def lookup_2d(
+    table: Operand,
+    y: Operand,
+    x: Operand,
+    mode: str = "clamp",
+    filter: str = "linear",
+    *,
+    out: Out = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Result:
+    return call(RULES[2], (table, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
+
+
+@documented(
+    DOCSTRING,
+    given="plane, row and column",
+    axes="3",
+    places="z, y, x",
+    times="nine times (in ``lookup_2d`` four)",
+    elements="eight",
+    source="M's volume textures.",
+    example="""\
+>>> import cudakern, numpy
+>>> table = numpy.arange(8.0).reshape(2, 2, 2)
+>>> cudakern.lookup_3d(table, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
+array([2. , 3.5])
+>>> cudakern.lookup_3d(table, 9.0, 0.0, [0.0, 1.0], mode="border", variant="global_memory").tolist()
+[0.0, 0.0]""",
+)
+def lookup_3d(
+    table: Operand,
+    z: Operand,
+    y: Operand,
+    x: Operand,
+    mode: str = "clamp",
+    filter: str = "linear",
+    *,
+    out: Out = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Result:
+    return call(RULES[3], (table, z, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
+
+
+LOOKUP: dict[str, Any] = {
+    "shape_help": "coordinates, the table's axes",
+    "fixed_rank": True,
+    "make": make,
+    "reference": reference,
+    "magnitude": magnitude,
+    "own": ("mode", "filter"),
+    "cancels": True,
+}
+OPERATIONS = (
+    Operation(
+        lookup_2d,
+        41,
+        default_shape=(1 << 20, 512, 512),
+        square=lambda n: (n, 512, 512),
+        ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
+        large=(((1 << 22) + 3, 1000, 1000),),
+        any_value=(1, 2),
+        **LOOKUP,
+    ),
+    Operation(
+        lookup_3d,
+        42,
+        default_shape=(1 << 20, 64, 64, 64),
+        square=lambda n: (n, 64, 64, 64),
+        ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
+        large=(((1 << 21) + 3, 100, 100, 100),),
+        any_value=(1, 2, 3),
+        **LOOKUP,
+    ),
+)

@@ -20,17 +20,11 @@ from .._streams import stream_handle
 from .._table import Variant, find, variants
 from . import _checks, _execute
 from ._execute import Entry, named, remember
-from ._rule import CONVERT, VALUES_COUNT, WEAK, Rule, spread
+from ._rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Named, Rule, spread
 
 
 def on_device(
-    rule: Rule,
-    inputs: tuple[Any, ...],
-    out: Any,
-    variant: str,
-    stream: Any,
-    parameters: Mapping[str, Any],
-    own: Mapping[str, Any],
+    rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named
 ) -> DeviceArray:
     """Arrays that are converted, broadcast or arranged there, or whose kind is new; or that cannot be taken."""
     key, entry = _known_on_device(rule, inputs, variant, parameters, own)
@@ -93,9 +87,9 @@ def _entry_on_device(
     rule: Rule,
     row: Variant | None,
     values: tuple[int, ...],
-    given: Mapping[str, Any],
+    given: Named,
     arrays: Mapping[str, DeviceArray],
-    own: Mapping[str, Any],
+    own: Named,
     module: Native,
     device: int,
 ) -> Entry:
@@ -115,7 +109,7 @@ def _entry_on_device(
 
 
 def _known_on_device(
-    rule: Rule, inputs: tuple[Any, ...], variant: str, parameters: Mapping[str, Any], own: Mapping[str, Any]
+    rule: Rule, inputs: Inputs, variant: str, parameters: Named, own: Named
 ) -> tuple[Any, Entry | None]:
     """The kind of a call, and what calls of that kind come to; None where it is not known (yet)."""
     module = getattr(inputs[rule.first], "_native", None)
@@ -124,9 +118,7 @@ def _known_on_device(
     return key, getattr(found, "entry", found)
 
 
-def _prepared(
-    rule: Rule, entry: Entry, arrays: Mapping[str, DeviceArray], own: Mapping[str, Any], module: Native
-) -> Any:
+def _prepared(rule: Rule, entry: Entry, arrays: Mapping[str, DeviceArray], own: Named, module: Native) -> Any:
     """What the C module needs for more calls of this kind; None if their arrays have to be converted or arranged."""
     views = [x._view for x in arrays.values()]
     shapes, contiguous = tuple(x.shape for x in views), all(x.contiguous for x in views)
@@ -147,7 +139,7 @@ def row_on_device(rule: Rule, row: Variant | None, dtype: str, operand: str, mod
     return row
 
 
-def _common_name(rule: Rule, given: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def _common_name(rule: Rule, given: Named, names: Mapping[str, str]) -> str:
     if len(set(names.values())) == 1:
         first = next(iter(names.values()))
         if all(type(given[n]) in WEAK for n in given if n not in names):
@@ -158,7 +150,7 @@ def _common_name(rule: Rule, given: Mapping[str, Any], names: Mapping[str, str])
     return name_in_numpy(np.dtype(rule.common(*kinds)))
 
 
-def _with_numbers(rule: Rule, name: str, given: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def _with_numbers(rule: Rule, name: str, given: Named, names: Mapping[str, str]) -> str:
     """The arrays' type, unless a Python number makes another of it (0.5 with integers)."""
     if name == BFLOAT16 and not any(type(x) is complex for x in given.values()):
         return name

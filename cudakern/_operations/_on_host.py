@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -18,16 +17,14 @@ from .._table import AUTO, Variant, find, told, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
 from ._execute import Entry, by_numpy, host_row, named, remember
-from ._rule import VALUES_COUNT, WEAK, Rule
+from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
 
 #: numpy.matmul takes out=... from here on: "an array, also where the result is a scalar".
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 SHAPE = attrgetter("shape")
 
 
-def plainly(
-    rule: Rule, inputs: tuple[Any, ...], out: Any, variant: Any, parameters: Mapping[str, Any], own: Mapping[str, Any]
-) -> Any:
+def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Named, own: Named) -> Any:
     """The result of a kernel row by name, of NumPy arrays that it takes as they are, in a call of a known kind;
     NotImplemented for all other calls."""
     try:
@@ -62,29 +59,14 @@ def plainly(
     return target if shape or out is not None else target[()]
 
 
-def _key(
-    rule: Rule,
-    variant: str,
-    device: int,
-    inputs: tuple[Any, ...],
-    own: Mapping[str, Any],
-    parameters: Mapping[str, Any],
-) -> Any:
+def _key(rule: Rule, variant: str, device: int, inputs: Inputs, own: Named, parameters: Named) -> Any:
     """The kind of a call on host arrays. (1.0 and True are equal to 1: types count.)"""
     kinds = [type(x) if type(x) in WEAK else x.dtype for x in inputs]
     given = {**own, **parameters} if own else parameters
     return (rule.key, variant, device, *kinds, *given.items(), *map(type, given.values()))
 
 
-def on_host(
-    rule: Rule,
-    inputs: tuple[Any, ...],
-    out: Any,
-    variant: str,
-    stream: Any,
-    parameters: Mapping[str, Any],
-    own: Mapping[str, Any],
-) -> Any:
+def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named) -> Any:
     """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
     row, values = named(rule, variant, parameters, own)
     check_stream(stream)
@@ -177,9 +159,7 @@ def _by_kernel(row: Variant, values: tuple[int, ...], operands: tuple[Array, ...
     return here
 
 
-def _check_out_on_host(
-    rule: Rule, out: Any, result_type: np.dtype[Any] | None, given: Mapping[str, Any], own: Mapping[str, Any]
-) -> Shape:
+def _check_out_on_host(rule: Rule, out: Any, result_type: np.dtype[Any] | None, given: Named, own: Named) -> Shape:
     """The result's shape, if out, where there is one, takes the result."""
     if out is not None:
         _checks.check_is_array(rule.name, out, (np.ndarray,))
@@ -195,7 +175,7 @@ def _check_out_on_host(
     return shape
 
 
-def _others_by_numpy(rule: Rule, given: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
     """NumPy's answer for arrays as they came: what type the result has is its own matter."""
     arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else native(x) for x in given.values())
     try:
@@ -205,7 +185,7 @@ def _others_by_numpy(rule: Rule, given: Mapping[str, Any], own: Mapping[str, Any
         raise TypeError(f"{rule.name}: {said}: NumPy says: {error}") from None
 
 
-def _common_type(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> np.dtype[Any]:
+def _common_type(rule: Rule, row: Variant | None, given: Named) -> np.dtype[Any]:
     """The type that all inputs are brought to; TypeError if the operation or the row is not for it."""
     kinds = [x if type(x) in WEAK else x.dtype for x in given.values()]
     stays = row is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
@@ -222,7 +202,7 @@ def _common_type(rule: Rule, row: Variant | None, given: Mapping[str, Any]) -> n
     return dtype
 
 
-def _check_one_type(rule: Rule, row: Variant, given: Mapping[str, Any]) -> None:
+def _check_one_type(rule: Rule, row: Variant, given: Named) -> None:
     _checks.check_one_type(rule, row, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._layout import Shape, broadcast
 from .._native import Native, View
+from .._table import told
 from .._transfer import Array
 
 #: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
@@ -22,12 +23,37 @@ CONVERT = ".astype() converts"
 
 HostArrays = tuple[tuple[Array, ...], Array]
 Views = tuple[tuple[View, ...], View]
+Inputs = tuple[Any, ...]
+Named = Mapping[str, Any]
 Given = tuple[tuple[Any, ...], Mapping[str, Any]]  #: inputs, and the public function's own keywords
 
 
 def same_shape(*shapes: Shape, **own: Any) -> Shape:
     """The result has the shape of the first input."""
     return shapes[0]
+
+
+def broadcast_shape(name: str, x: Shape, y: Shape) -> Shape:
+    """The result has the shape to which the two broadcast."""
+    if x == y:
+        return x
+    try:
+        return np.broadcast_shapes(x, y)
+    except ValueError:
+        raise ValueError(
+            f"{name}: x is {x} and y is {y}, which do not broadcast: from the right, each pair of lengths must be "
+            "equal or one of them 1"
+        ) from None
+
+
+def floating(*given: Any, of: str, hint: str = "") -> np.dtype[Any]:
+    """The arrays' floating type; float64 for integers, as NumPy has it. ``hint`` is for complex numbers."""
+    dtype = np.dtype(np.result_type(*given))
+    if dtype.kind in "f":
+        return dtype
+    if dtype.kind not in "biu":
+        raise TypeError(f"{of} is for real numbers, not {told(dtype)}{hint if dtype.kind == 'c' else ''}")
+    return np.dtype(np.float64)
 
 
 class AsTheyAre:

@@ -1,70 +1,129 @@
-"""What exclusive_scan and inclusive_scan share: the rule, the inputs, and all of their OPERATION but the reference."""
+"""inclusive_scan and exclusive_scan: NumPy's cumulative sum, and the same one place later."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._array import DeviceArray
+from .._host import host_array
 from .._layout import Shape
+from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array
+from . import Operation
+from ._call import call
 from ._checks import refuse_keywords
+from ._public import Operand, Out, Result, documented
 from ._rule import Given, Rule
 
-PREFERRED = ("lookback", "blocks")
-RAGGED: tuple[Shape, ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
-LARGE: tuple[Shape, ...] = (((1 << 22) + 3,), (10_000_019,))
+DOCSTRING = """<sum>
+
+Parameters
+----------
+x : array_like or DeviceArray
+    Numbers, any strides. An array of several axes is taken as one row of its elements, as ``numpy.cumsum(x)``
+    takes it; there is no ``axis=``. ``auto`` leaves host arrays of spans of time and of objects to NumPy.
+out : ndarray or DeviceArray, optional
+    Where the result goes: one axis with as many elements as ``x``, of a type that takes the result ("same_kind").
+<call>
+
+Returns
+-------
+ndarray or DeviceArray
+    Of one axis, and of ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
+    stays float32. On the device where the input is.
+
+Raises
+------
+TypeError
+    A type or a parameter that the variant does not have; ``axis=`` or ``dtype=``.
+ValueError
+    An unknown variant; an out= of another shape.
+NotImplementedError
+    "lookback", or a type that it alone takes, on a device of an older chip.
+<failed>
+
+Notes
+-----
+M's prefix sum, of its sample sort: by one thread, and by chunks. Then what has been found since. Sums of floats
+are added in another order than NumPy's, each row in one of its own that is the same in every run.
+
+Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits, and it needs compute capability 7.0.
+
+Examples
+--------
+>>> import cudakern
+>>> cudakern.<name>([3, 1, 4, 1, 5]).tolist()
+<example>
+>>> cudakern.<name>([3, 1, 4, 1, 5], variant="blocks").tolist()
+<example>
+"""
 
 
-def flat(x: Shape) -> Shape:
-    """One row of all elements, as numpy.cumsum(x) gives it."""
-    return (math.prod(x),)
-
-
-def ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: dict[str, Any], variant: Any) -> Given:
+def _ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: dict[str, Any]) -> Given:
     """TypeError for what numpy.cumsum takes and kernels of one row do not."""
     refuse_keywords(name, "numpy.cumsum's", ("axis", "dtype"), parameters)
     return inputs, own
 
 
-def exclusive(x: Array) -> Array:
-    """The reference: NumPy's cumulative sum, one place later."""
+def _ready_exclusive(inputs: tuple[Any, ...], own: Any, parameters: dict[str, Any], variant: Any) -> Given:
+    (x,) = inputs
+    single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
+    if single and host_array(x, "x").dtype.kind == "O":
+        raise TypeError(f"exclusive_scan: x is one {type(x).__name__}, and an array of numbers is wanted")
+    return _ready("exclusive_scan", inputs, own, parameters)
+
+
+def _exclusive(x: Array) -> Array:
     summed = np.cumsum(x)
     result = np.zeros_like(summed)
     result[1:] = summed[:-1]
     return result
 
 
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """One array of that shape."""
-    return (random_array(np.random.default_rng(seed), shape, dtype),)
+def _flat(x: Shape) -> Shape:
+    """One row of all elements, as numpy.cumsum(x) gives it."""
+    return (math.prod(x),)
 
 
-def rule(name: str, by_numpy: Callable[..., Any], ready: Callable[..., Any] = ready) -> Rule:
-    """The rule of a scan."""
-    first = functools.partial(ready, name)
-    return Rule(name, ("x",), by_numpy, preferred=PREFERRED, shape=flat, others="Om", ready=first)
+PREFERRED = ("lookback", "blocks")
+INCLUSIVE = Rule(
+    "inclusive_scan",
+    ("x",),
+    np.cumsum,
+    preferred=PREFERRED,
+    shape=_flat,
+    others="Om",
+    ready=lambda inputs, own, parameters, variant: _ready("inclusive_scan", inputs, own, parameters),
+)
+EXCLUSIVE = Rule(
+    "exclusive_scan", ("x",), _exclusive, preferred=PREFERRED, shape=_flat, others="Om", ready=_ready_exclusive
+)
 
 
-def operation(name: str, position: int, call: Callable[..., Any], reference: Callable[..., Any]) -> Operation:
-    """The scan's OPERATION; ``reference`` is what NumPy computes."""
-    return Operation(
-        name=name,
-        position=position,
-        call=call,
-        rate="GB/s",
-        default_dtype="float32",
-        default_shape=(1 << 20,),
-        shape_help="the array's",
-        fixed_rank=False,
-        make=make,
-        reference=reference,
-        magnitude=lambda x: reference(np.abs(x)),
-        square=lambda n: (n,),
-        ragged=RAGGED,
-        large=LARGE,
-    )
+@documented(
+    DOCSTRING, sum="The sum of all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]"
+)
+def exclusive_scan(
+    x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Result:
+    return call(EXCLUSIVE, (x,), out, variant, stream, parameters)
+
+
+@documented(
+    DOCSTRING,
+    sum="The sum of all elements up to each one, itself among them, as ``numpy.cumsum(x)``.",
+    example="[3, 4, 8, 9, 14]",
+)
+def inclusive_scan(
+    x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Result:
+    return call(INCLUSIVE, (x,), out, variant, stream, parameters)
+
+
+OPERATIONS = (
+    Operation(exclusive_scan, 31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x))),
+    Operation(inclusive_scan, 32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x))),
+)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import operator
 from dataclasses import replace
-from typing import Any, SupportsIndex, overload
+from typing import Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
 from .._array import DeviceArray
 from .._backend import backend
@@ -19,8 +18,8 @@ from .._table import AUTO
 from .._transfer import Array
 from . import Operation, _on_host
 from ._call import call
+from ._public import Operand, Result, documented
 from ._rule import Rule
-from .extent import extent
 
 NAME = "bincount"
 
@@ -42,9 +41,9 @@ def by_numpy(x: Array, minlength: int = 0) -> Array:
 RULE = Rule(NAME, ("x",), by_numpy, preferred=FOR_FEW, only=INTEGERS, instead=".astype(int) cuts numbers to integers")
 
 
-@overload
+@documented()
 def bincount(
-    x: DeviceArray,
+    x: Operand,
     /,
     weights: None = None,
     minlength: SupportsIndex = 0,
@@ -52,28 +51,7 @@ def bincount(
     variant: str = AUTO,
     stream: Any = None,
     **parameters: int,
-) -> DeviceArray: ...
-@overload
-def bincount(
-    x: npt.ArrayLike,
-    /,
-    weights: None = None,
-    minlength: SupportsIndex = 0,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any: ...
-def bincount(
-    x: Any,
-    /,
-    weights: Any = None,
-    minlength: SupportsIndex = 0,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any:
+) -> Result:
     """How often each number from 0 to the largest occurs, as ``numpy.bincount``.
 
     Parameters
@@ -84,14 +62,7 @@ def bincount(
         Is not taken: ``numpy.bincount(x, weights)`` adds weights, on the host.
     minlength : int
         At least as many bins.
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("bincount")``, which always runs that kernel.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``.
-    **parameters : int
-        The row's parameters: ``threads=`` per block.
+    <call>
 
     Returns
     -------
@@ -101,7 +72,7 @@ def bincount(
     Raises
     ------
     TypeError
-        Neither integers nor bools; weights; a parameter that the row does not have.
+        Neither integers nor bools; weights; a parameter that the variant does not have.
     ValueError
         A negative number; more axes than one, or none; a negative minlength; an unknown variant.
     CudaError
@@ -178,25 +149,59 @@ def _bins(x: Any, stream: Any) -> int:
     return int(highest) + 1
 
 
+# --- the extent ------------------------------------------------------------------------------------------------------
+def _two(x: Shape) -> Shape:
+    if 0 in x:
+        raise ValueError(f"extent: x is {x}, and an array without elements has no smallest and no largest one")
+    return (2,)
+
+
+def ends(x: Array) -> Array:
+    """The smallest and the largest, in int64, or in uint64 what is uint64."""
+    return np.array([x.min(), x.max()], np.uint64 if x.dtype == np.uint64 else np.int64)
+
+
+EXTENT = Rule("extent", ("x",), ends, preferred=("blocks",), shape=_two, only=INTEGERS)
+
+
+def extent(x: Any, /, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
+    """The smallest and the largest of an array of integers, which tell how many bins there are: an operation that only
+    bincount calls."""
+    return call(EXTENT, (x,), None, variant, stream, parameters)
+
+
+def _between_ends(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Small numbers, between ends that differ from seed to seed."""
+    random = np.random.default_rng(seed)
+    if dtype.kind == "b":
+        return (random.random(shape) < 0.5,)
+    return (random.integers(random.integers(0, 40), random.integers(60, 120), shape).astype(dtype),)
+
+
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """Numbers from 0 to 99."""
     random = np.random.default_rng(seed)
     return (random.integers(0, 2 if dtype.kind == "b" else 100, shape).astype(dtype),)
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=51,
-    call=bincount,
-    rate="GB/s",
-    default_dtype="int32",
-    default_shape=(1 << 20,),
-    shape_help="the array's",
-    fixed_rank=True,
-    make=make,
-    reference=by_numpy,
-    magnitude=by_numpy,
-    square=lambda n: (n,),
-    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
-    large=(((1 << 22) + 3,), (10_000_019,)),
+OPERATIONS = (
+    Operation(
+        bincount,
+        51,
+        default_dtype="int32",
+        fixed_rank=True,
+        make=make,
+        reference=by_numpy,
+        magnitude=by_numpy,
+        ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
+    ),
+    Operation(
+        extent,
+        200,
+        default_dtype="int32",
+        make=_between_ends,
+        reference=ends,
+        magnitude=ends,
+        ragged=((1,), (2,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
+    ),
 )

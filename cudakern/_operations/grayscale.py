@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._array import DeviceArray
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
 from ._call import call
+from ._public import Operand, Out, Result, documented
 from ._rule import Given, Rule
 
 NAME = "grayscale"
@@ -59,27 +58,10 @@ RULE = Rule(
 )
 
 
-@overload
+@documented()
 def grayscale(
-    image: DeviceArray,
-    /,
-    out: DeviceArray | None = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> DeviceArray: ...
-@overload
-def grayscale(
-    image: npt.ArrayLike,
-    /,
-    out: Array | None = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any: ...
-def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
+    image: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Result:
     """A picture in gray: 0.21 red + 0.72 green + 0.07 blue of each pixel.
 
     The sum is exact, and rounded to the nearest whole number, halves up: every variant, on every machine, gives the
@@ -93,14 +75,10 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
         they lie on the device.
     out : ndarray or DeviceArray, optional
         Where the result goes: of its shape, and a type that takes uint8 ("same_kind").
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("grayscale")``, which always runs that kernel.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``.
+    <variant>
+    <stream>
     **parameters : int
-        The row's parameters: ``threads=`` per block, or the ``side=`` of square blocks.
+        The variant's parameters: ``threads=`` per block, or the ``side=`` of square blocks.
 
     Returns
     -------
@@ -110,11 +88,10 @@ def grayscale(image: Any, /, out: Any = None, *, variant: str = AUTO, stream: An
     Raises
     ------
     TypeError
-        An image of another type than uint8; a parameter that the row does not have.
+        An image of another type than uint8; a parameter that the variant does not have.
     ValueError
         A shape that is no picture's; an unknown variant; an out= of another shape.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+    <failed>
 
     Notes
     -----
@@ -145,29 +122,29 @@ def reference(image: Any) -> Any:
     return ((wide[..., :3] @ np.array([21, 72, 7]) + 50) // 100).astype(np.uint8)
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=4,
-    call=grayscale,
-    rate="GB/s",
-    default_dtype="uint8",
-    default_shape=(716, 1080, 3),
-    shape_help="(height, width, 3 or 4)",
-    fixed_rank=True,
-    make=make,
-    reference=reference,
-    magnitude=reference,
-    square=lambda n: (n, n, 3),
-    ragged=(
-        (0, 5, 3),
-        (1, 1, 3),
-        (62, 76, 3),
-        (62, 76, 4),
-        (16, 16, 4),
-        (17, 33, 3),
-        (5, 0, 4),
-        (257, 1, 4),
-        (3, 1009, 3),
+OPERATIONS = (
+    Operation(
+        grayscale,
+        4,
+        default_dtype="uint8",
+        default_shape=(716, 1080, 3),
+        shape_help="(height, width, 3 or 4)",
+        fixed_rank=True,
+        make=make,
+        reference=reference,
+        magnitude=reference,
+        square=lambda n: (n, n, 3),
+        ragged=(
+            (0, 5, 3),
+            (1, 1, 3),
+            (62, 76, 3),
+            (62, 76, 4),
+            (16, 16, 4),
+            (17, 33, 3),
+            (5, 0, 4),
+            (257, 1, 4),
+            (3, 1009, 3),
+        ),
+        large=((1080, 1920, 3), (2161, 3841, 4)),
     ),
-    large=((1080, 1920, 3), (2161, 3841, 4)),
 )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._array import DeviceArray
 from .._dtypes import kind_of
 from .._exchange import is_elsewhere
 from .._host import host_array
 from .._layout import Shape
-from .._table import AUTO, told
+from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
-from ._rule import WEAK, Given, Rule
+from ._public import Number, Operand, Out, Result, documented
+from ._rule import WEAK, Given, Rule, floating
 
 NAME = "interp"
 UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
@@ -33,17 +34,7 @@ def _shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
     return x
 
 
-def _common(*given: Any) -> np.dtype[Any]:
-    """The arrays' floating type; float64 for integers, as NumPy has it."""
-    dtype = np.dtype(np.result_type(*given))
-    if dtype.kind == "f":
-        return dtype
-    if dtype.kind not in "biu":
-        raise TypeError(
-            f"{NAME} is for real numbers, not {told(dtype)}"
-            + (": take the real and the imaginary part of fp apart" if dtype.kind == "c" else "")
-        )
-    return np.dtype(np.float64)
+_common = functools.partial(floating, of=NAME, hint=": take the real and the imaginary part of fp apart")
 
 
 def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
@@ -143,44 +134,19 @@ RULE = Rule(
 )
 
 
-@overload
+@documented()
 def interp(
-    x: DeviceArray,
-    xp: DeviceArray,
-    fp: DeviceArray,
-    left: float | DeviceArray | None = None,
-    right: float | DeviceArray | None = None,
+    x: Operand,
+    xp: Operand,
+    fp: Operand,
+    left: Number = None,
+    right: Number = None,
     *,
-    out: DeviceArray | None = None,
+    out: Out = None,
     variant: str = AUTO,
     stream: Any = None,
     **parameters: int,
-) -> DeviceArray: ...
-@overload
-def interp(
-    x: npt.ArrayLike,
-    xp: npt.ArrayLike,
-    fp: npt.ArrayLike,
-    left: float | None = None,
-    right: float | None = None,
-    *,
-    out: Array | None = None,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any: ...
-def interp(
-    x: Any,
-    xp: Any,
-    fp: Any,
-    left: Any = None,
-    right: Any = None,
-    *,
-    out: Any = None,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any:
+) -> Result:
     """Values of a table between its points, along straight lines: ``numpy.interp``.
 
     Parameters
@@ -200,11 +166,8 @@ def interp(
         ``variants("interp")``: where the table lives. ``texture`` takes evenly spaced tables (on the device: takes them
         for that, from the first point to the last) and is exact to about a 256th of the step between two values;
         ``shared`` takes tables that fit a block's shared memory, ``constant`` 8192 points of float32, 4096 of float64.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``.
-    **parameters : int
-        The row's parameters: ``threads=`` per block.
+    <stream>
+    <parameters>
 
     Returns
     -------
@@ -214,13 +177,11 @@ def interp(
 
     Raises
     ------
-    TypeError
-        A type or a parameter that the row does not have; two types with a named variant; arrays in two places.
+    <type_error>
     ValueError
         Tables that are empty, of two lengths, do not increase, are too long for where they should live, or are not
         evenly spaced where the row needs that; an unknown variant; an out= of another shape.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+    <failed>
 
     Notes
     -----
@@ -279,21 +240,20 @@ def magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
     return np.asarray(2 * np.max(near, axis=0))
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=40,
-    call=interp,
-    rate="GB/s",
-    default_dtype="float32",
-    default_shape=(1 << 20, 1000),
-    shape_help="points, length of the table",
-    fixed_rank=True,
-    make=make,
-    reference=reference,
-    magnitude=magnitude,
-    square=lambda n: (n, 1000),
-    ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
-    large=(((1 << 22) + 3, 4096), (10_000_019, 1000)),
-    cancels=True,
-    any_value=(0,),
+OPERATIONS = (
+    Operation(
+        interp,
+        40,
+        default_shape=(1 << 20, 1000),
+        shape_help="points, length of the table",
+        fixed_rank=True,
+        make=make,
+        reference=reference,
+        magnitude=magnitude,
+        square=lambda n: (n, 1000),
+        ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
+        large=(((1 << 22) + 3, 4096), (10_000_019, 1000)),
+        cancels=True,
+        any_value=(0,),
+    ),
 )

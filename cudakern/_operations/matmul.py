@@ -5,46 +5,28 @@ NumPy's rules are in _matmul_rules.py.
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Any, TypeAlias, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._array import DeviceArray
+from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array
+from . import Operation, random_array, widened
 from ._call import call
 from ._checks import refuse_keywords
 from ._matmul_rules import NAME, RULE
+from ._public import NumpyOut, Result, Stack, documented
 
 #: numpy.matmul's keywords that are not taken.
 NOT_TAKEN = ("axes", "axis", "casting", "order", "dtype", "subok", "signature", "sig", "where", "keepdims")
 
 
-Operand: TypeAlias = "npt.ArrayLike | DeviceArray"
-Out: TypeAlias = "Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None"
-
-
-@overload
+@documented()
 def matmul(
-    a: DeviceArray, b: DeviceArray, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
-) -> DeviceArray: ...
-@overload
-def matmul(
-    a: Operand, b: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
-) -> Any: ...
-def matmul(
-    a: Operand,
-    b: Operand,
-    /,
-    out: Out = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any:
+    a: Stack, b: Stack, /, out: NumpyOut = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Result:
     """The matrix product of two arrays, by the rules of ``numpy.matmul``.
 
     Parameters
@@ -58,14 +40,10 @@ def matmul(
         Where the result goes: where the operands are, of any layout; it may overlap ``a`` and ``b``. Its shape is the
         product's, or has more axes in front, over which the product is repeated; stacks of one may be left out.
         Results are converted to its type by the rule "same_kind".
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("matmul")``, which always runs that kernel.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``. A call with host arrays is complete on return.
+    <variant>
+    <stream>
     **parameters : int
-        The row's parameters, e.g. ``tile=``.
+        The variant's parameters, e.g. ``tile=``.
 
     Returns
     -------
@@ -78,9 +56,9 @@ def matmul(
     Raises
     ------
     TypeError
-        A type or a parameter that the row does not have; two types in a named kernel; a keyword of numpy.matmul that
-        is not taken; an ``out`` that is no array, or of a type that the result does not go into; operands of which one
-        is in host memory and one on a device.
+        A type or a parameter that the variant does not have; two types in a named kernel; a keyword of numpy.matmul
+        that is not taken; an ``out`` that is no array, or of a type that the result does not go into; operands of which
+        one is in host memory and one on a device.
     ValueError
         Shapes that do not fit, scalars, an ``out`` of another shape or read-only, an unknown variant, a value that a
         parameter does not take, arrays on two devices.
@@ -111,7 +89,7 @@ def matmul(
     return call(RULE, (a, b), out, variant, stream, parameters)
 
 
-def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """Two matrices, (m, k) and (k, n)."""
     m, k, n = shape
     random = np.random.default_rng(seed)
@@ -120,43 +98,35 @@ def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array
 
 def reference(a: Array, b: Array) -> Array:
     """NumPy's product in double, or in the operands' type if that is wider; integers and bool are exact."""
-    if a.dtype.kind in "biu":
-        return np.asarray(np.matmul(a, b))
-    wide = np.result_type(a, b, np.float64)
-    return np.asarray(np.matmul(a.astype(wide), b.astype(wide)))
-
-
-def magnitude(a: Array, b: Array) -> Array:
-    """The sums of magnitudes."""
-    return reference(np.abs(a), np.abs(b))
+    return np.asarray(np.matmul(*widened((a, b), np.float64)))
 
 
 DeviceArray._matmul = staticmethod(matmul)  # for @, whose module cannot import this one, which needs it
 
-OPERATION = Operation(
-    name=NAME,
-    position=20,
-    headline=True,
-    call=matmul,
-    rate="GFLOP/s",
-    default_dtype="float32",
-    default_shape=(1000, 1000, 1000),
-    shape_help="m, k and n of an (m, k) by (k, n) product",
-    fixed_rank=True,
-    make=make,
-    reference=reference,
-    magnitude=magnitude,
-    square=lambda n: (n, n, n),
-    ragged=(
-        (0, 3, 2),
-        (3, 0, 2),
-        (1, 1, 1),
-        (1, 50, 1),
-        (50, 1, 50),
-        (17, 33, 65),
-        (32, 32, 32),
-        (100, 37, 3),
-        (129, 130, 131),
+OPERATIONS = (
+    Operation(
+        matmul,
+        20,
+        headline=True,
+        rate="GFLOP/s",
+        default_shape=(1000, 1000, 1000),
+        shape_help="m, k and n of an (m, k) by (k, n) product",
+        fixed_rank=True,
+        make=make,
+        reference=reference,
+        magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
+        square=lambda n: (n, n, n),
+        ragged=(
+            (0, 3, 2),
+            (3, 0, 2),
+            (1, 1, 1),
+            (1, 50, 1),
+            (50, 1, 50),
+            (17, 33, 65),
+            (32, 32, 32),
+            (100, 37, 3),
+            (129, 130, 131),
+        ),
+        large=((777, 1025, 513), (1, 4099, 7)),
     ),
-    large=((777, 1025, 513), (1, 4099, 7)),
 )

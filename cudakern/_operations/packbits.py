@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import replace
-from typing import Any, SupportsIndex, overload
+from typing import Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _transfer
 from .._array import DeviceArray
@@ -20,6 +18,8 @@ from .._table import AUTO
 from .._transfer import Array
 from . import Operation
 from ._call import call, check
+from ._checks import axis_of
+from ._public import Operand, Result, documented
 from ._rule import Rule
 
 NAME = "packbits"
@@ -42,9 +42,9 @@ RULE = Rule(
 )
 
 
-@overload
+@documented()
 def packbits(
-    a: DeviceArray,
+    a: Operand,
     /,
     axis: SupportsIndex | None = None,
     bitorder: str = "big",
@@ -52,28 +52,7 @@ def packbits(
     variant: str = AUTO,
     stream: Any = None,
     **parameters: int,
-) -> DeviceArray: ...
-@overload
-def packbits(
-    a: npt.ArrayLike,
-    /,
-    axis: SupportsIndex | None = None,
-    bitorder: str = "big",
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any: ...
-def packbits(
-    a: Any,
-    /,
-    axis: SupportsIndex | None = None,
-    bitorder: str = "big",
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any:
+) -> Result:
     """Flags packed into the bits of bytes, eight in a byte, as ``numpy.packbits``.
 
     Parameters
@@ -86,14 +65,7 @@ def packbits(
         "auto" packs host arrays along it by NumPy.
     bitorder : {"big", "little"}
         Whether the first of eight flags is the highest bit of its byte or the lowest.
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("packbits")``, which always runs that kernel.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``.
-    **parameters : int
-        The row's parameters: ``threads=`` per block.
+    <call>
 
     Returns
     -------
@@ -104,13 +76,12 @@ def packbits(
     Raises
     ------
     TypeError
-        Neither bools nor integers; a parameter that the row does not have.
+        Neither bools nor integers; a parameter that the variant does not have.
     ValueError
         Another bit order; an unknown variant.
     numpy.exceptions.AxisError
         An axis that the array does not have.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+    <failed>
 
     Notes
     -----
@@ -134,7 +105,7 @@ def packbits(
     if axis is None:
         return call(RULE, (a,), None, variant, stream, parameters, own)
     x = a if isinstance(a, DeviceArray) else host_array(a, "a")
-    place = _normal(axis, max(x.ndim, 1))
+    place = axis_of(axis, max(x.ndim, 1))
     if x.ndim < 2:
         return call(RULE, (x,), None, variant, stream, parameters, own)
     if not isinstance(x, DeviceArray) and variant in (AUTO, "numpy"):
@@ -150,13 +121,6 @@ def packbits(
     packed = call(RULE, (row,), None, variant, stream, parameters, own)
     packed = packed.reshape(*rows.shape[:-1], rows.shape[-1] // FLAGS_A_BYTE)
     return packed.transpose(*sorted(range(x.ndim), key=order.__getitem__))  # every axis where it was
-
-
-def _normal(axis: SupportsIndex, ndim: int) -> int:
-    place = operator.index(axis)
-    if not -ndim <= place < ndim:
-        raise np.exceptions.AxisError(place, ndim)
-    return place % ndim
 
 
 def _along(axis: int) -> Any:
@@ -204,20 +168,15 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return (np.where(random.random(shape) < 0.5, values, 0).astype(dtype),)
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=50,
-    call=packbits,
-    rate="GB/s",
-    default_dtype="bool",
-    default_shape=(1 << 20,),
-    shape_help="the array's",
-    fixed_rank=False,
-    make=make,
-    reference=reference,
-    magnitude=reference,
-    square=lambda n: (n,),
-    ragged=((0,), (1,), (7,), (33,), (257,), (1009,), (13, 77), (65537,)),
-    large=(((1 << 22) + 3,), (10_000_019,)),
-    own=("bitorder",),
+OPERATIONS = (
+    Operation(
+        packbits,
+        50,
+        default_dtype="bool",
+        make=make,
+        reference=reference,
+        magnitude=reference,
+        ragged=((0,), (1,), (7,), (33,), (257,), (1009,), (13, 77), (65537,)),
+        own=("bitorder",),
+    ),
 )

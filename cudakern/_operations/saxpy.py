@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._array import DeviceArray
-from .._dtypes import kind_of
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array
+from . import Operation, random_array, widened
 from ._call import call
-from ._rule import Rule
+from ._public import Beside, Operand, Out, Result, documented
+from ._rule import Rule, broadcast_shape
 
 NAME = "saxpy"
 
 
 def _shape(a: Shape, x: Shape, y: Shape) -> Shape:
-    if x == y:
-        return x
-    try:
-        return np.broadcast_shapes(x, y)
-    except ValueError:
-        raise ValueError(
-            f"{NAME}: x is {x} and y is {y}, which do not broadcast: from the right, each pair of lengths must be "
-            "equal or one of them 1"
-        ) from None
+    return broadcast_shape(NAME, x, y)
 
 
 def _common(a: Any, x: Any, y: Any) -> np.dtype[Any]:
@@ -61,33 +51,10 @@ RULE = Rule(
 )
 
 
-@overload
+@documented()
 def saxpy(
-    a: npt.ArrayLike | DeviceArray,
-    x: DeviceArray,
-    y: DeviceArray,
-    /,
-    out: DeviceArray | None = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> DeviceArray: ...
-@overload
-def saxpy(
-    a: npt.ArrayLike,
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
-    /,
-    out: Array | None = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any: ...
-def saxpy(
-    a: Any, x: Any, y: Any, /, out: Any = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
-) -> Any:
+    a: Beside, x: Operand, y: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Result:
     """A number times an array, plus an array, element by element: a * x + y.
 
     Parameters
@@ -101,14 +68,7 @@ def saxpy(
         objects to that; a named variant takes arrays of one type.
     out : ndarray or DeviceArray, optional
         Where the result goes: of its shape, and a type that takes it ("same_kind"). It may be x or y.
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("saxpy")``, which always runs that kernel.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``.
-    **parameters : int
-        The row's parameters: ``threads=`` per block.
+    <call>
 
     Returns
     -------
@@ -117,14 +77,12 @@ def saxpy(
 
     Raises
     ------
-    TypeError
-        A type or a parameter that the row does not have; two types with a named variant; arrays in two places.
+    <type_error>
     ValueError
         An a that is not one number; shapes that do not broadcast; an unknown variant; an out= of another shape.
     OverflowError
         A Python integer that the integers' type does not hold, as in NumPy.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+    <failed>
 
     Notes
     -----
@@ -149,26 +107,14 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return a, random_array(random, shape, dtype), random_array(random, shape, dtype)
 
 
-def reference(a: Any, x: Any, y: Any) -> Any:
-    """In double, or the inputs' type if that is wider; integers in their own."""
-    if kind_of(x.dtype) in "fc":
-        a, x, y = (np.asarray(z).astype(np.result_type(z.dtype, np.float64)) for z in (a, x, y))
-    return _by_numpy(a, x, y)
-
-
-OPERATION = Operation(
-    name=NAME,
-    position=2,
-    call=saxpy,
-    rate="GB/s",
-    default_dtype="float32",
-    default_shape=(4096 * 256,),
-    shape_help="the arrays'",
-    fixed_rank=False,
-    make=make,
-    reference=reference,
-    magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
-    square=lambda n: (n,),
-    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
-    large=(((1 << 22) + 3,), (10_000_019,)),
+OPERATIONS = (
+    Operation(
+        saxpy,
+        2,
+        default_shape=(4096 * 256,),
+        shape_help="the arrays'",
+        make=make,
+        reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),  # in double, or wider
+        magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
+    ),
 )

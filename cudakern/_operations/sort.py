@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._array import DeviceArray
 from .._dtypes import kind_of
@@ -17,9 +15,10 @@ from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
-from ._checks import refuse_keywords
+from ._checks import axis_of, refuse_keywords
 from ._execute import by_numpy, named
 from ._on_host import check_stream
+from ._public import Operand, Result, documented
 from ._rule import Given, Rule
 
 NAME = "sort"
@@ -37,15 +36,8 @@ PREFERRED = ("cub", "sample_sort", "many_blocks")
 RULE = Rule(NAME, ("a",), np.sort, preferred=PREFERRED, others="OmMSUTV", ready=_ready)
 
 
-@overload
-def sort(
-    a: DeviceArray, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any
-) -> DeviceArray: ...
-@overload
-def sort(
-    a: npt.ArrayLike, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any
-) -> Any: ...
-def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Any:
+@documented()
+def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Result:
     """The elements in ascending order, in a new array.
 
     Parameters
@@ -56,14 +48,10 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     axis : int or None
         The axis to sort along; None: all elements as one row. The kernels sort one row: an array of one axis, or of
         several with one row along the axis.
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("sort")``, which always runs that kernel.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``.
+    <variant>
+    <stream>
     **parameters : int or str
-        The row's parameters: ``lists=`` and ``memory="shared"`` of the rows that sort lists, ``piece=`` (keys that a
+        The variant's parameters: ``lists=`` and ``memory="shared"`` of those that sort lists, ``piece=`` (keys that a
         block sorts) of many blocks, ``bins=`` of sample sort.
 
     Returns
@@ -74,11 +62,10 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     Raises
     ------
     TypeError
-        A type or a parameter that the row does not have; numpy.sort's ``kind=``, ``order=`` and ``stable=``.
+        A type or a parameter that the variant does not have; numpy.sort's ``kind=``, ``order=`` and ``stable=``.
     ValueError
         An axis that a does not have (numpy's AxisError); several rows for a kernel; too long for ``memory="shared"``.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+    <failed>
 
     Notes
     -----
@@ -103,7 +90,7 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
     x = a if on_device else host_array(a, "a")
     if axis is None:
         x, axis = x.reshape(-1), -1
-    along = _axis(axis, x.ndim)
+    along = axis_of(axis, x.ndim)
     if x.ndim > 1 and x.size != x.shape[along]:
         if not on_device and _by_numpy(variant, parameters):
             check_stream(stream)
@@ -114,14 +101,6 @@ def sort(a: Any, axis: int | None = -1, *, variant: str = AUTO, stream: Any = No
         )
     result = call(RULE, (x.reshape(-1),), None, variant, stream, parameters)
     return result.reshape(x.shape)
-
-
-def _axis(axis: Any, ndim: int) -> int:
-    """The axis counted from 0; NumPy's errors for what is none."""
-    index = operator.index(axis)
-    if not -ndim <= index < ndim:
-        raise np.exceptions.AxisError(index, ndim)
-    return index % ndim
 
 
 def _by_numpy(variant: str, parameters: dict[str, Any]) -> bool:
@@ -143,19 +122,16 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return (random_array(random, shape, dtype),)
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=30,
-    call=sort,
-    rate="GB/s",
-    default_dtype="uint32",
-    default_shape=(1 << 20,),
-    shape_help="the array's",
-    fixed_rank=True,
-    make=make,
-    reference=np.sort,
-    magnitude=lambda x: np.abs(np.sort(x)),
-    square=lambda n: (n,),
-    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
-    large=(((1 << 20) + 3,), (2_500_001,)),
+OPERATIONS = (
+    Operation(
+        sort,
+        30,
+        default_dtype="uint32",
+        fixed_rank=True,
+        make=make,
+        reference=np.sort,
+        magnitude=lambda x: np.abs(np.sort(x)),
+        ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
+        large=(((1 << 20) + 3,), (2_500_001,)),
+    ),
 )

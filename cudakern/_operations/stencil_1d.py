@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._array import DeviceArray
-from .._dtypes import kind_of
 from .._layout import Shape
 from .._table import AUTO, find
 from .._transfer import Array
-from . import Operation, random_array
+from . import Operation, widened
 from ._call import call
+from ._public import Operand, Out, Result, documented
 from ._rule import Given, Rule
 
 NAME = "stencil_1d"
@@ -48,38 +46,10 @@ def _ready(inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, var
 RULE = Rule(NAME, ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O", ready=_ready)
 
 
-@overload
+@documented()
 def stencil_1d(
-    x: DeviceArray,
-    /,
-    radius: int = RADIUS,
-    out: DeviceArray | None = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> DeviceArray: ...
-@overload
-def stencil_1d(
-    x: npt.ArrayLike,
-    /,
-    radius: int = RADIUS,
-    out: Array | None = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any: ...
-def stencil_1d(
-    x: Any,
-    /,
-    radius: int = RADIUS,
-    out: Any = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
-) -> Any:
+    x: Operand, /, radius: int = RADIUS, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Result:
     """The sum of the 2 * radius + 1 elements around each one: x[i - radius] + ... + x[i + radius].
 
     Outside the array all elements count as 0.
@@ -91,16 +61,11 @@ def stencil_1d(
         objects to NumPy.
     radius : int
         How many elements on each side belong to a sum: 0 to 1024. It may be longer than the array.
-    out : ndarray or DeviceArray, optional
-        Where the result goes: of its shape, and a type that takes it ("same_kind").
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("stencil_1d")``, which always runs that kernel.
-    stream : optional
-        For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-        ``__cuda_stream__``.
+    <out>
+    <variant>
+    <stream>
     **parameters : int
-        The row's other parameters: ``threads=`` per block.
+        The variant's other parameters: ``threads=`` per block.
 
     Returns
     -------
@@ -111,11 +76,10 @@ def stencil_1d(
     Raises
     ------
     TypeError
-        A type or a parameter that the row does not have; a radius that is no integer.
+        A type or a parameter that the variant does not have; a radius that is no integer.
     ValueError
         An x that has not one axis; a radius out of range; an unknown variant; an out= of another shape.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+    <failed>
 
     Notes
     -----
@@ -133,39 +97,24 @@ def stencil_1d(
     return call(RULE, (x,), out, variant, stream, parameters, {"radius": radius})
 
 
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """An array of that length."""
-    return (random_array(np.random.default_rng(seed), shape, dtype),)
-
-
 def reference(x: Any, radius: int = RADIUS) -> Any:
     """The definition, element by element: in double, or the input's type if that is wider; integers in their own."""
-    wide = x.astype(np.result_type(x.dtype, np.float64)) if kind_of(x.dtype) in "fc" else np.asarray(x)
+    (wide,) = widened((x,), np.float64)
     result, n = np.zeros_like(wide), wide.size
     for shift in range(-min(radius, n), min(radius, n) + 1):
         result[max(-shift, 0) : n - max(shift, 0)] += wide[max(shift, 0) : n + min(shift, 0)]
     return result
 
 
-def magnitude(x: Any, radius: int = RADIUS) -> Any:
-    """The sum of magnitudes."""
-    return reference(np.abs(x), radius)
-
-
-OPERATION = Operation(
-    name=NAME,
-    position=3,
-    call=stencil_1d,
-    rate="GB/s",
-    default_dtype="float32",
-    default_shape=(1 << 20,),
-    shape_help="the array's length",
-    fixed_rank=True,
-    make=make,
-    reference=reference,
-    magnitude=magnitude,
-    square=lambda n: (n,),
-    ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
-    large=(((1 << 22) + 3,), (10_000_019,)),
-    own=("radius",),
+OPERATIONS = (
+    Operation(
+        stencil_1d,
+        3,
+        shape_help="the array's length",
+        fixed_rank=True,
+        reference=reference,
+        magnitude=lambda x, radius=RADIUS: reference(np.abs(x), radius),
+        ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
+        own=("radius",),
+    ),
 )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._array import DeviceArray
 from .._dtypes import BFLOAT16, itemsize, name_in_numpy
 from .._host import native
 from .._layout import Shape
 from .._native import Native, View
 from .._table import AUTO, told
 from .._transfer import Array
-from . import Operation, random_array
+from . import Operation
 from ._call import call
 from ._checks import refuse_keywords
+from ._public import Operand, Result, documented
 from ._rule import AsTheyAre, HostArrays, Rule, Views
 
 NAME = "sum_of_squares"
@@ -31,13 +30,8 @@ PREFERRED = ("vectorized", "warp_shuffle", "tree_sequential")
 ON_DEVICE = ("vectorized",)
 
 
-@overload
-def sum_of_squares(x: DeviceArray, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> DeviceArray: ...
-@overload
-def sum_of_squares(x: npt.ArrayLike, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Any: ...
-def sum_of_squares(
-    x: npt.ArrayLike | DeviceArray, variant: str = AUTO, *, stream: Any = None, **parameters: int
-) -> Any:
+@documented()
+def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
     """The sum of the squares of all elements.
 
     Parameters
@@ -45,14 +39,10 @@ def sum_of_squares(
     x : array_like or DeviceArray
         Real numbers or bools of any shape and strides. ``auto`` takes every type; a named variant takes those of its
         row.
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("sum_of_squares")``, which always runs that kernel.
-    stream : optional
-        For an array on the device: where the work is enqueued, as None (the default stream), a handle, or an object
-        with ``__cuda_stream__``. A call with a host array is complete on return.
+    <variant>
+    <stream>
     **parameters : int
-        The row's parameters, e.g. ``threads=`` (per block) and ``blocks=``.
+        The variant's parameters, e.g. ``threads=`` (per block) and ``blocks=``.
 
     Returns
     -------
@@ -64,13 +54,12 @@ def sum_of_squares(
     Raises
     ------
     TypeError
-        Complex or non-numbers; a type or a parameter that the row does not have.
+        Complex or non-numbers; a type or a parameter that the variant does not have.
     ValueError
         An unknown variant, or a value that a parameter does not take.
     NotImplementedError
         A variant that needs another device than this one.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).
+    <failed>
 
     Notes
     -----
@@ -160,11 +149,6 @@ RULE = Rule(
 )
 
 
-def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """An array of that shape."""
-    return (random_array(np.random.default_rng(seed), shape, dtype),)
-
-
 def reference(x: Array) -> Any:
     """Exact for integers, in the widest float for others."""
     if x.dtype.kind in "biu":
@@ -173,20 +157,13 @@ def reference(x: Array) -> Any:
     return np.sum(wide * wide)
 
 
-OPERATION = Operation(
-    name=NAME,
-    position=10,
-    headline=True,
-    call=sum_of_squares,
-    rate="GB/s",
-    default_dtype="int32",
-    default_shape=(1 << 20,),
-    shape_help="the array's",
-    fixed_rank=False,
-    make=make,
-    reference=reference,
-    magnitude=reference,
-    square=lambda n: (n,),
-    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
-    large=(((1 << 22) + 3,), (10_000_019,)),
+OPERATIONS = (
+    Operation(
+        sum_of_squares,
+        10,
+        headline=True,
+        default_dtype="int32",
+        reference=reference,
+        magnitude=reference,
+    ),
 )

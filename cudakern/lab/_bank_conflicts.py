@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import _display
 from .._backend import backend
-from .._operations import bank_conflicts as operation
+from .._operations._experiments import ROUNDS, THREADS, TILE
+from .._operations._experiments import bank_conflicts as operation
 from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
@@ -24,7 +25,7 @@ DOCUMENTS = (
     "instead of 16 take none of it, and a word that all lanes want is broadcast (T's card had 16 banks for half a warp)"
 )
 #: Requests of a block: a warp's loads in all rounds.
-REQUESTS = operation.THREADS // LANES * operation.ROUNDS
+REQUESTS = THREADS // LANES * ROUNDS
 
 COLUMNS = (
     Column("form", "form"),
@@ -37,7 +38,7 @@ COLUMNS = (
 
 
 def bank_conflicts(
-    strides: int | Sequence[int] = range(1, 33), *, n: int = operation.TILE, repeat: int | None = None
+    strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
 ) -> Experiment:
     """Shared memory read in strides, with and without padding, and all lanes the same word.
 
@@ -75,7 +76,7 @@ def bank_conflicts(
     >>> [(row["form"], row["stride"], row["wavefronts"]) for row in lab.bank_conflicts([16], repeat=1).rows]
     [('broadcast', 0, 1), ('strided', 1, 1), ('strided', 16, 16), ('padded', 16, 1)]
     """
-    n = size("bank_conflicts", n, operation.TILE, operation.TILE)
+    n = size("bank_conflicts", n, TILE, TILE)
     chosen = numbers("bank_conflicts", "strides", strides)
     if not chosen or any(not 1 <= stride <= 32 for stride in chosen):
         raise ValueError(f"bank_conflicts: strides={list(chosen)}: they are 1 to 32, and at least one")
@@ -106,7 +107,7 @@ def bank_conflicts(
 
 def _row(form: str, stride: int, x: Any, repeat: int | None) -> dict[str, Any]:
     variant = "padded" if form == "padded" else "strided"
-    profile, _ = measure(operation.bank_conflicts, (x,), {"variant": variant, "stride": stride}, repeat, None)
+    profile, _ = measure(operation, (x,), {"variant": variant, "stride": stride}, repeat, None)
     distance = stride + (form == "padded")
     timed = profile.clock == "gpu"
     return {

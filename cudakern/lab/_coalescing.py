@@ -10,9 +10,8 @@ from .._array import DeviceArray
 from .._backend import backend
 from .._creation import zeros
 from .._dtypes import itemsize
-from .._operations.coalescing import coalescing as slices
-from .._operations.unpack_bytes import unpack_bytes
-from .._operations.vec3 import vec3
+from .._operations._experiments import coalescing as slices
+from .._operations._experiments import unpack_bytes, vec3
 from ._experiment import Column, Experiment
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors

@@ -10,8 +10,9 @@ from .. import _display
 from .._array import DeviceArray
 from .._backend import backend
 from .._creation import asarray
-from .._operations.constant_memory import LITERALS, ROUNDS
-from .._operations.constant_memory import constant_memory as mixed_with
+from .._operations._experiments import CHAIN as ROUNDS
+from .._operations._experiments import LITERALS
+from .._operations._experiments import constant_memory as mixed_with
 from .._table import variants
 from .._transfer import Array
 from ._experiment import Bars, Column, Experiment

@@ -10,8 +10,8 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._creation import zeros
-from .._operations.divergence import BRANCHES, THREADS
-from .._operations.divergence import divergence as operation
+from .._operations._experiments import BRANCHES, THREADS
+from .._operations._experiments import divergence as operation
 from .._operations.vector_add import vector_add
 from ._experiment import Column, Experiment
 from ._measuring import measure

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._backend import backend
-from .._operations.hello import hello as greet
+from .._operations._experiments import hello as greet
 from .._table import find
 from ._experiment import Column, Experiment
 from ._printed import printed

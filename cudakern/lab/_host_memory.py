@@ -10,7 +10,7 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._creation import asarray, empty, empty_pinned
-from .._operations.hello import hello as add_numbers
+from .._operations._experiments import hello as add_numbers
 from ._experiment import Column, Experiment
 from ._mapped import mapped
 from ._measuring import measure

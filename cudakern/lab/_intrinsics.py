@@ -11,8 +11,8 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._creation import asarray
-from .._operations.intrinsics import EXACT
-from .._operations.intrinsics import intrinsics as evaluated
+from .._operations._experiments import EXACT
+from .._operations._experiments import intrinsics as evaluated
 from .._transfer import Array
 from ._experiment import Bars, Column, Experiment
 from ._measuring import measure

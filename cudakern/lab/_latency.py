@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .. import _display
 from .._backend import backend
 from .._creation import zeros
-from .._operations.latency import ROUNDS
-from .._operations.latency import latency as operation
+from .._operations._experiments import CHAIN as ROUNDS
+from .._operations._experiments import latency as operation
 from ._experiment import Column, Experiment, Lines
 from ._measuring import measure
 from ._sizes import size

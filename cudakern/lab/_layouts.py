@@ -10,7 +10,7 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._creation import asarray, empty
-from .._operations.add_fields import add_fields
+from .._operations._experiments import add_fields
 from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._measuring import measure

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._creation import empty, empty_pinned, zeros
-from .._operations.intrinsics import EXACT, intrinsics
+from .._operations._experiments import EXACT, intrinsics
 from .._profile import check_counts
 from .._streams import Event, Stream, synchronize
 from .._transfer import Array

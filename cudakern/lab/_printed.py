@@ -75,7 +75,7 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     --------
     >>> import numpy as np
     >>> from cudakern import lab
-    >>> from cudakern._operations.hello import hello
+    >>> from cudakern._operations._experiments import hello
     >>> with lab.printed() as out:
     ...     numbers = hello(np.zeros(2, np.int32), variant="greeting", lines=2)
     >>> sorted(out.lines)

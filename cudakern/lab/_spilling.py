@@ -10,7 +10,7 @@ from .. import _display
 from .._backend import backend
 from .._creation import asarray
 from .._operations import random_array
-from .._operations.moving_sum import moving_sum
+from .._operations._experiments import moving_sum
 from .._resources import kernel_resources
 from .._table import variants
 from .._transfer import Array

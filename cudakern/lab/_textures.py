@@ -8,10 +8,9 @@ import numpy as np
 
 from .. import _display
 from .._backend import backend
-from .._operations._lookup import MODES
+from .._operations._experiments import rgba_to_float
+from .._operations._lookup import MODES, lookup_2d
 from .._operations.interp import interp
-from .._operations.lookup_2d import lookup_2d
-from .._operations.rgba_to_float import rgba_to_float
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars_in
 from ._measuring import measure

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._backend import backend
-from .._operations.thread_map import thread_map as number_elements
+from .._operations._experiments import thread_map as number_elements
 from .._transfer import Array
 from ._experiment import Column, Experiment
 from ._sizes import numbers
