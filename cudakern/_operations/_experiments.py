@@ -28,21 +28,30 @@ def experiment(
     position: int,
     *,
     shape: Callable[..., Shape] = same_shape,
+    fits: Callable[..., bool] = lambda *shapes: True,
+    wants: str = "",
     only: tuple[str, ...] = (),
     out: bool = False,
     check: Callable[..., None] | None = None,
     reference: Callable[..., Any] | None = None,
     **facts: Any,
 ) -> Callable[[Callable[..., Array]], Experiment]:
-    """Makes the operation of what NumPy computes. ``preferred`` is what "auto" takes on a device; ``out``: it is given
-    memory for its result; ``check`` sees variant and inputs first; ``reference``: a more exact one; the rest as in Rule
-    and Operation."""
+    """Makes the operation of what NumPy computes. ``preferred`` is what "auto" takes on a device; ``fits`` which shapes
+    it takes, and ``wants`` the same in words; ``out``: it may be given memory for its result; ``check`` sees variant
+    and inputs first; ``reference`` is a more exact one; the rest as in Rule and Operation."""
 
     def of(by_numpy: Callable[..., Array]) -> Experiment:
         taken = list(inspect.signature(by_numpy).parameters.values())
         operands = tuple(p.name for p in taken if p.default is p.empty)
         own = {p.name: p.default for p in taken if p.default is not p.empty}
-        rule = Rule(by_numpy.__name__, operands, by_numpy, preferred=(preferred,), shape=shape, only=only)
+
+        def checked(*shapes: Shape, **given: Any) -> Shape:
+            if not fits(*shapes):
+                said = " and ".join(f"{name} is {x}" for name, x in zip(operands, shapes, strict=True))
+                raise ValueError(f"{rule.name}: {said}: {wants}")
+            return shape(*shapes, **given)
+
+        rule = Rule(by_numpy.__name__, operands, by_numpy, preferred=(preferred,), shape=checked, only=only)
 
         def function(*inputs: Any, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Any:
             if len(inputs) != len(operands):
@@ -85,15 +94,6 @@ def _bytes(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 BLOCKS = {1: (8,), 2: (4, 8), 3: (2, 2, 4)}
 
 
-def _numbered_shape(x: Shape, numbers: Shape) -> Shape:
-    if not 1 <= len(x) <= 3 or len(numbers) != 2 * len(x):
-        raise ValueError(
-            f"thread_map: x is {x} and numbers is {numbers}: x has 1 to 3 axes, and numbers the grid's axes and then "
-            "the block's, as many each"
-        )
-    return x
-
-
 def _numbered(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """An array, and numbers for a grid over it that for odd seeds leaves out the edge, as width / 16 blocks do."""
     random = np.random.default_rng(seed)
@@ -105,7 +105,8 @@ def _numbered(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...
 @experiment(
     "coordinates",
     200,
-    shape=_numbered_shape,
+    fits=lambda x, numbers: 1 <= len(x) <= 3 and len(numbers) == 2 * len(x),
+    wants="x has 1 to 3 axes, and numbers the grid's axes and then the block's, as many each",
     make=_numbered,
     default_dtype="int64",
     default_shape=(62, 76),
@@ -148,12 +149,6 @@ LONGEST = 1024  #: table
 LITERALS = np.array([0x55555555, 0x77777777, 0x33333333, 0x11111111], np.uint32)
 
 
-def _mixed_shape(x: Shape, table: Shape, index: str = "uniform") -> Shape:
-    if len(table) != 1 or not 1 <= table[0] <= LONGEST:
-        raise ValueError(f"constant_memory: the table is {table}; it has one axis of 1 to {LONGEST} numbers")
-    return x
-
-
 def _mixed(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """Random elements, and the table that every variant takes."""
     random = np.random.default_rng(seed)
@@ -187,7 +182,8 @@ def _mix(x: Any, table: Any, index: str = "uniform") -> Array:
     "array",
     200,
     check=_check_literals,
-    shape=_mixed_shape,
+    fits=lambda x, table: len(table) == 1 and 1 <= table[0] <= LONGEST,
+    wants="the table is one axis of 1 to 1024 numbers",
     only=("uint32",),
     make=_mixed,
     default_dtype="uint32",
@@ -234,16 +230,12 @@ def bank_conflicts(x: Array, stride: int = 16) -> Array:
     return result.view(kind)
 
 
-def _slice(x: Shape, offset: int = 0, stride: int = 1, idle: int = LANES) -> Shape:
-    if len(x) != 1:
-        raise ValueError(f"coalescing: x has one axis, and its shape is {x}")
-    return (len(range(offset, x[0], stride)),)
-
-
 @experiment(
     "elementwise",
     202,
-    shape=_slice,
+    fits=lambda x: len(x) == 1,
+    wants="x has one axis",
+    shape=lambda x, offset, stride, idle: (len(range(offset, x[0], stride)),),
     shape_help="the array's length",
     fixed_rank=True,
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
@@ -271,16 +263,12 @@ def unpack_bytes(x: Array) -> Array:
     return x.astype(np.float32)
 
 
-def _vectors(vectors: Shape) -> Shape:
-    if len(vectors) != 2 or vectors[1] != 3:
-        raise ValueError(f"vec3: the vectors' shape is (n, 3), not {vectors}")
-    return vectors[:1]
-
-
 @experiment(
     "staged",
     204,
-    shape=_vectors,
+    fits=lambda vectors: len(vectors) == 2 and vectors[1] == 3,
+    wants="the vectors' shape is (n, 3)",
+    shape=lambda vectors: vectors[:1],
     magnitude=lambda vectors: np.sum(vectors * vectors, axis=1),
     default_shape=(1 << 18, 3),
     shape_help="(vectors, 3)",
@@ -294,16 +282,11 @@ def vec3(vectors: Array) -> Array:
     return total
 
 
-def _structs(begin: Shape, source: Shape, rounds: int = 1) -> Shape:
-    if len(begin) != 2 or begin[1] != 4 or source != begin:
-        raise ValueError(f"add_fields: both shapes are (n, 4), a row a struct, not {begin} and {source}")
-    return begin
-
-
 @experiment(
     "struct_of_arrays",
     205,
-    shape=_structs,
+    fits=lambda begin, source: len(begin) == 2 and begin[1] == 4 and source == begin,
+    wants="both shapes are (n, 4), a row a struct",
     out=True,
     make=arrays(2),
     default_dtype="int32",
@@ -409,12 +392,6 @@ def _function(x: Any, y: Any, function: str = "divide", repeats: int = 1) -> Arr
         return np.asarray(EXACT[function](x, y))
 
 
-def _one_shape(x: Shape, y: Shape, function: str = "divide", repeats: int = 1) -> Shape:
-    if x != y:
-        raise ValueError(f"intrinsics: x is {x} and y is {y}: they must have one shape")
-    return x
-
-
 def _arguments(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """Two arrays of numbers from 1/4 to 1, for which all functions have results of the order of 1; of another type:
     whole numbers, and powers of two to divide them by."""
@@ -427,7 +404,8 @@ def _arguments(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ..
 @experiment(
     "full",
     202,
-    shape=_one_shape,
+    fits=lambda x, y: x == y,
+    wants="they must have one shape",
     only=("float32",),
     out=True,
     reference=_function,
@@ -451,15 +429,6 @@ def intrinsics(x: Array, y: Array, function: str = "divide", repeats: int = 1) -
 WINDOW = 32  #: the variants' default
 
 
-def _rows(x: Shape, window: int = WINDOW) -> Shape:
-    if len(x) != 2:
-        raise ValueError(
-            f"moving_sum: x is {x}, and it must have two axes: rows, over which the window moves, and columns; "
-            "x[:, None] makes one column of a list"
-        )
-    return x
-
-
 def _weighted(x: Array, window: int = WINDOW) -> Array:
     result = np.zeros_like(x)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -471,7 +440,8 @@ def _weighted(x: Array, window: int = WINDOW) -> Array:
 @experiment(
     "compile_time_index",
     210,
-    shape=_rows,
+    fits=lambda x: len(x) == 2,
+    wants="it must have two axes: rows, over which the window moves, and columns; x[:, None] makes a column of a list",
     magnitude=lambda x, window=WINDOW: _weighted(np.abs(x), window),
     default_shape=(256, 4096),
     shape_help="rows and columns",
@@ -486,16 +456,11 @@ def moving_sum(x: Array, window: int = WINDOW) -> Array:
     return _weighted(x, window)
 
 
-def _image(image: Shape) -> Shape:
-    if len(image) != 3 or image[2] != 4:
-        raise ValueError(f"rgba_to_float: the image is {image}: it must be (rows, columns, 4)")
-    return image
-
-
 @experiment(
     "packed",
     220,
-    shape=_image,
+    fits=lambda image: len(image) == 3 and image[2] == 4,
+    wants="it must be (rows, columns, 4)",
     only=("uint8",),
     reference=lambda image: np.divide(image, 255, dtype=np.float64),
     magnitude=lambda image: np.ones(np.shape(image)),

@@ -50,20 +50,6 @@ def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any
     raise ValueError(f"{name}: {said}, which do not broadcast")
 
 
-def rule(name: str, axes: int) -> Rule:
-    """The rule of a look-up in a table of so many axes."""
-    return Rule(
-        name,
-        ("table", *AXES[-axes:]),
-        reference,
-        preferred=("global_memory",),
-        shape=functools.partial(shape_of, name, axes),
-        one_shape=tuple(AXES[-axes:]),
-        common=common,
-        ready=functools.partial(ready, name),
-    )
-
-
 def ready(name: str, inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
     """The coordinates of one shape."""
     check_word(name, "mode", own["mode"], MODES)
@@ -204,7 +190,19 @@ Examples
 --------
 <example>
 """
-RULES = {axes: rule(f"lookup_{axes}d", axes) for axes in (2, 3)}
+RULES = {
+    axes: Rule(
+        name,
+        ("table", *AXES[-axes:]),
+        reference,
+        preferred=("global_memory",),
+        shape=functools.partial(shape_of, name, axes),
+        one_shape=tuple(AXES[-axes:]),
+        common=common,
+        ready=functools.partial(ready, name),
+    )
+    for axes, name in ((2, "lookup_2d"), (3, "lookup_3d"))
+}
 
 
 @documented(

@@ -18,8 +18,6 @@ from .._native import Native, View
 from .._transfer import Array
 from ._rule import AsTheyAre, Given, HostArrays, Rule, Views
 
-NAME = "matmul"
-
 #: What "auto" tries on a GPU: compensated rows only, so that no result is less exact than numpy.dot's.
 PREFERRED = ("tiled_padded", "tiled", "kahan")
 #: What it takes for arrays on a device: it has every type, and takes arrays as they lie.
@@ -121,26 +119,6 @@ def _common(first: Shape, second: Shape, a: Shape, b: Shape) -> Shape:
     return tuple(y if x == 1 else x for x, y in zip(*padded, strict=True))
 
 
-def merge(shape: Shape, strides: tuple[Shape, ...]) -> tuple[Shape, tuple[Shape, ...]]:
-    """The same leading axes told with fewer, for arrays that share them: axes of one element are left out, and
-    neighbours that lie as one in every array become one."""
-    if not all(shape):
-        return (0,), ((0,),) * len(strides)
-    kept = [(n, steps) for n, *steps in zip(shape, *strides, strict=True) if n != 1]
-    merged: list[tuple[int, list[int]]] = []
-    for n, steps in kept:
-        if merged and all(outer == inner * n for outer, inner in zip(merged[-1][1], steps, strict=True)):
-            merged[-1] = (merged[-1][0] * n, steps)
-        else:
-            merged.append((n, steps))
-    return tuple(n for n, _ in merged), tuple(tuple(s[i] for _, s in merged) for i in range(len(strides)))
-
-
-def too_many(batch: Shape) -> bool:
-    """True if the C modules take no stack of that many axes."""
-    return len(batch) + 2 > MAX_DIMS
-
-
 # --- how stacks are handed to a kernel -------------------------------------------------------------------------------
 class Stacks(AsTheyAre):
     """The three arrays as stacks of matrices with the same axes before them."""
@@ -155,18 +133,11 @@ class Stacks(AsTheyAre):
             return inputs, result
         rules = product(a.shape, b.shape)
         stacks = [rules.left(a.shape, a.strides), rules.right(b.shape, b.strides), rules.result(result.strides)]
-        batch = rules.batch
-        if too_many(batch):
-            batch, fronts = merge(batch, tuple(strides[:-2] for _, strides in stacks))
-            stacks = [
-                ((*batch, *shape[-2:]), (*front, *strides[-2:]))
-                for front, (shape, strides) in zip(fronts, stacks, strict=True)
-            ]
         first, second, third = (
             x if x.shape == shape else as_strided(x, shape, strides)
             for x, (shape, strides) in zip((a, b, result), stacks, strict=True)
         )
-        if too_many(batch):  # no two axes are one in both operands: what is broadcast is written out
+        if first.ndim > MAX_DIMS:  # what is broadcast is written out
             first, second, third = (np.ascontiguousarray(x).reshape(-1, *x.shape[-2:]) for x in (first, second, third))
         return (first, second), third
 
@@ -230,7 +201,7 @@ def shape_of(a: Shape, b: Shape) -> Shape:
 
 
 RULE = Rule(
-    NAME,
+    "matmul",
     ("a", "b"),
     lambda a, b, out=None: np.matmul(a, b, out=out),
     preferred=PREFERRED,

@@ -21,8 +21,6 @@ from ._call import call
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
-NAME = "bincount"
-
 #: As many bins as a block holds in the shared memory that every chip has (MOST_HELD in bincount.cu).
 FEW_BINS = 48 * 1024 // 4
 MOST_BINS = np.iinfo(np.int64).max // 8  #: whose bytes int64 counts
@@ -38,7 +36,9 @@ def by_numpy(x: Array, minlength: int = 0) -> Array:
         raise
 
 
-RULE = Rule(NAME, ("x",), by_numpy, preferred=FOR_FEW, only=INTEGERS, instead=".astype(int) cuts numbers to integers")
+RULE = Rule(
+    "bincount", ("x",), by_numpy, preferred=FOR_FEW, only=INTEGERS, instead=".astype(int) cuts numbers to integers"
+)
 
 
 @documented()
@@ -96,9 +96,9 @@ def bincount(
     [1, 2, 0, 1, 0, 0]
     """
     if weights is not None:
-        raise TypeError(f"{NAME}: weights are not taken here: numpy.bincount(x, weights) adds them, on the host")
+        raise TypeError("bincount: weights are not taken here: numpy.bincount(x, weights) adds them, on the host")
     if x is None:
-        raise TypeError(f"{NAME}: x is None, and numbers are wanted: an array of integers")
+        raise TypeError("bincount: x is None, and numbers are wanted: an array of integers")
     least = _least(minlength)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
@@ -123,29 +123,29 @@ def _rule(least: int, bins: int | None) -> Rule:
 
 def _least(minlength: Any) -> int:
     if minlength is None:
-        raise TypeError(f"{NAME}: minlength is None: give 0, which is the default")
+        raise TypeError("bincount: minlength is None: give 0, which is the default")
     try:
         least = operator.index(minlength)
     except TypeError:
-        raise TypeError(f"{NAME}: minlength is {minlength!r:.60}, and must be an integer") from None
+        raise TypeError(f"bincount: minlength is {minlength!r:.60}, and must be an integer") from None
     if least < 0:
-        raise ValueError(f"{NAME}: minlength is {least}, and must not be negative")
+        raise ValueError(f"bincount: minlength is {least}, and must not be negative")
     return least
 
 
 def _bins(x: Any, stream: Any) -> int:
     """One more than the largest number; for an array on the device by asking it, which waits."""
     if x.ndim != 1:
-        raise ValueError(f"{NAME}: x is {x.shape}, and must have one axis: x.reshape(-1) has")
+        raise ValueError(f"bincount: x is {x.shape}, and must have one axis: x.reshape(-1) has")
     if np.dtype(x.dtype).kind not in "biu":
         return 0  # the call says what it takes
     if x.size == 0:
         return 0
     lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
     if lowest < 0:
-        raise ValueError(f"{NAME}: the lowest number of x is {lowest}, and none may be negative")
+        raise ValueError(f"bincount: the lowest number of x is {lowest}, and none may be negative")
     if highest >= MOST_BINS:
-        raise ValueError(f"{NAME}: the highest number of x is {highest}, and no memory has as many bins")
+        raise ValueError(f"bincount: the highest number of x is {highest}, and no memory has as many bins")
     return int(highest) + 1
 
 

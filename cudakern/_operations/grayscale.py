@@ -15,8 +15,6 @@ from ._call import call
 from ._public import Operand, Out, Result, documented
 from ._rule import Given, Rule
 
-NAME = "grayscale"
-
 
 def _shape(image: Shape) -> Shape:
     if len(image) == 3 and image[2] in (3, 4):
@@ -28,7 +26,7 @@ def _shape(image: Shape) -> Shape:
         hint = ": channels come last, as image.transpose(1, 2, 0) has them"
     elif len(image) == 4:
         hint = ": one picture at a time"
-    raise ValueError(f"{NAME}: an image is (height, width, 3) or (height, width, 4), not {image}{hint}")
+    raise ValueError(f"grayscale: an image is (height, width, 3) or (height, width, 4), not {image}{hint}")
 
 
 def _by_numpy(image: Array) -> Array:
@@ -39,14 +37,14 @@ def _by_numpy(image: Array) -> Array:
 def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
     if isinstance(inputs[0], (str, bytes, os.PathLike)):
         raise TypeError(
-            f"{NAME} takes a picture's pixels, and not the name of a file: "
+            "grayscale takes a picture's pixels, and not the name of a file: "
             "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
         )
     return inputs, own
 
 
 RULE = Rule(
-    NAME,
+    "grayscale",
     ("image",),
     _by_numpy,
     preferred=("vectorized",),

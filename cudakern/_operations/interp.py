@@ -20,21 +20,20 @@ from ._call import call
 from ._public import Number, Operand, Out, Result, documented
 from ._rule import WEAK, Given, Rule, floating
 
-NAME = "interp"
 UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
 
 
 def _shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
     if len(xp) != 1 or len(fp) != 1:
-        raise ValueError(f"{NAME}: xp is {xp} and fp is {fp}: a table is two arrays of one axis")
+        raise ValueError(f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis")
     if xp != fp:
-        raise ValueError(f"{NAME}: xp has {xp[0]} points and fp {fp[0]} values: as many of one as of the other")
+        raise ValueError(f"interp: xp has {xp[0]} points and fp {fp[0]} values: as many of one as of the other")
     if xp[0] == 0:
-        raise ValueError(f"{NAME}: the table is empty: xp and fp need a point at least")
+        raise ValueError("interp: the table is empty: xp and fp need a point at least")
     return x
 
 
-_common = functools.partial(floating, of=NAME, hint=": take the real and the imaginary part of fp apart")
+_common = functools.partial(floating, of="interp", hint=": take the real and the imaginary part of fp apart")
 
 
 def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
@@ -74,7 +73,7 @@ def _number(value: Any, name: str) -> Any:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{NAME}: {name} is one real number, not {value!r:.60}") from None
+        raise TypeError(f"interp: {name} is one real number, not {value!r:.60}") from None
 
 
 def _end(fp: Any, index: int) -> Any:
@@ -100,7 +99,7 @@ def _check_table(points: Array, variant: Any) -> None:
     if not np.logical_and.reduce(fits):
         i = int(np.argmin(fits))
         raise ValueError(
-            f"{NAME}: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort the table, "
+            f"interp: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort the table, "
             "fp with it (np.argsort)"
         )
     if variant == "texture":
@@ -113,17 +112,17 @@ def _check_even(points: Array) -> None:
     step = (wide[-1] - wide[0]) / (wide.size - 1)
     off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
     if step == 0:
-        raise ValueError(f"{NAME}: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}")
+        raise ValueError(f"interp: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}")
     if not np.logical_and.reduce(off <= UNEVEN * step):
         i = int(np.argmax(off))
         raise ValueError(
-            f"{NAME}: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
+            f"interp: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
             f"{off[i]:.3g}, where a step is {step:.3g}; variant='global_memory' takes any table that increases"
         )
 
 
 RULE = Rule(
-    NAME,
+    "interp",
     ("x", "xp", "fp", "left", "right"),
     _by_numpy,
     preferred=("global_memory",),
@@ -198,7 +197,7 @@ def interp(
     """
     if "period" in parameters:
         raise TypeError(
-            f"{NAME}: period= is not taken; x % period, and a table with a point more on each side, do the same"
+            "interp: period= is not taken; x % period, and a table with a point more on each side, do the same"
         )
     if _may_be_plain(xp, fp, variant):
         _check_table(xp, variant)

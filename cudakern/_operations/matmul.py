@@ -16,7 +16,7 @@ from .._transfer import Array
 from . import Operation, random_array, widened
 from ._call import call
 from ._checks import refuse_keywords
-from ._matmul_rules import NAME, RULE
+from ._matmul_rules import RULE
 from ._public import NumpyOut, Result, Stack, documented
 
 #: numpy.matmul's keywords that are not taken.
@@ -85,7 +85,7 @@ def matmul(
     [[5.0, 14.0], [14.0, 50.0]]
     """
     if parameters:
-        refuse_keywords(NAME, "numpy.matmul's", NOT_TAKEN, parameters)
+        refuse_keywords("matmul", "numpy.matmul's", NOT_TAKEN, parameters)
     return call(RULE, (a, b), out, variant, stream, parameters)
 
 

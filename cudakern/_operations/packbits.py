@@ -22,7 +22,6 @@ from ._checks import axis_of
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
-NAME = "packbits"
 BIT_ORDERS = ("big", "little")
 FLAGS_A_BYTE = 8
 
@@ -32,7 +31,7 @@ def _packed(x: Shape, bitorder: str = "big") -> Shape:
 
 
 RULE = Rule(
-    NAME,
+    "packbits",
     ("a",),
     np.packbits,
     preferred=("vectorized", "ballot"),
@@ -98,9 +97,9 @@ def packbits(
     [[160], [96]]
     """
     if not isinstance(bitorder, str):
-        raise TypeError(f"{NAME}: bitorder is a str, 'big' or 'little', not {type(bitorder).__name__}")
+        raise TypeError(f"packbits: bitorder is a str, 'big' or 'little', not {type(bitorder).__name__}")
     if bitorder not in BIT_ORDERS:
-        raise ValueError(f"{NAME}: bitorder is {bitorder!r}, and must be 'big' or 'little'")
+        raise ValueError(f"packbits: bitorder is {bitorder!r}, and must be 'big' or 'little'")
     own = {"bitorder": bitorder}
     if axis is None:
         return call(RULE, (a,), None, variant, stream, parameters, own)

@@ -14,11 +14,9 @@ from ._call import call
 from ._public import Beside, Operand, Out, Result, documented
 from ._rule import Rule, broadcast_shape
 
-NAME = "saxpy"
-
 
 def _shape(a: Shape, x: Shape, y: Shape) -> Shape:
-    return broadcast_shape(NAME, x, y)
+    return broadcast_shape("saxpy", x, y)
 
 
 def _common(a: Any, x: Any, y: Any) -> np.dtype[Any]:
@@ -38,7 +36,7 @@ def _counted(a: Shape, x: Shape, y: Shape) -> tuple[Shape, ...]:
 
 
 RULE = Rule(
-    NAME,
+    "saxpy",
     ("a", "x", "y"),
     _by_numpy,
     preferred=("vectorized",),

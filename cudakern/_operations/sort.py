@@ -21,19 +21,17 @@ from ._on_host import check_stream
 from ._public import Operand, Result, documented
 from ._rule import Given, Rule
 
-NAME = "sort"
-
 #: numpy.sort's keywords that are not taken.
 NOT_TAKEN = ("kind", "order", "stable")
 
 
 def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
+    refuse_keywords("sort", "numpy.sort's", NOT_TAKEN, parameters)
     return inputs, own
 
 
 PREFERRED = ("cub", "sample_sort", "many_blocks")
-RULE = Rule(NAME, ("a",), np.sort, preferred=PREFERRED, others="OmMSUTV", ready=_ready)
+RULE = Rule("sort", ("a",), np.sort, preferred=PREFERRED, others="OmMSUTV", ready=_ready)
 
 
 @documented()
@@ -86,7 +84,7 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
     on_device = isinstance(a, DeviceArray)
     if (on_device or type(a) is np.ndarray) and a.ndim == 1 and type(axis) is int and axis in (-1, 0):
         return call(RULE, (a,), None, variant, stream, parameters)
-    refuse_keywords(NAME, "numpy.sort's", NOT_TAKEN, parameters)
+    refuse_keywords("sort", "numpy.sort's", NOT_TAKEN, parameters)
     x = a if on_device else host_array(a, "a")
     if axis is None:
         x, axis = x.reshape(-1), -1
@@ -96,7 +94,7 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
             check_stream(stream)
             return by_numpy(replace(RULE, by_numpy=lambda a: np.sort(a, axis)), (x,), {})
         raise ValueError(
-            f"{NAME}: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
+            f"sort: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
             "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
         )
     result = call(RULE, (x.reshape(-1),), None, variant, stream, parameters)

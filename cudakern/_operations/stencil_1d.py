@@ -15,13 +15,12 @@ from ._call import call
 from ._public import Operand, Out, Result, documented
 from ._rule import Given, Rule
 
-NAME = "stencil_1d"
 RADIUS = 3
 
 
 def _shape(x: Shape, *, radius: int) -> Shape:
     if len(x) != 1:
-        raise ValueError(f"{NAME}: x has one axis, and its shape is {x}: take .ravel(), or a row at a time")
+        raise ValueError(f"stencil_1d: x has one axis, and its shape is {x}: take .ravel(), or a row at a time")
     return x
 
 
@@ -37,13 +36,13 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
 
 def _ready(inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
     try:  # here, since NumPy's row has no parameters
-        (radius,) = (p for p in find(NAME, "shared_halo").parameters if p.name == "radius")
+        (radius,) = (p for p in find("stencil_1d", "shared_halo").parameters if p.name == "radius")
         return inputs, {"radius": radius.check(own["radius"])}
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{NAME}: {error}") from None
+        raise type(error)(f"stencil_1d: {error}") from None
 
 
-RULE = Rule(NAME, ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O", ready=_ready)
+RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O", ready=_ready)
 
 
 @documented()

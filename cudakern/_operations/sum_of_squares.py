@@ -19,8 +19,6 @@ from ._checks import refuse_keywords
 from ._public import Operand, Result, documented
 from ._rule import AsTheyAre, HostArrays, Rule, Views
 
-NAME = "sum_of_squares"
-
 #: numpy.sum's keywords that are not taken: all elements are summed, and the result's type follows from theirs.
 NOT_TAKEN = ("axis", "dtype", "out", "keepdims", "initial", "where")
 
@@ -77,7 +75,7 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     14
     """
     if parameters:
-        refuse_keywords(NAME, "numpy.sum's", NOT_TAKEN, parameters)
+        refuse_keywords("sum_of_squares", "numpy.sum's", NOT_TAKEN, parameters)
     return call(RULE, (x,), None, variant, stream, parameters)
 
 
@@ -137,7 +135,7 @@ def on_host(x: Array, result: np.dtype[Any]) -> Any:
 
 
 RULE = Rule(
-    NAME,
+    "sum_of_squares",
     ("x",),
     lambda x: on_host(x, result_type(x.dtype)),
     preferred=PREFERRED,

@@ -14,17 +14,14 @@ from ._checks import refuse_keywords
 from ._public import Beside, Operand, Out, Result, documented
 from ._rule import Rule, broadcast_shape
 
-NAME = "vector_add"
-
-
 NOT_TAKEN = ("casting", "order", "dtype", "subok", "signature", "sig", "where")
 
 RULE = Rule(
-    NAME,
+    "vector_add",
     ("x", "y"),
     np.add,
     preferred=("vectorized",),
-    shape=functools.partial(broadcast_shape, NAME),
+    shape=functools.partial(broadcast_shape, "vector_add"),
     broadcasts=True,
     others="OmMSUT",
 )
@@ -70,7 +67,7 @@ def vector_add(
     [11, 22, 33]
     """
     if parameters:
-        refuse_keywords(NAME, "numpy.add's", NOT_TAKEN, parameters)
+        refuse_keywords("vector_add", "numpy.add's", NOT_TAKEN, parameters)
     return call(RULE, (x, y), out, variant, stream, parameters)
 
 
