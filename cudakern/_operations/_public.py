@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 Operand: TypeAlias = Any  #: array_like or DeviceArray; the result is where it is
-Beside: TypeAlias = Any  #: the same, but of the host also where the others are on the device
-Stack: TypeAlias = Any  #: an operand of matmul, which is for a checker to find out by the result
+Beside: TypeAlias = Any  #: an operand that a checker lets be of the host where others are not, since a number may be
+Stack: TypeAlias = Any  #: of matmul; where a checker cannot tell that both are on the device, the result is Any
 Number: TypeAlias = Any  #: a float, on the device also an array of one
 Out: TypeAlias = Any  #: an array where the operands are
 NumpyOut: TypeAlias = Any  #: the same in all ways in which numpy.matmul takes it
