@@ -35,6 +35,7 @@ RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 BENCH = "gpu_bench.json"
 NOTICE = " *Measured at commit {}; the kernels have changed since.*"
+LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # of the other operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
 
 
@@ -196,6 +197,14 @@ def calls_table():
     conditions = f"{record['timing']['calls']} {record['timing']['value']} {record['timing']['copies']}"
     source = f"{conditions} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
     return markdown(["device arrays", "cudakern", "PyTorch", "CuPy"], rows, f"{source}From `{path.relative_to(ROOT)}`.")
+
+
+def ladders_row(match):
+    """A line of README's table of operations, with the variants that there are today."""
+    names = [
+        f"`{v.name}`" + ("" if "emulator" in v.backends else " (on a GPU)") for v in variants(match[2]) if not v.on_host
+    ]
+    return f"{match[1]}{', '.join(names)} |"
 
 
 def table(name):
@@ -372,7 +381,7 @@ def main():
             or f"tables: {len(names)} tables, {len(pages)} pages and the picture are what docs/results/ says"
         )
         sys.exit(f"run .ci/tables.py: {len(faults)} faults" if faults else 0)
-    README.write_text(fresh)
+    README.write_text(LADDERS_ROW.sub(ladders_row, fresh))
     for path, page in pages.items():
         path.write_text(page)
     draw([record for record, _ in found], digest)

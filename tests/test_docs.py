@@ -43,16 +43,19 @@ def test_every_test_file_is_listed():
     assert listed == {path.name for path in (ROOT / "tests").glob("test_*.py")}
 
 
-def test_readmes_table_has_every_operation_and_row():
-    """Beside the two headlines, which have tables of their own."""
+def test_readmes_table_has_every_operation():
+    """Beside the two headlines, which have tables of their own. A new variant comes in when .ci/tables.py writes it."""
     table = (ROOT / "README.md").read_text().split("## The other operations")[1].split("\n## ")[0]
     listed = {
         re.match(r"`(\w+)\(", cells[0])[1]: re.findall(r"`(\w+)`", cells[2])
         for cells in (line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| `"))
         if len(cells) == 3
     }
-    public = [op for op in names() if op in cudakern.__all__ and op not in headlines()]
-    assert listed == {op: [row.name for row in cudakern.variants(op) if not row.on_host] for op in public}
+    assert set(listed) == {op for op in names() if op in cudakern.__all__ and op not in headlines()}
+    for op, variants in listed.items():
+        ladder = [row.name for row in cudakern.variants(op) if not row.on_host]
+        assert variants == [name for name in ladder if name in variants]
+        assert variants
 
 
 def test_exercises_accept_their_own_answers(monkeypatch, capsys):
