@@ -30,24 +30,23 @@ inline int64_t length(const ck_call *call) {
 
 // Python brings arrays to one shape; who calls the C module directly may not have. A kernel would leave the shorter
 // one.
-inline int check_same_elements(const ck_call *call, const char *operation, ck_error *error) {
+inline int check_same_elements(const ck_call *call, ck_error *error) {
     const int64_t n = elements_of(call->views[0]);
     for (int i = 1; i < call->view_count; ++i)
         if (elements_of(call->views[i]) != n)
-            return ck_fail(error, CK_BAD_VALUE, operation, "array %d has %lld elements, and array 0 has %lld", i,
+            return ck_fail(error, CK_BAD_VALUE, "array %d has %lld elements, and array 0 has %lld", i,
                            static_cast<long long>(elements_of(call->views[i])), static_cast<long long>(n));
     return CK_OK;
 }
 
 // A grid of `blocks`, of which at least one is launched: an empty array's launch finds nothing to do.
-inline int plan_row(const ck_call *call, ck_plan *plan, ck_error *error, const char *operation, int64_t blocks,
-                    int64_t threads) {
+inline int plan_row(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
     *plan = ck_plan{};
     if (threads < 1 || threads > call->limits->max_threads_per_block)
-        return ck_fail(error, CK_BAD_VALUE, operation, "threads=%lld: a block on this device has 1 to %d threads",
+        return ck_fail(error, CK_BAD_VALUE, "threads=%lld: a block on this device has 1 to %d threads",
                        static_cast<long long>(threads), call->limits->max_threads_per_block);
     if (blocks > call->limits->max_grid[0])
-        return ck_fail(error, CK_BAD_VALUE, operation, "it takes %lld blocks: a grid on this device has 1 to %lld",
+        return ck_fail(error, CK_BAD_VALUE, "it takes %lld blocks: a grid on this device has 1 to %lld",
                        static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->block[0] = static_cast<unsigned>(threads);

@@ -20,15 +20,14 @@ int64_t points(const ck_call *call) {
 int plan_global_memory(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view &table = call->views[0];
     if (table.ndim != AXES || elements_of(table) < 1)
-        return ck_fail(error, CK_BAD_VALUE, LOOKUP_NAME,
-                       "a table of %d axes and %lld elements: it needs %d, none empty", table.ndim,
-                       static_cast<long long>(elements_of(table)), AXES);
+        return ck_fail(error, CK_BAD_VALUE, "a table of %d axes and %lld elements: it needs %d, none empty",
+                       table.ndim, static_cast<long long>(elements_of(table)), AXES);
     for (int i = 2; i < call->view_count; ++i)
         if (elements_of(call->views[i]) != points(call))
-            return ck_fail(error, CK_BAD_VALUE, LOOKUP_NAME, "array %d has %lld elements, and array 1 has %lld", i,
+            return ck_fail(error, CK_BAD_VALUE, "array %d has %lld elements, and array 1 has %lld", i,
                            static_cast<long long>(elements_of(call->views[i])), static_cast<long long>(points(call)));
     const int64_t threads = call->parameters[THREADS];
-    return plan_row(call, plan, error, LOOKUP_NAME, blocks_for_chip(call, points(call), threads), threads);
+    return plan_row(call, plan, error, blocks_for_chip(call, points(call), threads), threads);
 }
 
 int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -38,7 +37,7 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     const cudaTextureAddressMode mode = modes[call->parameters[MODE]];
     for (int i = 0; i < AXES; ++i)
         if (call->views[0].shape[i] > LONGEST[i])
-            return ck_fail(error, CK_BAD_VALUE, LOOKUP_NAME,
+            return ck_fail(error, CK_BAD_VALUE,
                            "axis %d of the table has %lld elements: a texture has up to %lld there. "
                            "variant=\"global_memory\" takes any table",
                            i, static_cast<long long>(call->views[0].shape[i]), static_cast<long long>(LONGEST[i]));

@@ -6,12 +6,12 @@
 #include "call.h"
 
 // Python makes results of the right length; who calls the C module directly may not have.
-inline int check_result_length(const ck_call *call, const char *operation, int64_t wanted, ck_error *error) {
+inline int check_result_length(const ck_call *call, int64_t wanted, ck_error *error) {
     const ck_view &result = call->views[call->view_count - 1];
     int64_t n = 1;
     for (int d = 0; d < result.ndim; ++d) n = product(n, result.shape[d]);
     if (n == wanted) return CK_OK;
-    return ck_fail(error, CK_BAD_VALUE, operation, "the output has %lld elements, and the result %lld",
+    return ck_fail(error, CK_BAD_VALUE, "the output has %lld elements, and the result %lld",
                    static_cast<long long>(n), static_cast<long long>(wanted));
 }
 

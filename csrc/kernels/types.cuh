@@ -46,7 +46,7 @@ template <typename T, typename Integer>
 using accumulator = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, bool8>, Integer, number<T>>;
 
 inline int no_kernel_for(int dtype, ck_error *error) {
-    return ck_fail(error, CK_BAD_TYPE, "run", "no kernel for %s: a variant lists a type that its run lacks",
+    return ck_fail(error, CK_BAD_TYPE, "no kernel for %s: a variant lists a type that its run lacks",
                    ck_dtype_name(dtype));
 }
 

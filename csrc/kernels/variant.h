@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 // Of everything in this file, call.h and set.h. A table or a set of another version is refused when it is loaded.
-enum { CK_ABI_VERSION = 1 };
+enum { CK_ABI_VERSION = 2 };
 
 enum { CK_MAX_PARAMETERS = 4, CK_MAX_CHOICES = 12, CK_MAX_TYPES = 20, CK_MAX_KERNELS = 8 };
 

@@ -50,14 +50,13 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
     }
     ck_error error = {0};
     if (code == cudaErrorNotSupported)
-        ck_fail(&error, CK_NOT_SUPPORTED, "configure",
-                "The backend %s has nothing to configure: it is the emulator's %s", backend_name(), key);
+        ck_fail(&error, CK_NOT_SUPPORTED, "The backend %s has nothing to configure: it is the emulator's %s",
+                backend_name(), key);
     else if (code == cudaErrorInvalidValue)
-        ck_fail(&error, CK_BAD_VALUE, "configure", "%.60s=%.100s is not possible%s%s", key, value,
-                *detail ? ": " : "", detail);
+        ck_fail(&error, CK_BAD_VALUE, "%.60s=%.100s is not possible%s%s", key, value, *detail ? ": " : "", detail);
     else
-        ck_fail(&error, (int)code, "configure", "%s: %.60s=%.100s is not possible%s%s", cudaGetErrorName(code), key,
-                value, *detail ? ": " : "", detail);
+        ck_fail(&error, (int)code, "%s: %.60s=%.100s is not possible%s%s", cudaGetErrorName(code), key, value,
+                *detail ? ": " : "", detail);
     return errors_raise(state_of(module), &error);
 }
 

@@ -8,7 +8,7 @@
 static int check_event(cudaEvent_t event, ck_error *error) {
     const uintptr_t handle = (uintptr_t)event;
     if (handle >= 4096 && handle % sizeof(void *) == 0 && handle <= INTPTR_MAX) return CK_OK;
-    return ck_fail(error, CK_BAD_VALUE, "event", "%lld is no event: it is made by cudakern.Event()",
+    return ck_fail(error, CK_BAD_VALUE, "%lld is no event: it is made by cudakern.Event()",
                    (long long)(intptr_t)handle);
 }
 
@@ -59,7 +59,7 @@ int ck_stream_create(int device, int priority, cudaStream_t *stream, ck_error *e
 int ck_stream_close(ck_runtime *runtime, int device, cudaStream_t stream, ck_error *error) {
     visit visit = {.runtime = runtime, .device = device, .error = error};
     if ((uintptr_t)stream <= 2)
-        return ck_fail(error, CK_BAD_VALUE, "cudaStreamDestroy",
+        return ck_fail(error, CK_BAD_VALUE,
                        "stream %d is a default stream: it belongs to the device and cannot be destroyed",
                        (int)(uintptr_t)stream);
     CK_TRY(enter(&visit, stream));

@@ -16,8 +16,7 @@ const ck_variant *ck_find_variant(const ck_operation *operation, const char *nam
         if (strcmp(operation->variants[i].name, name) == 0) return &operation->variants[i];
     char known[600] = ""; // written only now: calls on host arrays come here each time
     for (int i = 0; i < operation->variant_count; i++) add(known, sizeof known, ", ", operation->variants[i].name);
-    ck_fail(error, CK_BAD_VALUE, operation->name, "%s has no variant '%.64s'. It has %s", operation->name, name,
-            known);
+    ck_fail(error, CK_BAD_VALUE, "%s has no variant '%.64s'. It has %s", operation->name, name, known);
     return NULL;
 }
 
@@ -55,14 +54,13 @@ int ck_check_parameters(const ck_operation *operation, const ck_variant *variant
         if (is_allowed(parameter, filled[known])) continue;
         char allowed[400];
         say_allowed(parameter, allowed, sizeof allowed);
-        return ck_fail(error, CK_BAD_VALUE, operation->name, "%s=%lld does not fit %s '%s'. Allowed: %s%s%s%s",
-                       parameter->name, (long long)filled[known], operation->name, variant->name, allowed,
-                       parameter->unit ? " (" : "", parameter->unit ? parameter->unit : "",
-                       parameter->unit ? ")" : "");
+        return ck_fail(error, CK_BAD_VALUE, "%s=%lld does not fit %s '%s'. Allowed: %s%s%s%s", parameter->name,
+                       (long long)filled[known], operation->name, variant->name, allowed, parameter->unit ? " (" : "",
+                       parameter->unit ? parameter->unit : "", parameter->unit ? ")" : "");
     }
     if (count > known)
-        return ck_fail(error, CK_BAD_VALUE, operation->name, "%s '%s' has %d parameters, %d were given",
-                       operation->name, variant->name, known, count);
+        return ck_fail(error, CK_BAD_VALUE, "%s '%s' has %d parameters, %d were given", operation->name,
+                       variant->name, known, count);
     return CK_OK;
 }
 
@@ -97,9 +95,9 @@ int ck_check_types(const ck_operation *operation, const ck_variant *variant, con
     }
     for (int k = 0; k < count; k++) add(got, sizeof got, " and ", ck_dtype_name(inputs[k]));
     if (*outputs)
-        return ck_fail(error, CK_BAD_TYPE, operation->name, "%s '%s' of %s writes %s, the output given is %s",
-                       operation->name, variant->name, got, outputs, ck_dtype_name(output));
-    return ck_fail(error, CK_BAD_TYPE, operation->name,
+        return ck_fail(error, CK_BAD_TYPE, "%s '%s' of %s writes %s, the output given is %s", operation->name,
+                       variant->name, got, outputs, ck_dtype_name(output));
+    return ck_fail(error, CK_BAD_TYPE,
                    "%s '%s' does not take %s. It takes %s%s. Convert with .astype(), or use variant=\"auto\"",
                    operation->name, variant->name, got, *listed ? listed : "no type",
                    count > 1 ? ", the same for all inputs" : "");
@@ -112,21 +110,18 @@ int ck_check_device(const ck_operation *operation, const ck_variant *variant, co
         char others[64] = "";
         if (variant->backends & CK_ON_CUDA) add(others, sizeof others, ", ", "cuda");
         if (variant->backends & CK_ON_EMULATOR) add(others, sizeof others, ", ", "emulator");
-        return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
-                       "%s '%s' does not run on the backend %s, only on: %s", operation->name, variant->name,
-                       backend_name(), others);
+        return ck_fail(error, CK_NOT_SUPPORTED, "%s '%s' does not run on the backend %s, only on: %s",
+                       operation->name, variant->name, backend_name(), others);
     }
     const int wrong = variant->capability_exact ? limits->capability != variant->capability
                                                 : limits->capability < variant->capability;
     if (wrong)
-        return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
-                       "%s '%s' needs a device of capability %d.%d%s, device %d has %d.%d", operation->name,
-                       variant->name, variant->capability / 10, variant->capability % 10,
+        return ck_fail(error, CK_NOT_SUPPORTED, "%s '%s' needs a device of capability %d.%d%s, device %d has %d.%d",
+                       operation->name, variant->name, variant->capability / 10, variant->capability % 10,
                        variant->capability_exact ? " exactly" : " or later", limits->device, limits->capability / 10,
                        limits->capability % 10);
     if ((variant->traits & CK_COOPERATIVE) && !limits->cooperative)
-        return ck_fail(error, CK_NOT_SUPPORTED, operation->name,
-                       "%s '%s' needs cooperative launches, device %d has none", operation->name, variant->name,
-                       limits->device);
+        return ck_fail(error, CK_NOT_SUPPORTED, "%s '%s' needs cooperative launches, device %d has none",
+                       operation->name, variant->name, limits->device);
     return CK_OK;
 }

@@ -17,7 +17,7 @@
 // --- state -------------------------------------------------------------------------------------------------------
 static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_error *error) {
     ck_device *device = calloc(1, sizeof *device);
-    if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the state of a device");
+    if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the state of a device");
     device->index = index;
     if (runtime->furnish(device, error) != CK_OK) {
         free(device);
@@ -150,8 +150,7 @@ int ck_device_choose(int *device, ck_error *error) {
     int status = count_devices(&count, error);
     if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) say_there_is_none(error);
     if (status != CK_OK) return status;
-    if (count == 0)
-        return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device: CUDA counts none");
+    if (count == 0) return ck_fail(error, cudaErrorNoDevice, "There is no device: CUDA counts none");
     CK_TRY(ck_device_current(&current, error));
     char reasons[700] = "";
     size_t used = 0;
@@ -166,8 +165,7 @@ int ck_device_choose(int *device, ck_error *error) {
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s", used ? "; " : "", reason);
     }
-    return ck_fail(error, cudaErrorNoDevice, "cudaGetDeviceCount", "There is no device that can be used: %s",
-                   reasons);
+    return ck_fail(error, cudaErrorNoDevice, "There is no device that can be used: %s", reasons);
 }
 
 // --- what a device is --------------------------------------------------------------------------------------------
@@ -307,8 +305,7 @@ int ck_device_properties(int device, ck_properties *properties, ck_error *error)
     int count = 0, previous = 0;
     CK_TRY(count_devices(&count, error));
     if (device < 0 || device >= count)
-        return ck_fail(error, CK_BAD_VALUE, "device_properties", "There is no device %d: CUDA counts %d, from 0",
-                       device, count);
+        return ck_fail(error, CK_BAD_VALUE, "There is no device %d: CUDA counts %d, from 0", device, count);
     for (int i = 0; i < CK_PROPERTY_COUNT; i++)
         CK_TRY(attribute(device, attributes[i], &properties->values[i], error));
     struct cudaDeviceProp described;

@@ -148,7 +148,7 @@ static int uses_of(const ck_kernel_request *request, ck_access accesses[CK_MAX_A
         const ck_parameter_kind kind = kernel->parameters[i].kind;
         if (kind == CK_BY_VALUE || request->memories[i] == NULL) continue;
         if (count == CK_MAX_ACCESSES) {
-            ck_fail(error, CK_BAD_VALUE, kernel->name,
+            ck_fail(error, CK_BAD_VALUE,
                     "%s was given more than %d arrays, and a launch orders the uses of that many", kernel->name,
                     CK_MAX_ACCESSES);
             return -1;

@@ -9,8 +9,8 @@
 // A row's function may return a failure without words.
 static int worded(job *job, int status, const char *stage) {
     if (status != CK_OK && job->frame.error->code == CK_OK)
-        ck_fail(job->frame.error, status, job->request->variant->name, "%s of %s '%s' failed with status %d", stage,
-                job->request->operation->name, job->request->variant->name, status);
+        ck_fail(job->frame.error, status, "%s of %s '%s' failed with status %d", stage, job->request->operation->name,
+                job->request->variant->name, status);
     return status;
 }
 
@@ -23,9 +23,8 @@ int job_check(job *job) {
     const int count = operation->inputs + operation->outputs;
     int inputs[CK_MAX_VIEWS];
     if (request->view_count != count || count > CK_MAX_VIEWS)
-        return ck_fail(error, CK_BAD_VALUE, operation->name,
-                       "%s takes %d inputs and %d outputs, %d arrays were given", operation->name, operation->inputs,
-                       operation->outputs, request->view_count);
+        return ck_fail(error, CK_BAD_VALUE, "%s takes %d inputs and %d outputs, %d arrays were given",
+                       operation->name, operation->inputs, operation->outputs, request->view_count);
     CK_TRY(ck_runtime_limits(job->frame.runtime, request->device, &job->limits, error));
     CK_TRY(ck_check_device(operation, variant, &job->limits, error));
     if (request->types != NULL) {
@@ -57,11 +56,10 @@ static int check_finish(job *job) {
     const ck_types *types = &job->call.types;
     const char *name = job->request->variant->name;
     if (job_on_device(job) ? operation->finish_device == NULL : operation->finish_host == NULL)
-        return ck_fail(job->frame.error, CK_NOT_SUPPORTED, operation->name,
-                       "%s '%s' leaves partial results, which %s cannot add %s", operation->name, name,
-                       operation->name, job_on_device(job) ? "on the device" : "on the host");
+        return ck_fail(job->frame.error, CK_NOT_SUPPORTED, "%s '%s' leaves partial results, which %s cannot add %s",
+                       operation->name, name, operation->name, job_on_device(job) ? "on the device" : "on the host");
     if (ck_dtype_size(types->accumulator) != ck_dtype_size(types->output))
-        return ck_fail(job->frame.error, CK_NOT_SUPPORTED, operation->name,
+        return ck_fail(job->frame.error, CK_NOT_SUPPORTED,
                        "%s '%s' leaves partial results of %s, which are added in their own size, not in that of %s",
                        operation->name, name, ck_dtype_name(types->accumulator), ck_dtype_name(types->output));
     return CK_OK;
@@ -179,7 +177,7 @@ int job_compute(job *job) {
 static int fetch(job *job, const ck_block *block, const char *what, void **host) {
     *host = malloc(block->bytes);
     if (*host == NULL)
-        return ck_fail(job->frame.error, CK_NO_HOST_MEMORY, "malloc", "no host memory for the %s: %zu bytes", what,
+        return ck_fail(job->frame.error, CK_NO_HOST_MEMORY, "no host memory for the %s: %zu bytes", what,
                        block->bytes);
     job->written_out = 1;
     CK_CUDA(job->frame.error,

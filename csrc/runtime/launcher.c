@@ -26,7 +26,7 @@ static cudaError_t launch_kernel(const ck_launch_plan *launch, cudaStream_t stre
 }
 
 static int fail(const ck_launch_plan *launch, cudaError_t code, ck_error *error) {
-    char call[sizeof error->call];
+    char call[96];
     const unsigned *grid = launch->grid, *block = launch->block;
     if (launch->library != NULL) return ck_fail_cuda(error, code, launch->name);
     snprintf(call, sizeof call, "%s<<<(%u,%u,%u),(%u,%u,%u),%zu>>>", launch->name, grid[0], grid[1], grid[2],

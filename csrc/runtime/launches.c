@@ -40,7 +40,7 @@ int ck_launches_create(ck_device *device, ck_error *error) {
     if (device->log != NULL && pthread_mutex_init(&device->log->lock, NULL) == 0) return CK_OK;
     free(device->log);
     device->log = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the record of a device's launches");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a device's launches");
 }
 
 void ck_launches_destroy(ck_device *device) {

@@ -155,7 +155,7 @@ int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int 
         fits = times(&bytes, lengths[i]) && times(&matrices, lengths[i]);
     }
     if (!fits)
-        return ck_fail(error, CK_BAD_VALUE, "layout",
+        return ck_fail(error, CK_BAD_VALUE,
                        "operand %d has more bytes, as it lies on the device, than an address can count", number);
     if (n >= 2) view->strides[outer] = kept >> outer & 1 ? 0 : pitch;
     if (n >= 1) view->strides[inner] = kept >> inner & 1 ? 0 : item;

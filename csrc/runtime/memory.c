@@ -17,7 +17,7 @@
 
 static int create(ck_runtime *runtime, ck_memory **made, ck_error *error) {
     ck_memory *memory = calloc(1, sizeof *memory);
-    if (memory == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for an array's record");
+    if (memory == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for an array's record");
     atomic_init(&memory->references, 1);
     memory->runtime = runtime;
     memory->generation = runtime->generation;

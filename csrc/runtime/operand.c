@@ -14,7 +14,7 @@ static int is_broadcast(const ck_view *view, int axis) {
 // --- what it will need -------------------------------------------------------------------------------------------
 static int refuse_strides(const ck_view *given, int number, int axis, ck_error *error) {
     return ck_fail(
-        error, CK_BAD_VALUE, "layout",
+        error, CK_BAD_VALUE,
         "operand %d has stride %lld in axis %d: a host array's rows (or a transposed matrix's columns) have "
         "no gaps, %lld bytes from element to element. Make it contiguous: np.ascontiguousarray(x)",
         number, (long long)given->strides[axis], axis, (long long)ck_dtype_size(given->dtype));
@@ -28,7 +28,7 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
     const int64_t item = (int64_t)ck_dtype_size(given->dtype);
     unsigned kept = 0;
     if (given->swapped)
-        return ck_fail(error, CK_BAD_VALUE, "layout",
+        return ck_fail(error, CK_BAD_VALUE,
                        "operand %d has its bytes in the other order. Convert it: x.astype(x.dtype.newbyteorder('='))",
                        number);
     for (int i = 0; i < n; i++) kept |= (unsigned)is_broadcast(given, i) << i;
@@ -59,7 +59,7 @@ int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, in
     operand->copy = operand->pack = (ck_block){0};
     for (int i = 0; i < given->ndim && is_output; i++)
         if (is_broadcast(given, i) && !ck_view_is_empty(given))
-            return ck_fail(error, CK_BAD_VALUE, "layout",
+            return ck_fail(error, CK_BAD_VALUE,
                            "operand %d is an output and has stride 0 in axis %d: several results would go to one "
                            "place. Give an array of its own",
                            number, i);

@@ -33,7 +33,7 @@ int ck_uses_create(ck_device *device, ck_error *error) {
     if (device->uses != NULL && pthread_mutex_init(&device->uses->lock, NULL) == 0) return CK_OK;
     free(device->uses);
     device->uses = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the order of a device's uses");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the order of a device's uses");
 }
 
 static void destroy_mark(ck_mark *mark) {
@@ -131,7 +131,7 @@ static int new_mark(ck_mark **mark, ck_error *error) {
         (*mark)->event = event;
         return CK_OK;
     }
-    ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the record of an event");
+    ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of an event");
     CK_RELEASE(error, cudaEventDestroy(event));
     return error->code;
 }
@@ -269,7 +269,7 @@ static int merge_reads(ck_memory *memory, ck_error *error) {
 // --- around what is enqueued -------------------------------------------------------------------------------------
 int ck_memory_check(const ck_memory *memory, ck_error *error) {
     if (memory->generation == memory->runtime->generation) return CK_OK;
-    return ck_fail(error, (int)cudaErrorInitializationError, "fork",
+    return ck_fail(error, (int)cudaErrorInitializationError,
                    "%s (%d): the array was made before this process was forked, and a child has no part in its "
                    "parent's device memory. Make arrays in the process that uses them, or start it by "
                    "multiprocessing's 'spawn'",
@@ -278,12 +278,11 @@ int ck_memory_check(const ck_memory *memory, ck_error *error) {
 
 static int check(const ck_access *accesses, int count, ck_error *error) {
     if (count > CK_MAX_ACCESSES)
-        return ck_fail(error, CK_BAD_VALUE, "order", "%d arrays in one call, at most %d are taken", count,
-                       CK_MAX_ACCESSES);
+        return ck_fail(error, CK_BAD_VALUE, "%d arrays in one call, at most %d are taken", count, CK_MAX_ACCESSES);
     for (int i = 0; i < count; i++) {
         CK_TRY(ck_memory_check(accesses[i].memory, error));
         if (accesses[i].memory->device != accesses[0].memory->device)
-            return ck_fail(error, CK_BAD_VALUE, "order",
+            return ck_fail(error, CK_BAD_VALUE,
                            "one array is on device %d, another on device %d. Copy one over first",
                            accesses[0].memory->device->index, accesses[i].memory->device->index);
     }

@@ -14,7 +14,7 @@ struct ck_pinned {
 
 int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error *error) {
     struct ck_pinned *block = calloc(1, sizeof *block);
-    if (block == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the record of a block");
+    if (block == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a block");
     block->bytes = bytes > 0 ? bytes : 1;
     cudaError_t code;
     if (CK_CUDA_CODE(code, cudaHostAlloc(&block->data, block->bytes, cudaHostAllocPortable)) != cudaSuccess) {
@@ -53,8 +53,8 @@ int ck_pinned_on_device(void *data, void **on_device, ck_error *error) {
     if (code != cudaErrorInvalidValue)
         return ck_fail_cuda(error, code, "cudaHostGetDevicePointer(&pointer, data, 0)");
     (void)cudaGetLastError();
-    return ck_fail(error, CK_BAD_VALUE, "cudaHostGetDevicePointer",
-                   "%p is no page-locked memory: take an array of cudakern.empty_pinned()", data);
+    return ck_fail(error, CK_BAD_VALUE, "%p is no page-locked memory: take an array of cudakern.empty_pinned()",
+                   data);
 }
 
 size_t ck_pinned_used(ck_runtime *runtime) {

@@ -32,7 +32,7 @@ static int create_kept(ck_device *device, ck_error *error) {
     if (device->kept != NULL && pthread_mutex_init(&device->kept->lock, NULL) == 0) return CK_OK;
     free(device->kept);
     device->kept = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the list of a device's free blocks");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the list of a device's free blocks");
 }
 
 static ck_block remove_block(struct ck_kept *kept, int i) { // lock held

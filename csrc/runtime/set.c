@@ -23,16 +23,16 @@ struct ck_set {
 
 static int check_table(const ck_set_table *table, const char *path, ck_error *error) {
     if (table == NULL)
-        return ck_fail(error, CK_BAD_VALUE, "dlsym", "%.500s is no set of kernels: it exports no cudakern_set", path);
+        return ck_fail(error, CK_BAD_VALUE, "%.500s is no set of kernels: it exports no cudakern_set", path);
     int version = table->abi;
     for (int i = 0; version == CK_ABI_VERSION && i < table->operation_count; i++) version = table->operations[i]->abi;
     if (version != CK_ABI_VERSION)
-        return ck_fail(error, CK_BAD_VALUE, "dlopen",
+        return ck_fail(error, CK_BAD_VALUE,
                        "%.500s was built for version %d of the kernels' interface, and this is version %d: build it "
                        "again",
                        path, version, CK_ABI_VERSION);
     if (strcmp(table->backend, backend_name()) != 0)
-        return ck_fail(error, CK_BAD_VALUE, "dlopen", "%.500s was built for backend %.20s, and this is %s", path,
+        return ck_fail(error, CK_BAD_VALUE, "%.500s was built for backend %.20s, and this is %s", path,
                        table->backend, backend_name());
     return CK_OK;
 }
@@ -44,7 +44,7 @@ static int make(void *library, const char *path, ck_set **made, ck_error *error)
     char *copy = set != NULL ? strdup(path) : NULL;
     if (copy == NULL) {
         free(set);
-        return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for the record of a set");
+        return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a set");
     }
     *set = (ck_set){copy, library, table, NULL};
     *made = set;
@@ -71,8 +71,7 @@ int ck_set_load(ck_runtime *runtime, const char *path, ck_set **loaded, ck_error
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const char *why = dlerror();
-        return ck_fail(error, CK_BAD_VALUE, "dlopen", "the set of kernels cannot be loaded: %.1000s",
-                       why != NULL ? why : path);
+        return ck_fail(error, CK_BAD_VALUE, "the set of kernels cannot be loaded: %.1000s", why != NULL ? why : path);
     }
     if (make(library, path, loaded, error) != CK_OK) {
         dlclose(library);
@@ -112,7 +111,7 @@ const ck_operation *ck_set_operation(const ck_set *set, const char *name, ck_err
         if (strcmp(table->operations[i]->name, name) == 0) return table->operations[i];
     char known[800] = ""; // written only now: every call comes here
     for (int i = 0; i < table->operation_count; i++) add(known, sizeof known, table->operations[i]->name);
-    ck_fail(error, CK_BAD_VALUE, "operation", "There is no operation '%.64s'. There are %s", name, known);
+    ck_fail(error, CK_BAD_VALUE, "There is no operation '%.64s'. There are %s", name, known);
     return NULL;
 }
 
@@ -122,7 +121,6 @@ const ck_set_kernel *ck_set_kernel_of(const ck_set *set, const char *name, ck_er
         if (strcmp(table->kernels[i].name, name) == 0) return &table->kernels[i];
     char known[800] = "";
     for (int i = 0; i < table->kernel_count; i++) add(known, sizeof known, table->kernels[i].name);
-    ck_fail(error, CK_BAD_VALUE, "kernel", "%.500s has no kernel '%.64s'. It has %s", set->path, name,
-            *known ? known : "none");
+    ck_fail(error, CK_BAD_VALUE, "%.500s has no kernel '%.64s'. It has %s", set->path, name, *known ? known : "none");
     return NULL;
 }

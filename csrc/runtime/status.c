@@ -33,10 +33,9 @@ cudaError_t ck_injected_fault(const char *call) {
     return (cudaError_t)atomic_load(&fault_code);
 }
 
-int ck_fail(ck_error *error, int code, const char *call, const char *format, ...) {
+int ck_fail(ck_error *error, int code, const char *format, ...) {
     if (error->code != CK_OK) return code;
     error->code = code;
-    snprintf(error->call, sizeof error->call, "%s", call ? call : "");
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
@@ -92,7 +91,7 @@ int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
                      "a child of fork() cannot use CUDA once its parent has: start such a process by spawn");
     }
     fault_given = 0;
-    return ck_fail(error, (int)code, call, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,
+    return ck_fail(error, (int)code, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,
                    cudaGetErrorString(code), *detail ? ": " : "", detail, call,
                    lost ? ". The device's context is lost for this process, and every further call on it will fail: "
                           "restart the process"

@@ -26,7 +26,6 @@ enum {
 
 typedef struct ck_error {
     int code;           // CK_OK until something failed
-    char call[96];      // the runtime call as written in the source, or the kernel's name
     char message[2048]; // what was given, what is allowed, what to do
     size_t bytes;       // allocation that failed: the size asked for
     size_t bytes_free;  // and what was free
@@ -36,12 +35,11 @@ typedef struct ck_error {
 static inline void ck_error_clear(ck_error *error) {
     error->code = CK_OK;
     error->bytes = error->bytes_free = 0;
-    error->call[0] = error->message[0] = '\0';
+    error->message[0] = '\0';
 }
 
 // Writes the message (printf style) unless an earlier failure is there already; returns `code`.
-CK_EXPORTED int ck_fail(ck_error *error, int code, const char *call, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+CK_EXPORTED int ck_fail(ck_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Turns a cudaError_t into a filled ck_error: name, description, and what the backend knows beyond the code.
 CK_EXPORTED int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call);

@@ -20,7 +20,7 @@ int ck_stream_acquire(ck_runtime *runtime, ck_device *device, ck_stream **acquir
     ck_unlock(runtime);
     if (stream == NULL) {
         stream = calloc(1, sizeof *stream);
-        if (stream == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a stream's record");
+        if (stream == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for a stream's record");
         int status = create(stream, error);
         if (status != CK_OK) {
             ck_stream_destroy(stream);
@@ -55,7 +55,7 @@ void ck_stream_destroy(ck_stream *stream) {
 // Waits are guarded like calls of CUDA: their failure is where a kernel's failure shows.
 static int judge(int code, const char *what, ck_error *error) {
     if (code == (int)cudaSuccess) return CK_OK;
-    if (code == BACKEND_INTERRUPTED) return ck_fail(error, CK_INTERRUPTED, what, "interrupted while %s", what);
+    if (code == BACKEND_INTERRUPTED) return ck_fail(error, CK_INTERRUPTED, "interrupted while %s", what);
     return ck_fail_cuda(error, (cudaError_t)code, what);
 }
 
@@ -103,7 +103,7 @@ int ck_stream_check(cudaStream_t stream, ck_error *error) {
     const uintptr_t handle = (uintptr_t)stream;
     if (handle <= 2 || (handle >= 4096 && handle % sizeof(void *) == 0 && handle <= INTPTR_MAX)) return CK_OK;
     return ck_fail(
-        error, CK_BAD_VALUE, "stream",
+        error, CK_BAD_VALUE,
         "%lld is no stream. A stream is 0 or 1 (the default stream), 2 (the thread's own) or the handle of "
         "one (a cudaStream_t, as cudakern.Stream, PyTorch's .cuda_stream or CuPy's .ptr give it)",
         (long long)(intptr_t)handle);

@@ -25,7 +25,7 @@ static int use_of(ck_runtime *runtime, const void *address, ck_symbol_use **foun
     while (use != NULL && use->address != address) use = use->next;
     if (use == NULL) {
         use = calloc(1, sizeof *use);
-        if (use == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a symbol's record");
+        if (use == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for a symbol's record");
         use->address = address;
         use->next = runtime->symbols;
         runtime->symbols = use;
@@ -53,7 +53,7 @@ static int fill(ck_held *held, void *address, size_t room, ck_error *error) { //
     const int64_t bytes = ck_view_bytes(view);
     ck_symbol_use *use = NULL;
     if (bytes > (int64_t)room || !ck_view_is_contiguous(view))
-        return ck_fail(error, CK_BAD_VALUE, "constant memory",
+        return ck_fail(error, CK_BAD_VALUE,
                        "operand %d is %lld bytes%s, and the row's __constant__ variable takes %zu without gaps",
                        held->binding->view, (long long)bytes, ck_view_is_contiguous(view) ? "" : ", with gaps", room);
     CK_TRY(use_of(held->runtime, address, &use, error));

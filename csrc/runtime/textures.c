@@ -44,7 +44,7 @@ int ck_textures_create(ck_device *device, ck_error *error) {
     if (device->textures != NULL && pthread_mutex_init(&device->textures->lock, NULL) == 0) return CK_OK;
     free(device->textures);
     device->textures = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "calloc", "no memory for a device's list of textures");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for a device's list of textures");
 }
 
 // --- one texture -------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ static int channels_of(int dtype, int count, struct cudaChannelFormatDesc *chann
     case CK_UINT16:
     case CK_UINT32: kind = cudaChannelFormatKindUnsigned; break;
     default:
-        return ck_fail(error, CK_NOT_SUPPORTED, "texture",
+        return ck_fail(error, CK_NOT_SUPPORTED,
                        "a texture has no elements of %s: floats of 16 and 32 bits and integers up to 32 bits",
                        ck_dtype_name(dtype));
     }
@@ -210,7 +210,7 @@ static int acquire(ck_device *device, const ck_texture *wanted, cudaStream_t str
     for (ck_texture *surplus; (surplus = take_surplus(textures, wanted->bytes)) != NULL;)
         CK_TRY(destroy(device, surplus, error));
     ck_texture *made = malloc(sizeof *made);
-    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "malloc", "no memory for the record of a texture");
+    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a texture");
     *made = *wanted;
     if (make(device, made, error) != CK_OK) {
         destroy(device, made, error);
@@ -251,9 +251,8 @@ int ck_texture_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
     const int axes = view->ndim - (asked->channels > 0);
     ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = axes}, *texture;
     if (axes < 1 || axes > 3 || ck_view_is_empty(view))
-        return ck_fail(error, CK_BAD_VALUE, "texture",
-                       "operand %d has %d axes%s: a texture has 1 to 3, none of them empty", held->binding->view,
-                       axes, ck_view_is_empty(view) ? ", one of length 0" : "");
+        return ck_fail(error, CK_BAD_VALUE, "operand %d has %d axes%s: a texture has 1 to 3, none of them empty",
+                       held->binding->view, axes, ck_view_is_empty(view) ? ", one of length 0" : "");
     wanted.extent.width = (size_t)view->shape[axes - 1];
     wanted.extent.height = axes > 1 ? (size_t)view->shape[axes - 2] : 0;
     wanted.extent.depth = axes > 2 ? (size_t)view->shape[0] : 0;

@@ -47,8 +47,7 @@ static int is_swapped(const ck_view *view) {
 static int check_same(const ck_view *to, const ck_view *from, int types, const char *what, ck_error *error) {
     const int same = ck_view_same_shape(to, from) && (!types || to->dtype == from->dtype);
     return same ? CK_OK
-                : ck_fail(error, CK_BAD_VALUE, what, "%s needs arrays of one shape%s", what,
-                          types ? " and one type" : "");
+                : ck_fail(error, CK_BAD_VALUE, "%s needs arrays of one shape%s", what, types ? " and one type" : "");
 }
 
 // Where each element of one is the other's at the same place, a copy reads it before it writes it.
@@ -273,7 +272,7 @@ static int copy_across(ck_runtime *runtime, const ck_array *to, const ck_array *
     CK_TRY(ck_memory_check(from->memory, error));
     if (to->view.dtype != from->view.dtype)
         return ck_fail(
-            error, CK_BAD_TYPE, "copy",
+            error, CK_BAD_TYPE,
             "a copy from device %d to device %d keeps the type: %s is not %s. Convert on one of them first: "
             "x.astype('%s')",
             ck_memory_device(from->memory), ck_memory_device(to->memory), ck_dtype_name(from->view.dtype),

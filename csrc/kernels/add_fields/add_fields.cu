@@ -19,10 +19,10 @@ int64_t structs(const ck_call *call) {
 int plan_array_of_structs(const ck_call *call, ck_plan *plan, ck_error *error) {
     for (int i = 0; i < call->view_count; ++i)
         if (call->views[i].ndim != 2 || call->views[i].shape[1] != 4)
-            return ck_fail(error, CK_BAD_VALUE, "add_fields", "array %d: its shape is (n, 4), a row a struct", i);
-    CK_TRY(check_same_elements(call, "add_fields", error));
+            return ck_fail(error, CK_BAD_VALUE, "array %d: its shape is (n, 4), a row a struct", i);
+    CK_TRY(check_same_elements(call, error));
     const int64_t threads = call->parameters[0];
-    return plan_row(call, plan, error, "add_fields", divide_up(structs(call), threads), threads);
+    return plan_row(call, plan, error, divide_up(structs(call), threads), threads);
 }
 constexpr auto plan_aligned_structs = plan_array_of_structs;
 

@@ -18,8 +18,8 @@ int64_t tiles(const ck_call *call) {
 }
 
 int plan_words(const ck_call *call, ck_plan *plan, ck_error *error, int64_t distance) {
-    CK_TRY(plan_row(call, plan, error, "bank_conflicts", tiles(call), THREADS));
-    CK_TRY(check_result_length(call, "bank_conflicts", product(tiles(call), THREADS), error));
+    CK_TRY(plan_row(call, plan, error, tiles(call), THREADS));
+    CK_TRY(check_result_length(call, product(tiles(call), THREADS), error));
     plan->shared_bytes = ((LANES - 1) * distance + 1) * sizeof(uint32_t);
     plan->clock_blocks = plan->grid[0];
     return CK_OK;

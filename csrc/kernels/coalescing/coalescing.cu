@@ -18,8 +18,8 @@ int64_t picked(int64_t n, int64_t offset, int64_t stride) {
 
 int plan_elementwise(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t count = picked(elements_of(call->views[0]), call->parameters[1], call->parameters[2]);
-    CK_TRY(check_result_length(call, "coalescing", count, error));
-    return plan_row(call, plan, error, "coalescing", divide_up(count, call->parameters[0]), call->parameters[0]);
+    CK_TRY(check_result_length(call, count, error));
+    return plan_row(call, plan, error, divide_up(count, call->parameters[0]), call->parameters[0]);
 }
 
 // Elements are only carried: their size is all that counts.

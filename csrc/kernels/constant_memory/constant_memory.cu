@@ -20,14 +20,13 @@ enum { INDEX, THREADS }; // parameters
 int plan_table(const ck_call *call, ck_plan *plan, ck_error *error, int64_t least, int64_t most) {
     const int64_t n = length(call), numbers = elements_of(call->views[1]);
     if (elements_of(call->views[2]) != n)
-        return ck_fail(error, CK_BAD_VALUE, "constant_memory", "x has %lld elements, and the result has %lld",
-                       static_cast<long long>(n), static_cast<long long>(elements_of(call->views[2])));
+        return ck_fail(error, CK_BAD_VALUE, "x has %lld elements, and the result has %lld", static_cast<long long>(n),
+                       static_cast<long long>(elements_of(call->views[2])));
     if (numbers < least || numbers > most)
-        return ck_fail(error, CK_BAD_VALUE, "constant_memory",
-                       "the table has %lld numbers: this variant takes %lld to %lld", static_cast<long long>(numbers),
-                       static_cast<long long>(least), static_cast<long long>(most));
+        return ck_fail(error, CK_BAD_VALUE, "the table has %lld numbers: this variant takes %lld to %lld",
+                       static_cast<long long>(numbers), static_cast<long long>(least), static_cast<long long>(most));
     const int64_t threads = call->parameters[THREADS];
-    return plan_row(call, plan, error, "constant_memory", divide_up(n, threads), threads);
+    return plan_row(call, plan, error, divide_up(n, threads), threads);
 }
 
 int plan_literal(const ck_call *call, ck_plan *plan, ck_error *error) {

@@ -9,8 +9,8 @@ namespace divergence {
 namespace {
 
 int plan_branches(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(check_same_elements(call, "divergence", error));
-    return plan_row(call, plan, error, "divergence", divide_up(length(call), THREADS), THREADS);
+    CK_TRY(check_same_elements(call, error));
+    return plan_row(call, plan, error, divide_up(length(call), THREADS), THREADS);
 }
 
 RUN(branches, with_only<uint32_t>, branches, input<T>(call, 0), output<T>(call), length(call),

@@ -1,6 +1,5 @@
 // exclusive_scan: the sum of all elements before each one. Begin with serial.cuh and follow the table at the end of
 // launches.cuh.
-#define SCAN_NAME      "exclusive_scan"
 #define SCAN_EXCLUSIVE true
 #include "launches.cuh"
 

@@ -1,5 +1,5 @@
 // The launches of the scans and their table. exclusive_scan.cu and inclusive_scan.cu include it, each with its own
-// SCAN_NAME and SCAN_EXCLUSIVE: the kernels are the same, with and without the own element.
+// SCAN_EXCLUSIVE: the kernels are the same, with and without the own element.
 #include "serial.cuh"
 #include "block_chunks.cuh"
 #include "blocks.cuh"
@@ -31,8 +31,8 @@ template <typename Visit> int with_every_type(const ck_call *call, ck_error *err
 // --- plans
 
 int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
-    CK_TRY(check_same_elements(call, SCAN_NAME, error));
-    return plan_row(call, plan, error, SCAN_NAME, blocks, threads);
+    CK_TRY(check_same_elements(call, error));
+    return plan_row(call, plan, error, blocks, threads);
 }
 
 int plan_serial(const ck_call *call, ck_plan *plan, ck_error *error) {

@@ -13,9 +13,9 @@ namespace {
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t threads = call->parameters[0];
     if (elements_of(call->views[1]) != 2)
-        return ck_fail(error, CK_BAD_VALUE, "extent", "the result is the smallest and the largest, not %lld numbers",
+        return ck_fail(error, CK_BAD_VALUE, "the result is the smallest and the largest, not %lld numbers",
                        static_cast<long long>(elements_of(call->views[1])));
-    CK_TRY(plan_row(call, plan, error, "extent", blocks_for_chip(call, length(call), threads), threads));
+    CK_TRY(plan_row(call, plan, error, blocks_for_chip(call, length(call), threads), threads));
     plan->workspace_bytes = plan->grid[0] * sizeof(range<uint64_t>);
     return CK_OK;
 }

@@ -24,15 +24,15 @@ int64_t pixels(const ck_call *call) {
 int check_shapes(const ck_call *call, ck_error *error) {
     const ck_view &image = call->views[0], &gray = call->views[1];
     if (image.ndim != 3 || (image.shape[2] != 3 && image.shape[2] != 4))
-        return ck_fail(error, CK_BAD_VALUE, "grayscale", "a picture is (height, width, 3) or (height, width, 4)");
+        return ck_fail(error, CK_BAD_VALUE, "a picture is (height, width, 3) or (height, width, 4)");
     if (gray.ndim != 2 || gray.shape[0] != image.shape[0] || gray.shape[1] != image.shape[1])
-        return ck_fail(error, CK_BAD_VALUE, "grayscale", "the gray picture has the picture's height and width");
+        return ck_fail(error, CK_BAD_VALUE, "the gray picture has the picture's height and width");
     return CK_OK;
 }
 
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
     CK_TRY(check_shapes(call, error));
-    CK_TRY(plan_row(call, plan, error, "grayscale", blocks, call->parameters[0]));
+    CK_TRY(plan_row(call, plan, error, blocks, call->parameters[0]));
     for (int i = 0; i < call->view_count; ++i) plan->layout[i].contiguous = 0;
     return CK_OK;
 }

@@ -1,6 +1,5 @@
 // inclusive_scan: the sum of all elements up to each one, itself among them. Kernels, launches and table are those of
 // exclusive_scan: begin with ../exclusive_scan/serial.cuh.
-#define SCAN_NAME      "inclusive_scan"
 #define SCAN_EXCLUSIVE false
 #include "../exclusive_scan/launches.cuh"
 

@@ -29,13 +29,13 @@ int plan_points(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view *views = call->views;
     if (places(call) < 1 || elements_of(views[FP]) != places(call) || elements_of(views[LEFT]) != 1 ||
         elements_of(views[RIGHT]) != 1 || elements_of(views[RESULT]) != points(call))
-        return ck_fail(error, CK_BAD_VALUE, "interp",
+        return ck_fail(error, CK_BAD_VALUE,
                        "%lld points for %lld results, a table of %lld and %lld values: a result a point, and as many "
                        "values as places, at least one; left and right are one number each",
                        static_cast<long long>(points(call)), static_cast<long long>(elements_of(views[RESULT])),
                        static_cast<long long>(places(call)), static_cast<long long>(elements_of(views[FP])));
     const int64_t threads = call->parameters[0];
-    return plan_row(call, plan, error, "interp", blocks_for_chip(call, points(call), threads), threads);
+    return plan_row(call, plan, error, blocks_for_chip(call, points(call), threads), threads);
 }
 
 int plan_global_memory(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -47,7 +47,7 @@ int plan_shared(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto most = static_cast<int64_t>(call->limits->shared_per_block_optin);
     const auto item = static_cast<int64_t>(ck_dtype_size(call->types.input));
     if (places(call) > most / (2 * item))
-        return ck_fail(error, CK_BAD_VALUE, "interp",
+        return ck_fail(error, CK_BAD_VALUE,
                        "a table of %lld points takes %lld bytes of shared memory, and a block has at most %lld: %lld "
                        "points of this type. variant=\"global_memory\" takes any length",
                        static_cast<long long>(places(call)), static_cast<long long>(product(places(call), 2 * item)),
@@ -60,7 +60,7 @@ int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_points(call, plan, error));
     const auto most = static_cast<int64_t>(CONSTANT_BYTES / ck_dtype_size(call->types.input));
     if (places(call) > most)
-        return ck_fail(error, CK_BAD_VALUE, "interp",
+        return ck_fail(error, CK_BAD_VALUE,
                        "a table of %lld points: constant memory holds up to %lld of this type. "
                        "variant=\"global_memory\" takes any length",
                        static_cast<long long>(places(call)), static_cast<long long>(most));
@@ -72,7 +72,7 @@ int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
 int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_points(call, plan, error));
     if (places(call) > TEXTURE_ROW)
-        return ck_fail(error, CK_BAD_VALUE, "interp",
+        return ck_fail(error, CK_BAD_VALUE,
                        "a table of %lld points: a texture holds up to %d. variant=\"global_memory\" takes any length",
                        static_cast<long long>(places(call)), TEXTURE_ROW);
     plan->bindings[0] =

@@ -17,9 +17,9 @@ namespace {
 enum { FUNCTION, REPEATS, THREADS }; // parameters
 
 int plan_full(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(check_same_elements(call, "intrinsics", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t threads = call->parameters[THREADS];
-    return plan_row(call, plan, error, "intrinsics", divide_up(length(call), threads), threads);
+    return plan_row(call, plan, error, divide_up(length(call), threads), threads);
 }
 #define plan_fast plan_full
 

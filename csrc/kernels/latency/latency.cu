@@ -13,10 +13,10 @@ namespace latency {
 namespace {
 
 int plan_elements(const ck_call *call, ck_plan *plan, ck_error *error, int64_t elements) {
-    CK_TRY(check_same_elements(call, "latency", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t threads = call->parameters[0];
     const int64_t useful = divide_up(divide_up(length(call), elements), threads);
-    return plan_row(call, plan, error, "latency", smaller(call->parameters[1], useful), threads);
+    return plan_row(call, plan, error, smaller(call->parameters[1], useful), threads);
 }
 
 int plan_late(const ck_call *call, ck_plan *plan, ck_error *error) {

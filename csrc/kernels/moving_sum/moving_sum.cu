@@ -26,12 +26,12 @@ int64_t columns_of(const ck_call *call) {
 int plan_pieces(const ck_call *call, ck_plan *plan, ck_error *error) {
     for (int i = 0; i < call->view_count; ++i)
         if (call->views[i].ndim != 2)
-            return ck_fail(error, CK_BAD_VALUE, "moving_sum", "array %d has %d axes: rows and columns are two", i,
+            return ck_fail(error, CK_BAD_VALUE, "array %d has %d axes: rows and columns are two", i,
                            call->views[i].ndim);
-    CK_TRY(check_same_elements(call, "moving_sum", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t threads = call->parameters[THREADS_AT], window = call->parameters[WINDOW_AT];
     const int64_t abreast = divide_up(columns_of(call), threads > 0 ? threads : 1);
-    return plan_row(call, plan, error, "moving_sum", product(abreast, divide_up(rows_of(call), 8 * window)), threads);
+    return plan_row(call, plan, error, product(abreast, divide_up(rows_of(call), 8 * window)), threads);
 }
 
 #define plan_runtime_index      plan_pieces
@@ -43,7 +43,7 @@ int plan_shared_array(const ck_call *call, ck_plan *plan, ck_error *error) {
     plan->shared_bytes =
         static_cast<size_t>(call->parameters[WINDOW_AT]) * plan->block[0] * ck_dtype_size(call->types.input);
     if (plan->shared_bytes > call->limits->shared_per_block_optin)
-        return ck_fail(error, CK_BAD_VALUE, "moving_sum",
+        return ck_fail(error, CK_BAD_VALUE,
                        "threads=%u and window=%d need %zu bytes of shared memory a block, and this device has %zu: "
                        "take fewer threads",
                        plan->block[0], static_cast<int>(call->parameters[WINDOW_AT]), plan->shared_bytes,

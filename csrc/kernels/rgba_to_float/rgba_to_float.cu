@@ -22,12 +22,12 @@ int64_t pixels(const ck_call *call) {
 int plan_pixels(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view &image = call->views[0];
     if (image.ndim != 3 || image.shape[2] != CHANNELS)
-        return ck_fail(error, CK_BAD_VALUE, "rgba_to_float",
+        return ck_fail(error, CK_BAD_VALUE,
                        "an image of %d axes, the last of length %lld: it must be (rows, columns, 4)", image.ndim,
                        static_cast<long long>(image.ndim > 0 ? image.shape[image.ndim - 1] : 0));
-    CK_TRY(check_same_elements(call, "rgba_to_float", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t threads = call->parameters[0];
-    return plan_row(call, plan, error, "rgba_to_float", blocks_for_chip(call, pixels(call), threads), threads);
+    return plan_row(call, plan, error, blocks_for_chip(call, pixels(call), threads), threads);
 }
 
 int plan_bytes(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -42,7 +42,7 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view &image = call->views[0];
     if (image.shape[0] > ROWS_MOST || image.shape[1] > COLUMNS_MOST)
         return ck_fail(
-            error, CK_BAD_VALUE, "rgba_to_float",
+            error, CK_BAD_VALUE,
             "an image of %lld x %lld: a texture has up to %d rows and %d columns. variant=\"packed\" takes "
             "any image",
             static_cast<long long>(image.shape[0]), static_cast<long long>(image.shape[1]), ROWS_MOST, COLUMNS_MOST);

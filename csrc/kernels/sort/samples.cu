@@ -20,11 +20,11 @@ int enqueue_sample_sort_of(const ck_call *call, const ck_context *context, works
 enum { SCATTER_STATIC_BYTES = 128 };
 
 template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(check_same_elements(call, "sort", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t n = length(call);
     const sample_shape shape(n, call->parameters[0]);
     const int64_t tiles = divide_up(n, TILE_KEYS);
-    CK_TRY(plan_row(call, plan, error, "sort", shape.leaves > tiles ? shape.leaves : tiles, TILE_THREADS));
+    CK_TRY(plan_row(call, plan, error, shape.leaves > tiles ? shape.leaves : tiles, TILE_THREADS));
     workspace_cursor space = {nullptr};
     CK_TRY(enqueue_sample_sort_of<Search>(call, nullptr, &space, error));
     plan->workspace_bytes = static_cast<size_t>(space.used);
@@ -33,7 +33,7 @@ template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, 
     plan->shared_bytes = scatter_shared_bytes(Search::words(shape.bins), 2 * shape.bins);
     if (plan->shared_bytes + SCATTER_STATIC_BYTES > call->limits->shared_per_block_optin)
         return ck_fail(
-            error, CK_BAD_VALUE, "sort",
+            error, CK_BAD_VALUE,
             "%d bins a level take %zu bytes of shared memory, and a block on this device has %zu: bins=64 is "
             "fewer, and more levels",
             shape.bins, plan->shared_bytes, call->limits->shared_per_block_optin);

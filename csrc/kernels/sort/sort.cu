@@ -27,8 +27,8 @@ enum { MERGE_SHARED_BYTES = 4096 };
 
 // `copies` of the keys: the keys themselves and the work lists.
 int plan_lists(const ck_call *call, ck_plan *plan, ck_error *error, int copies) {
-    CK_TRY(check_same_elements(call, "sort", error));
-    CK_TRY(plan_row(call, plan, error, "sort", 1, call->parameters[0]));
+    CK_TRY(check_same_elements(call, error));
+    CK_TRY(plan_row(call, plan, error, 1, call->parameters[0]));
     const int64_t bytes = product(length(call), copies * static_cast<int64_t>(sizeof(uint32_t)));
     if (call->parameters[1] == GLOBAL) {
         plan->workspace_bytes = static_cast<size_t>(bytes);
@@ -37,7 +37,7 @@ int plan_lists(const ck_call *call, ck_plan *plan, ck_error *error, int copies) 
     const int64_t room = static_cast<int64_t>(call->limits->shared_per_block_optin) - MERGE_SHARED_BYTES;
     if (bytes > room)
         return ck_fail(
-            error, CK_BAD_VALUE, "sort",
+            error, CK_BAD_VALUE,
             "memory='shared': %lld keys and their work lists take %lld bytes, and a block on this device has "
             "%lld for them, which is %lld keys. memory='global' takes any length",
             static_cast<long long>(length(call)), static_cast<long long>(bytes), static_cast<long long>(room),
@@ -58,9 +58,9 @@ constexpr auto plan_merge_atomic_min = plan_merge_serial, plan_merge_reduction =
 // --- many blocks, a piece each
 
 int plan_many_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(check_same_elements(call, "sort", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t n = length(call), piece = call->parameters[1], pieces = divide_up(n, piece);
-    CK_TRY(plan_row(call, plan, error, "sort", pieces, call->parameters[0]));
+    CK_TRY(plan_row(call, plan, error, pieces, call->parameters[0]));
     plan->shared_bytes = 2 * static_cast<size_t>(piece) * sizeof(uint32_t);
     const int64_t buffers = smaller(pieces, 3) - 1;
     if (buffers > 0) plan->workspace_bytes = static_cast<size_t>(product(n, buffers * static_cast<int64_t>(4)));
@@ -110,9 +110,9 @@ template <typename Code> int library_failed(Code code, ck_error *error) {
 enum { LIBRARY_ALIGNED = 256 };
 
 int plan_cub(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(check_same_elements(call, "sort", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t n = length(call), elements = product(n, sizeof(float));
-    CK_TRY(plan_row(call, plan, error, "sort", blocks_for_chip(call, n, ROTATE_THREADS), ROTATE_THREADS));
+    CK_TRY(plan_row(call, plan, error, blocks_for_chip(call, n, ROTATE_THREADS), ROTATE_THREADS));
     size_t bytes = 0;
     CK_TRY(library_failed(library_sort_bytes(library_type(call), n, &bytes), error));
     if (bytes < static_cast<size_t>(elements)) bytes = static_cast<size_t>(elements);

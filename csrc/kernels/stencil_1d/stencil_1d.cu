@@ -24,8 +24,8 @@ int64_t threads(const ck_call *call) {
 }
 
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t results) {
-    CK_TRY(check_same_elements(call, "stencil_1d", error));
-    return plan_row(call, plan, error, "stencil_1d", divide_up(length(call), results), threads(call));
+    CK_TRY(check_same_elements(call, error));
+    return plan_row(call, plan, error, divide_up(length(call), results), threads(call));
 }
 
 // A tile of a block, of numbers as they are computed with, and its halos. The widest fits every device.

@@ -31,16 +31,14 @@ namespace {
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
     *plan = ck_plan{};
     if (elements_of(call->views[1]) != 1)
-        return ck_fail(error, CK_BAD_VALUE, "sum_of_squares", "the result is one element, and the output has %lld",
+        return ck_fail(error, CK_BAD_VALUE, "the result is one element, and the output has %lld",
                        static_cast<long long>(elements_of(call->views[1])));
     if (threads < 1 || threads > call->limits->max_threads_per_block)
-        return ck_fail(error, CK_BAD_VALUE, "sum_of_squares",
-                       "threads=%lld: a block on this device has 1 to %d threads", static_cast<long long>(threads),
-                       call->limits->max_threads_per_block);
+        return ck_fail(error, CK_BAD_VALUE, "threads=%lld: a block on this device has 1 to %d threads",
+                       static_cast<long long>(threads), call->limits->max_threads_per_block);
     if (blocks < 1 || blocks > call->limits->max_grid[0])
-        return ck_fail(error, CK_BAD_VALUE, "sum_of_squares",
-                       "blocks=%lld: a grid on this device has 1 to %lld blocks", static_cast<long long>(blocks),
-                       static_cast<long long>(call->limits->max_grid[0]));
+        return ck_fail(error, CK_BAD_VALUE, "blocks=%lld: a grid on this device has 1 to %lld blocks",
+                       static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     plan->grid[0] = static_cast<unsigned>(blocks);
     plan->block[0] = static_cast<unsigned>(threads);
     plan->grid[1] = plan->grid[2] = plan->block[1] = plan->block[2] = 1;

@@ -20,7 +20,7 @@ CK_RUN(cooperative) {
                            &resident, kernel, static_cast<int>(plan->block[0]), plan->shared_bytes));
         const long long most = static_cast<long long>(resident) * call->limits->multiprocessors;
         if (plan->grid[0] > most)
-            return ck_fail(error, CK_BAD_VALUE, "cooperative",
+            return ck_fail(error, CK_BAD_VALUE,
                            "blocks=%u: all must be resident at once, and this device holds %lld blocks of %u threads",
                            plan->grid[0], most, plan->block[0]);
         return ck_launch_cooperative(context, error, "cooperative", kernel, ck_dim3(plan->grid), ck_dim3(plan->block),

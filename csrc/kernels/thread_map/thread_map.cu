@@ -27,10 +27,10 @@ int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int axes = array.ndim;
     if (axes < 1 || axes > 3 || numbers.ndim != 2 * axes)
         return ck_fail(
-            error, CK_BAD_VALUE, "thread_map",
+            error, CK_BAD_VALUE,
             "the array has %d axes and the numbers %d: it takes 1 to 3, and twice as many for grid and block", axes,
             numbers.ndim);
-    CK_TRY(check_result_length(call, "thread_map", elements_of(array), error));
+    CK_TRY(check_result_length(call, elements_of(array), error));
     int64_t threads = 1;
     const bool none = elements_of(numbers) == 0;
     for (int i = 0; i < 3; ++i) {
@@ -40,7 +40,7 @@ int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
         if (blocks > call->limits->max_grid[i] || length > LONGEST_BLOCK[i] ||
             threads > call->limits->max_threads_per_block)
             return ck_fail(
-                error, CK_BAD_VALUE, "thread_map",
+                error, CK_BAD_VALUE,
                 "%lld blocks of %lld threads along %c: this device takes %lld blocks and %lld threads there, "
                 "and %d threads a block",
                 static_cast<long long>(blocks), static_cast<long long>(length), "xyz"[i],

@@ -10,9 +10,9 @@ namespace unpack_bytes {
 namespace {
 
 int plan_each(const ck_call *call, ck_plan *plan, ck_error *error, int64_t width) {
-    CK_TRY(check_same_elements(call, "unpack_bytes", error));
+    CK_TRY(check_same_elements(call, error));
     const int64_t n = elements_of(call->views[0]), threads = call->parameters[0];
-    return plan_row(call, plan, error, "unpack_bytes", divide_up(divide_up(n, width), threads), threads);
+    return plan_row(call, plan, error, divide_up(divide_up(n, width), threads), threads);
 }
 
 int plan_bytes(const ck_call *call, ck_plan *plan, ck_error *error) {

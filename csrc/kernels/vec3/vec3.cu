@@ -20,10 +20,10 @@ int64_t vectors(const ck_call *call) {
 
 int plan_array_of_structs(const ck_call *call, ck_plan *plan, ck_error *error) {
     if (call->views[0].ndim != 2 || call->views[0].shape[1] != 3)
-        return ck_fail(error, CK_BAD_VALUE, "vec3", "the vectors' shape is (n, 3): two axes, the last one of 3");
-    CK_TRY(check_result_length(call, "vec3", vectors(call), error));
+        return ck_fail(error, CK_BAD_VALUE, "the vectors' shape is (n, 3): two axes, the last one of 3");
+    CK_TRY(check_result_length(call, vectors(call), error));
     const int64_t threads = call->parameters[0];
-    return plan_row(call, plan, error, "vec3", divide_up(vectors(call), threads), threads);
+    return plan_row(call, plan, error, divide_up(vectors(call), threads), threads);
 }
 
 int plan_aligned(const ck_call *call, ck_plan *plan, ck_error *error) {

@@ -13,8 +13,8 @@ namespace vector_add {
 namespace {
 
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
-    CK_TRY(check_same_elements(call, "vector_add", error));
-    return plan_row(call, plan, error, "vector_add", blocks, call->parameters[0]);
+    CK_TRY(check_same_elements(call, error));
+    return plan_row(call, plan, error, blocks, call->parameters[0]);
 }
 
 int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {

@@ -204,7 +204,7 @@ int convert_from(const ck_view *to, const ck_view *from, const movement &movemen
 int convert(const ck_view *to, const ck_view *from, const movement &movement, const ck_context *context,
             ck_error *error) {
     if (to->swapped || from->swapped)
-        return ck_fail(error, CK_NOT_SUPPORTED, "strided_convert",
+        return ck_fail(error, CK_NOT_SUPPORTED,
                        "%s to %s with swapped bytes: copy to this machine's byte order first",
                        ck_dtype_name(from->dtype), ck_dtype_name(to->dtype));
     switch (from->dtype) {
@@ -255,8 +255,7 @@ extern "C" int ck_strided_copy(const ck_view *to, const ck_view *from, const ck_
 
 extern "C" int ck_strided_fill(const ck_view *to, const void *value, const ck_context *context, ck_error *error) {
     using namespace strided;
-    if (to->swapped)
-        return ck_fail(error, CK_NOT_SUPPORTED, "strided_fill", "an array with swapped bytes cannot be filled");
+    if (to->swapped) return ck_fail(error, CK_NOT_SUPPORTED, "an array with swapped bytes cannot be filled");
     const movement movement = movement_of(to, to, true, false); // from itself: no other array limits the word
     if (elements(movement.shape) == 0) return CK_OK;
     return fill(to, static_cast<const char *>(value), movement, context, error);
