@@ -29,10 +29,10 @@
 
 // And back: ck_dtype_of<float> is CK_FLOAT32; -1 for a type that arrays do not have.
 template <int DTYPE> struct ck_element_of;
-template <typename T> constexpr int ck_dtype_of = -1;
+template <typename T> inline constexpr int ck_dtype_of = -1;
 #define CK_ELEMENT(code, element)                                                                                    \
     template <> struct ck_element_of<CK_##code> { using type = element; };                                           \
-    template <> constexpr int ck_dtype_of<element> = CK_##code;
+    template <> inline constexpr int ck_dtype_of<element> = CK_##code;
 CK_ELEMENTS(CK_ELEMENT)
 #undef CK_ELEMENT
 
