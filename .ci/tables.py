@@ -25,7 +25,7 @@ import records
 from cudakern import variants
 from cudakern._display import duration, figure
 from cudakern._operations import registry
-from cudakern.lab._retold import retold
+from cudakern.lab._by_name import experiments as lab_experiments
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
@@ -240,31 +240,21 @@ def draw(records, digest):
 
 
 def experiments():
-    """docs/experiments.md: what the documents say of each experiment, and what a GPU says today."""
+    """docs/experiments.md: what the documents say of each experiment, and what was measured on an H200."""
     path = RESULTS / "gpu_lab.json"
-    if not path.exists():  # (not measured yet: then there is no page either)
-        return None
     record = json.loads(path.read_text())
     lines = [
         "# What the documents say, and what a GPU says today",
         "",
         f"Every experiment of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
-        f"{record['nvcc']}), with the documents' claim beside it ([sources](sources.md) has the letters). Written by "
-        f"`.ci/tables.py` from [{path.name}](results/{path.name}), which has all figures: they are judged "
-        "by the experiments as they are now, which may say it in other words than on the day of the measurement. Do "
-        f"not edit it.{notice(path)}",
+        f"{record['nvcc']}), with the documents' claim beside it ([sources](sources.md) has the letters). All figures "
+        f"are in [{path.name}](results/{path.name}). Written by `.ci/tables.py` from the texts of the experiments' "
+        f"modules; do not edit it.{notice(path)}",
     ]
-    for name, found in sorted(record["experiments"].items()):
-        lines += ["", f"## {name}", "", found["title"] + ".", ""] if "title" in found else ["", f"## {name}", ""]
-        if "error" in found:
-            lines += [f"It failed: {found['error']}"]
-            continue
-        said = retold(found) or found
-        lines += [f"- **The documents:** {said['documents']}", f"- **Today:** {said['finding']}"]
-        if said.get("verdict"):  # (results from before there were verdicts have none)
-            lines += [f"- **So:** {said['verdict']}"]
-        if said is found:
-            lines += ["", "(In the words of the day of the measurement: today's ask for more than it kept.)"]
+    for name, experiment in lab_experiments().items():
+        module = sys.modules[experiment.__module__]
+        lines += ["", f"## {name}", "", f"- **The documents:** {module.DOCUMENTS}"]
+        lines += [f"- **On an H200:** {module.ON_AN_H200}"]
     return "\n".join(lines) + "\n"
 
 

@@ -207,8 +207,6 @@ def test_host_memory(backend, tmp_path):
     emulated = result.backend.emulated
     assert {row["clock"] for row in result.rows} == {"emulated" if emulated else "gpu"}
     assert all(row["ns"] >= 0 and row["gb_per_s"] > 0 for row in result.rows)
-    assert ("no link" in result.here) == emulated
-    assert result.finding in " ".join(repr(result).split())
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "host_memory"
     for wrong in ([], [3], [4096, 2**40]):
         with pytest.raises(ValueError, match="sizes="):
@@ -247,16 +245,12 @@ def test_overlap(backend, n, pieces, streams, work):
             assert all(long >= 0 for _, long in times)
     assert all(row["whole_ns"] > 0 for row in result.rows)
     assert ("several" in repr(result)) == (count > 1)
-    assert (f"in {count} streams" in result.finding) == (count > 1)
     assert result.title.startswith(f"{n:,} sine{'s' * (n > 1)} in {pieces} piece{'s' * (pieces > 1)}, ")
-    assert result.finding in " ".join(repr(result).split())
-    assert ("streams are real" in result.here) == result.backend.emulated
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "overlap"
 
 
 def test_overlap_has_a_picture(backend, tmp_path):
     result = lab.overlap(2000, pieces=3, streams=1, repeat=1)
-    assert "the second time: nothing can overlap there" in result.finding
     picture = result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000
     (legend,) = picture.legends
@@ -282,7 +276,6 @@ def test_streams_are_at_work_at_the_same_time():
         if together["several streams"]:
             break
     assert together["several streams"]
-    assert "with 0 of" not in result.finding
 
 
 def test_overlap_refuses(backend):

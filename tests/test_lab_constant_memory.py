@@ -127,8 +127,6 @@ def test_the_experiment(backend, tmp_path):
     emulated = result.backend.emulated
     assert {row["clock"] for row in result.rows} == {"emulated" if emulated else "gpu"}
     assert result[0]["times"] == (None if emulated else 1)
-    assert ("no constant cache" in result.here) == emulated
-    assert result.finding in " ".join(repr(result).split())
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "constant_memory"
     with pytest.raises(ValueError, match="n=0"):
         lab.constant_memory(0)

@@ -86,9 +86,6 @@ def test_the_experiment(backend, tmp_path):
     for name, where in (("__log2f", "x 0.5 to 2"), ("__logf", "x 0.5 to 2"), ("__tanf", "x -1.5 to 1.5")):
         assert found[name, where]["fast_ulp"] > 1000 > found[name, where]["full_ulp"]
     assert all(row["full_ulp"] <= 4.5 for row in result.rows)
-    assert result.finding in " ".join(repr(result).split())
-    assert "where expf and sinf stay within" in result.finding
-    assert ("builds the fast functions" in result.here) == emulated
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "intrinsics"
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000

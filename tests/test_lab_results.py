@@ -144,6 +144,20 @@ def is_time(column):
 
 
 @pytest.mark.parametrize("name", experiments())
+def test_texts_beside_the_figures(name, backend):
+    """They are the module's, whatever was measured; an emulated run says that its times are none of a GPU's."""
+    result = small(name)
+    module = sys.modules[experiments()[name].__module__]
+    assert (result.documents, result.on_an_h200) == (module.DOCUMENTS, module.ON_AN_H200)
+    shown = " ".join(repr(result).split())
+    assert f"Documents: {result.documents}. Recorded on an H200: {result.on_an_h200}" in shown
+    assert ("This run was emulated" in shown) == result.backend.emulated
+    assert {key: result.to_dict()[key] for key in ("documents", "on_an_h200", "note")} == {
+        key: getattr(result, key) for key in ("documents", "on_an_h200", "note")
+    }
+
+
+@pytest.mark.parametrize("name", experiments())
 def test_emulated_times_are_called_so(name):
     with cudakern.use_backend("emulator"):
         result = small(name)
@@ -152,8 +166,6 @@ def test_emulated_times_are_called_so(name):
         there = any(value is not None for value in result[column.key])
         emulated = (is_time(column) or column.timed) and there and name != "layouts"  # (the CPU's own are left there)
         assert heading == column.name + "\n(emulated)" * emulated
-    of_times = ("host_memory", "overlap", "sample_sort_stages", "timing")
-    assert result.finding.startswith("By emulated times: ") == (name in of_times)
     axes = " ".join(each.get_xlabel() + each.get_ylabel() for each in result.plot().axes)
     drawn = {"constant_memory", "host_memory", "overlap", "registers", "sample_sort_stages", "spilling", "timing"}
     assert ("(emulated)" in axes) == (name in drawn)
@@ -180,10 +192,10 @@ def test_a_chips_times_have_no_mark():
 
     columns = (Column("time", "ns", _display.duration, timed=True), Column("what", "what"))
     rows = ({"ns": 5.0, "what": "a", "cpu": True}, {"ns": None, "what": "b"})
-    result = Experiment("x", "x", Chip(here.name, here.device, here.why, here.native), columns, rows, "x.", "x")
+    result = Experiment("x", "x", Chip(here.name, here.device, here.why, here.native), columns, rows, "x", "x.")
     assert result.table().columns == ["time", "what"]
     assert result.table().rows == [["5 ns", "a"], ["-", "b"]]
-    emulated = dataclasses.replace(result, backend=here, here="x")
+    emulated = dataclasses.replace(result, backend=here)
     assert emulated.table().columns == ["time\n(emulated)", "what"]
     assert emulated.table().rows == [["5 ns (CPU's own)", "a"], ["-", "b"]]
     nothing = dataclasses.replace(emulated, rows=rows[1:])
@@ -193,7 +205,7 @@ def test_a_chips_times_have_no_mark():
 # --- pictures --------------------------------------------------------------------------------------------------------
 def test_lines_on_each_other_are_all_seen(backend):
     rows = [{"x": x, "y": x * (2 if who == "c" else 1), "who": who} for who in "abcd" for x in (1, 2)]
-    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x.", "x", here="x", draw=Lines(*"xyxy", "who"))
+    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw=Lines(*"xyxy", "who"))
     (axes,) = result.plot().axes
     assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "-", ":"]
     with cudakern.use_backend("emulator"):

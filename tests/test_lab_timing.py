@@ -28,8 +28,6 @@ def test_the_three_ways(backend, variant):
     assert of["copies"]["ns"] >= of["kernel"]["ns"]
     assert of["kernel"]["times"] == of["kernel"]["ns"] / max(of["blocks"]["ns"], 1)
     assert of["numpy"]["times"] is None
-    assert bool(result.here) == (backend == "emulator")
-    assert "order" not in result.here  # at a small size copies cost less than a call, which is not so on a chip
     for what in ("0.09 ms", "5,000 int32", "clock64", "waiting"):
         assert what in " ".join(repr(result).split())
     assert len(json.loads(json.dumps(result.to_dict()))["rows"]) == 9

