@@ -11,7 +11,7 @@ from .. import _display
 from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
-from ._experiment import Column, Experiment
+from ._experiment import Column, Experiment, documents
 from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
 from ._sizes import numbers, size
@@ -41,6 +41,7 @@ COLUMNS = (
 )
 
 
+@documents
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
 ) -> Experiment:
@@ -52,8 +53,7 @@ def bank_conflicts(
         Which: 1 to 32.
     n : int
         Words: a block for each 1024. One block shows it, since each block has its own shared memory and clock.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -61,14 +61,7 @@ def bank_conflicts(
         A row a form and stride: the wavefronts that a warp's request takes by the rule of banks, and the cycles that
         it took by the multiprocessor's clock.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        No strides, or others; ``n`` below 1; ``repeat`` below 1.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----
@@ -92,16 +85,8 @@ def bank_conflicts(
     base = rows[1]["cycles"]
     for row in rows:
         row["relative"] = None if row["cycles"] is None else row["cycles"] / base
-    return Experiment(
-        "bank_conflicts",
-        f"bank_conflicts: {REQUESTS:,} requests a block, 4-byte words",
-        here,
-        COLUMNS,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = f"bank_conflicts: {REQUESTS:,} requests a block, 4-byte words"
+    return Experiment("bank_conflicts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _row(form: str, stride: int, x: Any, repeat: int | None) -> dict[str, Any]:

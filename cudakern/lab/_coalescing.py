@@ -12,7 +12,7 @@ from .._creation import zeros
 from .._dtypes import itemsize
 from .._operations._experiments import coalescing as slices
 from .._operations._experiments import unpack_bytes, vec3
-from ._experiment import Column, Experiment, counted, percent
+from ._experiment import Column, Experiment, counted, documents, percent
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
 from ._sizes import size
@@ -62,6 +62,7 @@ class _Case:
     bytes: float  #: that are wanted in all, read and written
 
 
+@documents
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """What a warp's loads touch, and how fast they come.
 
@@ -69,8 +70,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     ----------
     n : int, optional
         Threads of a case that reads 4 bytes each. Default: 2**24 on a GPU, 4096 on the emulator.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -79,14 +79,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         does not read; bytes read one by one and as words; vectors of three floats in four ways. Sectors are those
         that a warp's loads touch by the rule; the rate counts the bytes that are wanted, read and written.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----
@@ -102,16 +95,8 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     here = backend()
     count = size("coalescing", n, ON_CHIP, ON_EMULATOR)
     rows = [_row(case, repeat) for case in _cases(count)]
-    return Experiment(
-        "coalescing",
-        f"coalescing: {count:,} threads of 4 bytes",
-        here,
-        COLUMNS,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = f"coalescing: {count:,} threads of 4 bytes"
+    return Experiment("coalescing", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _cases(n: int) -> Iterator[_Case]:

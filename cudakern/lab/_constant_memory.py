@@ -15,7 +15,7 @@ from .._operations._experiments import LITERALS
 from .._operations._experiments import constant_memory as mixed_with
 from .._table import variants
 from .._transfer import Array
-from ._experiment import Bars, Column, Experiment
+from ._experiment import Bars, Column, Experiment, documents
 from ._measuring import measure
 from ._sizes import size
 
@@ -48,6 +48,7 @@ TABLE = (
 )
 
 
+@documents
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Numbers in the code, in ``__constant__`` memory (by name, as an array) and in global memory, read by all threads.
 
@@ -58,24 +59,16 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     ----------
     n : int, optional
         Elements. Without it: a size for this side.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
     Experiment
         A row a storage, table and index: kernel time, time a number, and how many times the literals' time.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1.
+    <raises>
     RuntimeError
         A storage gave another result than NumPy, or did not follow a table that changed.
-    CudaError
-        The GPU or the emulator failed.
 
     Notes
     -----
@@ -110,16 +103,9 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     for row in rows:
         row["times"] = None if here.emulated else row["kernel_ns"] / max(literal, 1)
     _check_update(x[: min(n, 1000)], storages)
-    return Experiment(
-        NAME,
-        f"{n:,} elements mixed with {ROUNDS} numbers each",
-        here,
-        TABLE,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=Bars("label", "kernel_us", "kernel, us", timed=True),
-    )
+    title = f"{n:,} elements mixed with {ROUNDS} numbers each"
+    draw = Bars("label", "kernel_us", "kernel, us", timed=True)
+    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _measured(

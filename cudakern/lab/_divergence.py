@@ -12,7 +12,7 @@ from .._creation import zeros
 from .._operations._experiments import BRANCHES, THREADS
 from .._operations._experiments import divergence as operation
 from .._operations.vector_add import vector_add
-from ._experiment import Column, Experiment, grouped, of_hundred
+from ._experiment import Column, Experiment, documents, grouped, of_hundred
 from ._measuring import measure
 from ._rules import LANES
 from ._sizes import size
@@ -55,6 +55,7 @@ COLUMNS = (
 )
 
 
+@documents
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Two paths of one length: by lanes, by warps, and as an edge check.
 
@@ -62,8 +63,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     ----------
     n : int, optional
         Elements of the branches, and of the longest edge check. Default: 2**22 on a GPU, 4096 on the emulator.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -72,14 +72,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         against the branch that divides no warp; then ``if (i < n)`` of a vector addition, whose last warp is divided
         or not.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----
@@ -102,16 +95,8 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         base = bases[row["kind"]]
         fits = row["kernel_ns"] is not None and -(-row["n"] // LANES) == -(-base["n"] // LANES)
         row["relative"] = row["kernel_ns"] / base["kernel_ns"] if fits else None
-    return Experiment(
-        "divergence",
-        f"divergence: two paths of one length, blocks of {THREADS} threads",
-        here,
-        COLUMNS,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = f"divergence: two paths of one length, blocks of {THREADS} threads"
+    return Experiment("divergence", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _divided(second: Any) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _display
 from .._backend import Backend
 from .._errors import unknown
+from .._operations._public import documented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,23 @@ EMULATED, OF_THE_CPU = "(emulated)", "(CPU's own)"
 SAYS_NOTHING = "This run was emulated: its times, and what follows from them, say nothing about a GPU."
 #: Lines that lie on each other: each later one leaves gaps, through which the earlier ones show.
 STYLES = ("-", "--", ":")
+
+
+#: What the docstrings of experiments share: <repeat> and <raises> stand for these.
+documents = documented(
+    repeat="""\
+repeat : int, optional
+    How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.""",
+    raises="""\
+Raises
+------
+TypeError
+    What must be a whole number is none.
+ValueError
+    A number below 1, or an argument that is not as the parameters above have it.
+CudaError
+    The GPU or the emulator failed.""",
+)
 
 
 @dataclass(frozen=True)

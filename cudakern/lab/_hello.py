@@ -10,7 +10,7 @@ import numpy as np
 from .._backend import backend
 from .._operations._experiments import hello as greet
 from .._table import find
-from ._experiment import Column, Experiment, counted
+from ._experiment import Column, Experiment, counted, documents
 from ._printed import printed
 from ._sizes import number
 
@@ -27,6 +27,7 @@ ON_AN_H200 = (
 )
 
 
+@documents
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start so many threads, each of which prints who it is, and show the lines in the order in which they came.
 
@@ -40,16 +41,9 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     Experiment
         A row a line: its text, and the block and thread that it names.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        Less than one block or thread, more threads than a block can have, or more than 16,384 in all.
+    <raises>
     RuntimeError
         A thread did not print its line, or its number did not arrive; inside of ``printed()``, which it uses itself.
-    CudaError
-        The GPU or the emulator failed.
 
     Notes
     -----
@@ -83,16 +77,9 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
         raise RuntimeError(f"hello: {blocks * threads} threads ran, and {len(set(pairs))} of them were heard")
     if not np.array_equal(numbers, np.arange(blocks * threads)):
         raise RuntimeError("hello: the numbers that the threads wrote are not theirs")
-    return Experiment(
-        "hello",
-        f"{counted(blocks, 'block')} of {counted(threads, 'thread')}",
-        here,
-        (Column("line", "line"), Column("block", "block"), Column("thread", "thread")),
-        rows,
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = f"{counted(blocks, 'block')} of {counted(threads, 'thread')}"
+    columns = (Column("line", "line"), Column("block", "block"), Column("thread", "thread"))
+    return Experiment("hello", title, here, columns, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

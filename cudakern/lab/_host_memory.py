@@ -11,7 +11,7 @@ from .. import _display
 from .._backend import backend
 from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
-from ._experiment import Column, Experiment
+from ._experiment import Column, Experiment, documents
 from ._mapped import mapped
 from ._measuring import measure
 from ._sizes import numbers
@@ -44,15 +44,15 @@ TABLE = (
 )
 
 
+@documents
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """How fast host memory and device exchange data: by copies from ordinary and page-locked memory, and without any.
 
     Parameters
     ----------
     sizes : int or sequence of int, optional
-        Bytes, each at least 4. Without it: some for this side.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+        Bytes, each from 4 to 4 GiB. Without it: some for this side.
+    <repeat>
 
     Returns
     -------
@@ -60,16 +60,9 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
         A row a size, direction and memory: ``pageable`` (NumPy's own) and ``pinned`` (``cudakern.empty_pinned``) are
         copied; ``mapped`` is page-locked memory that a kernel reads or writes where it lies.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        No size, or one below 4 or above 4 GiB; ``repeat`` below 1.
+    <raises>
     RuntimeError
         Data arrived wrong.
-    CudaError
-        The GPU or the emulator failed.
 
     Notes
     -----
@@ -90,16 +83,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     if not chosen or min(chosen) < 4 or max(chosen) > MOST:
         raise ValueError(f"{NAME}: sizes={list(chosen)}: it takes one or more, each from 4 bytes to 4 GiB")
     rows = tuple(row for size in chosen for row in _rows(size // 4, repeat))
-    return Experiment(
-        NAME,
-        "Host memory and the device",
-        here,
-        TABLE,
-        rows,
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    return Experiment(NAME, "Host memory and the device", here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from .._creation import asarray
 from .._operations._experiments import EXACT
 from .._operations._experiments import intrinsics as evaluated
 from .._transfer import Array
-from ._experiment import Bars, Column, Experiment, scientific
+from ._experiment import Bars, Column, Experiment, documents, scientific
 from ._measuring import measure
 from ._sizes import size
 
@@ -91,6 +91,7 @@ TABLE = (
 )
 
 
+@documents
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Each fast intrinsic beside C's function: the time of an evaluation, and the largest error against float64.
 
@@ -98,8 +99,7 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     ----------
     n : int, optional
         Arguments drawn from each range. Without it: a number for this side.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -107,14 +107,7 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         A row a function and range: the largest errors of both in units of the last place (ulp), the fast one's
         absolute error, what CUDA documents, the time of an evaluation in picoseconds (of the whole chip), and the gain.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----
@@ -133,16 +126,9 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     n = size(NAME, n, N_GPU, N_EMULATED)
     repeats = REPEATS_EMULATED if here.emulated else REPEATS_GPU
     rows = tuple(_row(pair, n, repeats, repeat, here.emulated) for pair in PAIRS)
-    return Experiment(
-        NAME,
-        f"Fast intrinsics beside C's functions, {n:,} arguments each",
-        here,
-        TABLE,
-        rows,
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=Bars("label", "fast_ulp", "largest error of the fast function, ulp"),
-    )
+    title = f"Fast intrinsics beside C's functions, {n:,} arguments each"
+    draw = Bars("label", "fast_ulp", "largest error of the fast function, ulp")
+    return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _drawn(low: float, high: float, n: int, spread: bool, seed: int) -> Array:

@@ -9,7 +9,7 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import latency as operation
-from ._experiment import Column, Experiment, Lines, grouped
+from ._experiment import Column, Experiment, Lines, documents, grouped
 from ._measuring import measure
 from ._sizes import size
 
@@ -44,6 +44,7 @@ COLUMNS = (
 )
 
 
+@documents
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """A load that is started early or late, and several elements a thread, with few threads and with many.
 
@@ -51,8 +52,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     ----------
     n : int, optional
         Elements. Default: 2**22 on a GPU, 4096 on the emulator.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -60,14 +60,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         A row a number of threads and a form: what its loads can have under way at once, and the kernel's time. Each
         element takes a chain of 64 multiply-adds beside its load.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----
@@ -102,16 +95,8 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
                     "clock": profile.clock,
                 }
             )
-    return Experiment(
-        "latency",
-        f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each",
-        here,
-        COLUMNS,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
+    return Experiment("latency", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

@@ -11,7 +11,7 @@ from .._backend import backend
 from .._creation import asarray, empty
 from .._operations._experiments import add_fields
 from .._transfer import Array
-from ._experiment import Column, Experiment, grouped
+from ._experiment import Column, Experiment, documents, grouped
 from ._measuring import measure
 from ._rules import LANES, sectors
 from ._sizes import size
@@ -52,6 +52,7 @@ COLUMNS = (
 )
 
 
+@documents
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Structs of four fields side by side, and the fields side by side: added in place, on the GPU and on the CPU.
 
@@ -59,8 +60,7 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     ----------
     n : int, optional
         Structs of the large case, beside the documents' 4096. Default: 2**22 on a GPU, 32,768 on the emulator.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -68,14 +68,7 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         A row a place, size and layout: the time of one addition of all structs. The CPU's are NumPy's, field by field:
         views of one array of structs (what a structured array's fields are), and arrays of their own.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----

@@ -14,7 +14,7 @@ from .._operations._experiments import EXACT, intrinsics
 from .._profile import check_counts
 from .._streams import Event, Stream, synchronize
 from .._transfer import Array
-from ._experiment import Column, Experiment, counted
+from ._experiment import Column, Experiment, counted, documents
 from ._mapped import mapped
 from ._sizes import number
 
@@ -48,6 +48,7 @@ TABLE = (
 )
 
 
+@documents
 def overlap(
     n: int | None = None,
     *,
@@ -77,16 +78,9 @@ def overlap(
         A row a step of a piece, with when it began and how long it took, by events in its stream. ``plot()`` draws the
         two time lines. Each row has its way's time from beginning to end as ``whole_ns``.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        A count below 1, or more pieces than elements.
+    <raises>
     RuntimeError
         What came back is wrong.
-    CudaError
-        The GPU or the emulator failed.
 
     Notes
     -----
@@ -120,16 +114,8 @@ def overlap(
         runs = [data.run(count) for _ in range(repeat or 5)]
         best = min(runs, key=lambda run: run[-1]["whole_ns"])
         rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
-    return Experiment(
-        NAME,
-        f"{counted(n, 'sine')} in {counted(pieces, 'piece')}, to the device, computed and back",
-        here,
-        TABLE,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = f"{counted(n, 'sine')} in {counted(pieces, 'piece')}, to the device, computed and back"
+    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 class _Data:

@@ -11,7 +11,7 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations.packbits import packbits
 from .._resources import kernel_resources
-from ._experiment import Bars, Column, Experiment
+from ._experiment import Bars, Column, Experiment, documents
 from ._measuring import measure
 from ._sizes import size
 
@@ -37,6 +37,7 @@ TABLE = (
 )
 
 
+@documents
 def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Flags packed into words: accumulated in global memory, in a register, in a register without a loop, by a vote.
 
@@ -47,8 +48,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ----------
     n : int, optional
         Flags. Without it: a number for this side.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -56,16 +56,9 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         A row a form: registers (``kernel_resources``; None where that is not known), kernel time, rate, and speed-ups
         (None where times are emulated).
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1.
+    <raises>
     RuntimeError
         A form's result is not NumPy's.
-    CudaError
-        The GPU or the emulator failed.
 
     Notes
     -----
@@ -105,14 +98,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
                 "clock": measured.clock,
             }
         )
-    return Experiment(
-        "registers",
-        f"{n:,} flags packed into bits",
-        here,
-        TABLE,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        note=unknown and f"What the GPU's compiler made of the kernels is not known here: {unknown}.",
-        draw=Bars("variant", "kernel_us", "kernel, us", timed=True),
-    )
+    title = f"{n:,} flags packed into bits"
+    note = unknown and f"What the GPU's compiler made of the kernels is not known here: {unknown}."
+    draw = Bars("variant", "kernel_us", "kernel, us", timed=True)
+    return Experiment("registers", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, note=note, draw=draw)

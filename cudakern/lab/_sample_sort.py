@@ -17,7 +17,7 @@ from .._operations.sort import sort
 from .._profile import Times, check_counts
 from .._streams import synchronize
 from .._transfer import Array
-from ._experiment import Bars, Column, Experiment, percent
+from ._experiment import Bars, Column, Experiment, documents, percent
 from ._measuring import measure
 from ._sizes import size
 
@@ -59,6 +59,7 @@ TABLE = (
 )
 
 
+@documents
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None
 ) -> Experiment:
@@ -83,12 +84,7 @@ def sample_sort_stages(
         ``numpy.sort`` of all keys: launches, nanoseconds, and the share of the stages' sum. Samples that are sorted by
         sample sort itself count as "sort the samples".
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1; ``data`` or ``bins`` that is none of those.
+    <raises>
 
     Examples
     --------
@@ -142,16 +138,9 @@ def sample_sort_stages(
         }
         beside.insert(1, row)
     rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in (*stages, *beside)]
-    return Experiment(
-        "sample_sort_stages",
-        f"Sample sort of {count:,} {data} {'key' if count == 1 else 'keys'}, stage by stage",
-        here,
-        TABLE,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=Bars("stage", "us", "us", timed=True),
-    )
+    title = f"Sample sort of {count:,} {data} {'key' if count == 1 else 'keys'}, stage by stage"
+    draw = Bars("stage", "us", "us", timed=True)
+    return Experiment("sample_sort_stages", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:

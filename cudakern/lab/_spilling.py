@@ -14,7 +14,7 @@ from .._operations._experiments import moving_sum
 from .._resources import kernel_resources
 from .._table import variants
 from .._transfer import Array
-from ._experiment import Bars, Column, Experiment
+from ._experiment import Bars, Column, Experiment, documents
 from ._measuring import measure
 from ._sizes import size
 
@@ -41,6 +41,7 @@ TABLE = (
 )
 
 
+@documents
 def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
     """A thread's array indexed at run time, at compile time, spilled, and in shared memory: one sum, four places.
 
@@ -53,8 +54,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         Columns, each with 256 rows; a thread has one column of a piece of the rows. Without it: a size for this side.
     window : int, optional
         The array's length: 8, 16 or 32. Without it: all three.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+    <repeat>
 
     Returns
     -------
@@ -62,16 +62,9 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         A row a form and window: registers and local memory as the compiler made them (``kernel_resources``; None where
         that is not known), kernel time, rate, and how many times the time of the form with constant indices.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1; a window that there is no kernel for.
+    <raises>
     RuntimeError
         Two forms had different results.
-    CudaError
-        The GPU or the emulator failed.
 
     Notes
     -----
@@ -122,17 +115,10 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         )
         for row in rows[-len(forms) :]:
             row["times"] = None if here.emulated else row["kernel_ns"] / max(constant, 1)
-    return Experiment(
-        "spilling",
-        f"moving_sum of {ROWS} x {n:,} float32",
-        here,
-        TABLE,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        note=unknown and f"What the GPU's compiler made of the kernels is not known here: {unknown}.",
-        draw=Bars("label", "kernel_us", "kernel, us", timed=True),
-    )
+    title = f"moving_sum of {ROWS} x {n:,} float32"
+    note = unknown and f"What the GPU's compiler made of the kernels is not known here: {unknown}."
+    draw = Bars("label", "kernel_us", "kernel, us", timed=True)
+    return Experiment("spilling", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, note=note, draw=draw)
 
 
 def _close(result: Array, first: Array) -> bool:

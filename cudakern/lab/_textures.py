@@ -12,7 +12,7 @@ from .._operations._experiments import rgba_to_float
 from .._operations._lookup import MODES, lookup_2d
 from .._operations.interp import interp
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars_in
+from ._experiment import Column, Experiment, bars_in, documents
 from ._measuring import measure
 from ._sizes import size
 
@@ -53,6 +53,7 @@ TABLE = (
 )
 
 
+@documents
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """The texture units: precision of their filter, their four kinds of edges, and the order of reads they like.
 
@@ -64,25 +65,17 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     Parameters
     ----------
     n : int, optional
-        Elements a side, for the locality. Without it: a size for this side.
-    repeat : int, optional
-        How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.
+        Elements a side, for the locality, at most 65,536. Without it: a size for this side.
+    <repeat>
 
     Returns
     -------
     Experiment
         A row a question: values and errors of the first two parts, kernel times of the others.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` below 1 or more than a texture holds; ``repeat`` below 1.
+    <raises>
     RuntimeError
         Another value was read than the table has there.
-    CudaError
-        The GPU or the emulator failed.
 
     Notes
     -----
@@ -106,16 +99,8 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         if row["part"] == "locality" and not here.emulated:
             first = next(r for r in rows if (r["what"], r["variant"]) == (ORDERS[0], row["variant"]))
             row["times"] = row["kernel_ns"] / max(first["kernel_ns"], 1)
-    return Experiment(
-        NAME,
-        f"Textures: filter, edges, and {n} x {n} reads in four orders",
-        here,
-        TABLE,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = f"Textures: filter, edges, and {n} x {n} reads in four orders"
+    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _row(part: str, what: str, variant: str, **more: Any) -> dict[str, Any]:

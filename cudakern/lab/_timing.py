@@ -15,7 +15,7 @@ from .._operations.sum_of_squares import sum_of_squares
 from .._profile import check_counts
 from .._streams import Event, synchronize
 from .._table import find, variants
-from ._experiment import Bars, Column, Experiment, grouped
+from ._experiment import Bars, Column, Experiment, documents, grouped
 from ._measuring import measure
 from ._sizes import size
 
@@ -42,6 +42,7 @@ TABLE = (
 )
 
 
+@documents
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel, timed in three ways: the chip's clocks, events in the stream, the host's clock.
 
@@ -59,14 +60,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     Experiment
         A row a way of timing: the clock, what it is around, nanoseconds, and cycles where cycles were counted.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        ``n`` or ``repeat`` below 1; a row that does not read the clock, or is not there.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----
@@ -91,16 +85,9 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     x = np.random.default_rng(0).integers(0, 10, n, dtype=np.int32)
     whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, count, 1)
     rows = _rows(x, variant, count, whole)
-    return Experiment(
-        "timing",
-        f"sum_of_squares, {variant}: {n:,} int32, timed in three ways",
-        here,
-        TABLE,
-        rows,
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=Bars("label", "us", "us", timed=True),
-    )
+    title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
+    draw = Bars("label", "us", "us", timed=True)
+    return Experiment("timing", title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _rows(x: Any, variant: str, count: int, whole: Any) -> tuple[dict[str, Any], ...]:
