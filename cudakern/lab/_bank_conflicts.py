@@ -11,7 +11,7 @@ from .. import _display
 from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
-from ._experiment import Column, Experiment, documents
+from ._experiment import Column, Experiment, documents, named
 from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
 from ._sizes import numbers, size
@@ -91,7 +91,7 @@ def bank_conflicts(
 
 def _row(form: str, stride: int, x: Any, repeat: int | None) -> dict[str, Any]:
     variant = "padded" if form == "padded" else "strided"
-    profile, _ = measure(operation, (x,), {"variant": variant, "stride": stride}, repeat, None)
+    profile, _ = measure(operation, (x,), {"variant": variant, "stride": stride}, repeat)
     distance = stride + (form == "padded")
     timed = profile.clock == "gpu"
     return {
@@ -110,7 +110,4 @@ def _draw(result: Experiment, picture: Picture) -> None:
         shown = [row for row in result.rows if row["form"] == form]
         axes.plot([row["stride"] for row in shown], [row[key] for row in shown], marker="o", markersize=3, label=form)
     axes.axhline(result.rows[0][key], color="#999999", linewidth=1, linestyle=":", label="broadcast")
-    axes.set_xlabel("stride, in words", fontsize=9)
-    axes.set_ylabel("wavefronts a request, by the rule" if key == "wavefronts" else "cycles a request", fontsize=9)
-    axes.legend(fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    named(axes, "stride, in words", {"wavefronts": "wavefronts a request, by the rule"}.get(key, "cycles a request"))

@@ -12,7 +12,7 @@ from .._creation import zeros
 from .._dtypes import itemsize
 from .._operations._experiments import coalescing as slices
 from .._operations._experiments import unpack_bytes, vec3
-from ._experiment import Column, Experiment, counted, documents, percent
+from ._experiment import Column, Experiment, bars_in, counted, documents, percent
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
 from ._sizes import size
@@ -157,7 +157,7 @@ def _cases(n: int) -> Iterator[_Case]:
 
 
 def _row(case: _Case, repeat: int | None) -> dict[str, Any]:
-    profile, _ = measure(case.call, (case.arguments(),), case.keywords, repeat, None)
+    profile, _ = measure(case.call, (case.arguments(),), case.keywords, repeat)
     touched = sum(sectors(*request) for request in case.requests)
     # Of an aligned struct's 16 bytes 12 are wanted.
     wanted = sum(
@@ -176,17 +176,12 @@ def _row(case: _Case, repeat: int | None) -> dict[str, Any]:
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    from .._display import figure
-    from .._plots import BAR, bars
-
-    key = "sectors" if result.rows[0]["gb_per_s"] is None else "gb_per_s"
+    timed = result.rows[0]["gb_per_s"] is not None
+    key, name = ("gb_per_s", "GB/s that are wanted") if timed else ("sectors", "sectors a warp, by the rule")
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     every = picture.subplots(2, -(-len(groups) // 2)).reshape(-1)
     for axes, group in zip(every, groups, strict=False):
-        shown = [row for row in result.rows if row["experiment"] == group][::-1]
-        values = [float(row[key]) for row in shown]
-        bars(axes, [row["case"] for row in shown], values, [figure(value) for value in values], BAR)
+        bars_in(axes, [row for row in result.rows if row["experiment"] == group], "case", key, name)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)
-        axes.set_xlabel("sectors a warp, by the rule" if key == "sectors" else "GB/s that are wanted", fontsize=8)

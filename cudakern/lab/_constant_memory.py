@@ -16,7 +16,7 @@ from .._operations._experiments import constant_memory as mixed_with
 from .._table import variants
 from .._transfer import Array
 from ._experiment import Bars, Column, Experiment, documents
-from ._measuring import measure
+from ._measuring import kernel_times, measure
 from ._sizes import size
 
 NAME = "constant_memory"
@@ -113,17 +113,15 @@ def _measured(
 ) -> tuple[dict[str, Any], Array]:
     """The row, and what was computed."""
     given = {"variant": storage, "index": index}
-    measured, result = measure(mixed_with, (x, asarray(table)), given, repeat, None)
+    measured, result = measure(mixed_with, (x, asarray(table)), given, repeat)
     row = {
         "variant": storage,
         "length": int(table.size),
         "index": index,
         "label": f"{storage}, {table.size}, {index}",
-        "kernel_ns": measured.kernel_ns,
-        "kernel_us": measured.kernel_ns / 1e3,
+        **kernel_times(measured),
         "ps": measured.kernel_ns * 1e3 / (x.size * ROUNDS),
         "changes": {"literal": "no: compile again", "global": "at any time"}.get(storage, "between launches"),
-        "clock": measured.clock,
     }
     return row, result.get()
 

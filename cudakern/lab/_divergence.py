@@ -12,7 +12,7 @@ from .._creation import zeros
 from .._operations._experiments import BRANCHES, THREADS
 from .._operations._experiments import divergence as operation
 from .._operations.vector_add import vector_add
-from ._experiment import Column, Experiment, documents, grouped, of_hundred
+from ._experiment import Column, Experiment, bars_in, documents, grouped, of_hundred
 from ._measuring import measure
 from ._rules import LANES
 from ._sizes import size
@@ -120,24 +120,19 @@ def _row(kind: str, condition: str, n: int, warps: int, divided: int, profile: A
 
 
 def _branch(branch: str, n: int, repeat: int | None) -> dict[str, Any]:
-    profile, _ = measure(operation, (zeros((n,), "int32"),), {"variant": "branches", "branch": branch}, repeat, None)
+    profile, _ = measure(operation, (zeros((n,), "int32"),), {"variant": "branches", "branch": branch}, repeat)
     divided, warps = _divided(BRANCHES[branch](np.arange(n) % THREADS)), -(-n // LANES)
     return _row("branch", CONDITIONS[branch], n, warps, divided, profile) | {"paths": 1 + divided / warps}
 
 
 def _edge(n: int, repeat: int | None) -> dict[str, Any]:
     x = zeros((n,), "float32")
-    profile, _ = measure(vector_add, (x, x), {"variant": "naive"}, repeat, None)
+    profile, _ = measure(vector_add, (x, x), {"variant": "naive"}, repeat)
     warps = -(-n // LANES)  # those beyond them have no element at all, and no lanes that disagree
     return _row("edge", "i < n", n, warps, _divided(np.arange(warps * LANES) < n), profile) | {"paths": None}
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    from .._plots import BAR, bars
-
     key = "paths" if result.rows[0]["relative"] is None else "relative"
-    shown = [row for row in result.rows if row["kind"] == "branch"][::-1]
-    values = [float(row[key]) for row in shown]
-    axes = picture.subplots()
-    bars(axes, [row["condition"] for row in shown], values, [_display.figure(value) for value in values], BAR)
-    axes.set_xlabel("paths a warp, by the rule" if key == "paths" else "time against the branch by warps", fontsize=9)
+    name = "paths a warp, by the rule" if key == "paths" else "time against the branch by warps"
+    bars_in(picture.subplots(), [row for row in result.rows if row["kind"] == "branch"], "condition", key, name)

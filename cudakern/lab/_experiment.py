@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 EMULATED, OF_THE_CPU = "(emulated)", "(CPU's own)"
 #: What every table of an emulated run says.
 SAYS_NOTHING = "This run was emulated: its times, and what follows from them, say nothing about a GPU."
+#: How columns show figures: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; of whatever magnitude as 1.2e-07.
+grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
 #: Lines that lie on each other: each later one leaves gaps, through which the earlier ones show.
 STYLES = ("-", "--", ":")
 
@@ -142,34 +144,12 @@ class Experiment:
             raise ValueError(f"{self.name} has no picture: its table says it all")
         self.draw(self, picture)
         picture.suptitle(f"{self.title}; {self.backend.device_name}", fontsize=10)
-        if path is not None:
-            picture.savefig(path, dpi=150)
-        return picture
+        return picture.saved(path)
 
 
 def counted(n: int, what: str) -> str:
     """So many of them: "1 block", "4 threads"."""
     return f"{n:,} {what}{'s' * (n != 1)}"
-
-
-def grouped(n: float) -> str:
-    """A whole number with its thousands apart: "4,096"."""
-    return f"{n:,.0f}"
-
-
-def percent(share: float) -> str:
-    """A share of 1: "25%"."""
-    return f"{share:.0%}"
-
-
-def of_hundred(share: float) -> str:
-    """A share of 100, however small: "0.0031%"."""
-    return f"{share:.3g}%"
-
-
-def scientific(value: float) -> str:
-    """Of whatever magnitude: "1.2e-07"."""
-    return f"{value:.1e}"
 
 
 def _is_figure(value: Any) -> bool:
@@ -203,6 +183,15 @@ def bars_in(axes: Axes, rows: Sequence[dict[str, Any]], label: str, value: str, 
     axes.set_xlabel(unit, fontsize=9)
 
 
+def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
+    """The look of axes with points and lines."""
+    if legend:
+        axes.legend(fontsize=8)
+    axes.set_xlabel(x_name, fontsize=9)
+    axes.set_ylabel(y_name, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 @dataclass(frozen=True)
 class Lines:
     """Draws y over x, both keys of the rows: a line for each value of the key ``by``."""
@@ -223,7 +212,4 @@ class Lines:
             style = STYLES[min(drawn.count(points), len(STYLES) - 1)]
             drawn.append(points)
             axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
-        axes.legend(fontsize=8)
-        axes.set_xlabel(self.x_name, fontsize=9)
-        axes.set_ylabel(self.y_name, fontsize=9)
-        axes.spines[["top", "right"]].set_visible(False)
+        named(axes, self.x_name, self.y_name)

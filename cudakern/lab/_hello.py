@@ -10,7 +10,7 @@ import numpy as np
 from .._backend import backend
 from .._operations._experiments import hello as greet
 from .._table import find
-from ._experiment import Column, Experiment, counted, documents
+from ._experiment import Column, Experiment, counted, documents, named
 from ._printed import printed
 from ._sizes import number
 
@@ -90,8 +90,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     blocks = result["block"]
     places = range(1, len(blocks) + 1)
     axes.scatter(places, result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
-    axes.set_xlabel("line, in the order in which they came" + ("; a colour a block" if max(blocks) else ""), fontsize=9)
-    axes.set_ylabel("thread, in its block", fontsize=9)
+    order = "line, in the order in which they came" + ("; a colour a block" if max(blocks) else "")
+    named(axes, order, "thread, in its block", legend=False)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
-    axes.spines[["top", "right"]].set_visible(False)

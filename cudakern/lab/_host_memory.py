@@ -11,7 +11,7 @@ from .. import _display
 from .._backend import backend
 from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
-from ._experiment import Column, Experiment, documents
+from ._experiment import Column, Experiment, documents, named
 from ._mapped import mapped
 from ._measuring import measure
 from ._sizes import numbers
@@ -94,13 +94,13 @@ def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
     pinned[:] = given
     times: dict[tuple[str, str], float] = {}
     for memory, x, out in (("pageable", given, np.empty_like(given)), ("pinned", pinned, back)):
-        measured, _ = measure(add_numbers, (x,), keywords | {"out": out}, repeat, None)
+        measured, _ = measure(add_numbers, (x,), keywords | {"out": out}, repeat)
         _check(memory, out, expected)
         times[memory, "to device"], times[memory, "to host"] = measured.to_device_ns, measured.to_host_ns
     back[:] = 0
     there, result = asarray(given), empty(n, "int32")
     for direction, source, target in (("to device", mapped(pinned), result), ("to host", there, mapped(back))):
-        measured, _ = measure(add_numbers, (source,), keywords | {"out": target}, repeat, None)
+        measured, _ = measure(add_numbers, (source,), keywords | {"out": target}, repeat)
         _check("mapped", target.get(), expected)
         times["mapped", direction] = measured.kernel_ns
     return [
@@ -137,7 +137,4 @@ def _draw(result: Experiment, picture: Picture) -> None:
             axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_xlabel("bytes", fontsize=9)
-    axes.set_ylabel("GB/s" + (" (emulated)" if result.backend.emulated else ""), fontsize=9)
-    axes.legend(fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    named(axes, "bytes", "GB/s" + (" (emulated)" if result.backend.emulated else ""))

@@ -152,7 +152,7 @@ def _row(pair: Pair, n: int, repeats: int, repeat: int | None, emulated: bool) -
     there = asarray(x), asarray(y)  # copied once
     for variant in ("full", "fast"):
         keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
-        measured, result = measure(evaluated, there, keywords, repeat, None)
+        measured, result = measure(evaluated, there, keywords, repeat)
         error = np.abs(result.get().astype(np.float64) - exact)
         row[f"{variant}_ulp"] = float(np.max(error / unit))
         row[f"{variant}_absolute"] = float(np.max(error))

@@ -81,7 +81,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         late = None
         for form, keywords, elements in FORMS:
             given = {**keywords, "threads": block, "blocks": blocks * multiprocessors}
-            profile, _ = measure(operation, (x,), given, repeat, None)
+            profile, _ = measure(operation, (x,), given, repeat)
             timed = profile.clock == "gpu"
             late = profile.kernel_ns if late is None else late
             rows.append(

@@ -11,13 +11,13 @@ from .._backend import backend
 from .._creation import asarray, empty
 from .._operations._experiments import add_fields
 from .._transfer import Array
-from ._experiment import Column, Experiment, documents, grouped
+from ._experiment import Bars, Column, Experiment, documents, grouped
 from ._measuring import measure
 from ._rules import LANES, sectors
 from ._sizes import size
 
 if TYPE_CHECKING:
-    from .._plots import Picture
+    pass
 
 DOCUMENTS = (
     "M: with 4096 elements of four fields, structs side by side take three to four times as long as arrays on a GPU "
@@ -95,16 +95,9 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
             for row in several:
                 row["relative"] = None if base is None else row["round_ns"] / base
         rows += kernels + hosts
-    return Experiment(
-        "layouts",
-        "layouts: four fields of 4 bytes, added in place",
-        here,
-        COLUMNS,
-        tuple(rows),
-        DOCUMENTS,
-        ON_AN_H200,
-        draw=_draw,
-    )
+    title = "layouts: four fields of 4 bytes, added in place"
+    draw = Bars("label", "relative", "time against arrays of the same size and place")
+    return Experiment("layouts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _structs(n: int, seed: int) -> Array:
@@ -122,12 +115,13 @@ def _on_device(
     else:
         arrays, out = [asarray(x) for x in drawn], empty((n, 4), "int32")
     keywords = {"variant": variant, "rounds": rounds, "out": out}
-    profile, _ = measure(add_fields, tuple(arrays), keywords, repeat, None)
+    profile, _ = measure(add_fields, tuple(arrays), keywords, repeat)
     loads = 16 // width
     return {
         "where": "GPU",
         "n": n,
         "layout": layout,
+        "label": f"GPU, {n:,}: {layout}",
         "sectors": loads * sectors((4 * apart * lane for lane in range(LANES)), width),
         "round_ns": profile.kernel_ns / rounds if profile.clock == "gpu" else None,
         "rounds": rounds,
@@ -136,28 +130,17 @@ def _on_device(
 
 
 def _on_host(drawn: tuple[Array, Array], rounds: int, by_field: bool, repeat: int | None) -> dict[str, Any]:
-    n = len(drawn[0])
+    n, layout = len(drawn[0]), "arrays" if by_field else "structs"
     arrays = [np.array(x, order="F" if by_field else "C") for x in drawn]
-    profile, _ = measure(add_fields, tuple(arrays), {"variant": "numpy", "rounds": rounds}, repeat, None)
+    profile, _ = measure(add_fields, tuple(arrays), {"variant": "numpy", "rounds": rounds}, repeat)
     return {
         "where": "CPU (NumPy)",
         "n": n,
-        "layout": "arrays" if by_field else "structs",
+        "layout": layout,
+        "label": f"CPU (NumPy), {n:,}: {layout}",
+        "cpu": True,
         "sectors": None,
         "round_ns": profile.kernel_ns / rounds,
         "rounds": rounds,
         "clock": profile.clock,
     }
-
-
-def _draw(result: Experiment, picture: Picture) -> None:
-    from .._plots import BAR, HOST_BAR, bars
-
-    shown = [row for row in result.rows if row["relative"] is not None][::-1]
-    axes = picture.subplots()
-    names = [f"{row['where']}, {row['n']:,}: {row['layout']}" for row in shown]
-    values = [float(row["relative"]) for row in shown]
-    colors = [BAR if row["where"] == "GPU" else HOST_BAR for row in shown]
-    bars(axes, names, values, [_display.figure(value) for value in values], colors)
-    axes.set_xlabel("time against arrays of the same size and place", fontsize=9)
-    axes.tick_params(labelsize=8)

@@ -12,7 +12,7 @@ from .._creation import asarray
 from .._operations.packbits import packbits
 from .._resources import kernel_resources
 from ._experiment import Bars, Column, Experiment, documents
-from ._measuring import measure
+from ._measuring import kernel_times, measure
 from ._sizes import size
 
 FORMS = ("global_memory", "register", "unrolled", "ballot")
@@ -80,7 +80,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     unknown = ""
     for form in FORMS:
         keywords = {"variant": form, "bitorder": "little"}
-        measured, result = measure(packbits, (there,), keywords, repeat, None)
+        measured, result = measure(packbits, (there,), keywords, repeat)
         if not np.array_equal(result.get(), expected):
             raise RuntimeError(f"registers: the result of {form} is not NumPy's")
         made = kernel_resources("packbits", form, flags.dtype)[0]
@@ -90,12 +90,9 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
             {
                 "variant": form,
                 "registers": made.registers,
-                "kernel_ns": measured.kernel_ns,
-                "kernel_us": measured.kernel_ns / 1e3,
-                "gb_per_s": measured.gb_per_s,
+                **kernel_times(measured),
                 "speedup": None if here.emulated else times[0] if times else 1.0,
                 "step": None if here.emulated or not times else times[-1],
-                "clock": measured.clock,
             }
         )
     title = f"{n:,} flags packed into bits"

@@ -6,19 +6,33 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .._operations._public import documented
 from ._sizes import numbers
 
 #: Lanes of a warp; banks of shared memory and bytes of a bank's word; bytes of a sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
+_documents = documented(
+    addresses="""\
+addresses : int or iterable of int
+    The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.""",
+    raises="""\
+Raises
+------
+TypeError
+    An address that is no whole number.
+ValueError
+    More than 32 lanes, another width, or an address that is no multiple of the width, as CUDA's loads need it.""",
+)
 
+
+@_documents
 def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many passes shared memory takes to answer one request of a warp.
 
     Parameters
     ----------
-    addresses : int or iterable of int
-        The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.
+    <addresses>
     width : int
         Bytes that each lane asks for: 1, 2, 4, 8 or 16. Of 8 bytes half a warp is served at a time, of 16 a quarter.
 
@@ -28,12 +42,7 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
         For each part of the warp the most different words that are wanted of one bank, added up. Lanes that want the
         same word share it.
 
-    Raises
-    ------
-    TypeError
-        An address that is no whole number.
-    ValueError
-        More than 32 lanes, another width, or an address that is no multiple of the width, as CUDA's loads need it.
+    <raises>
 
     Examples
     --------
@@ -50,13 +59,13 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     return passes
 
 
+@_documents
 def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many 32-byte sectors of global memory one request of a warp touches.
 
     Parameters
     ----------
-    addresses : int or iterable of int
-        The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.
+    <addresses>
     width : int
         Bytes that each lane asks for: 1, 2, 4, 8 or 16.
 
@@ -65,12 +74,7 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     int
         The number of different sectors.
 
-    Raises
-    ------
-    TypeError
-        An address that is no whole number.
-    ValueError
-        More than 32 lanes, another width, or an address that is no multiple of the width, as CUDA's loads need it.
+    <raises>
 
     Examples
     --------

@@ -28,7 +28,7 @@ DATA = ("random", "nearly sorted")
 #: The documents' share of samples: 16 K of a million.
 KEYS_A_SAMPLE = 64
 
-SAMPLES, ON_CPU = "sort_samples", "samples on the CPU"
+SAMPLES = "sort_samples"
 #: The kernels, in the order of the stages, and what each does.
 STAGES = {
     "select_samples": "draw the samples",
@@ -119,24 +119,15 @@ def sample_sort_stages(
     together = measure(sort, (x,), taken, times, 0)[0].kernel_ns
     on_cpu = measure(sort, (keys,), {"variant": "numpy"}, times, 1)[0].kernel_ns
     here = backend()
+    launches = sum(row["launches"] for row in stages)
     beside: list[dict[str, Any]] = [
-        {
-            "stage": "all",
-            "does": "one call, no events between",
-            "launches": sum(row["launches"] for row in stages),
-            "ns": together,
-        },
+        {"stage": "all", "does": "one call, no events between", "launches": launches, "ns": together},
         {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu, "cpu": True},
     ]
-    samples_on_cpu = None
     if any(row["stage"] == SAMPLES for row in stages):  # (one bin needs no samples)
-        samples_on_cpu = _display.median([_samples_on_cpu(x) for _ in range(times)])
-        row = {
-            "stage": ON_CPU,
-            "does": f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of {SAMPLES}",
-            "ns": samples_on_cpu,
-        }
-        beside.insert(1, row)
+        does = f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of {SAMPLES}"
+        ns = _display.median([_samples_on_cpu(x) for _ in range(times)])
+        beside.insert(1, {"stage": "samples on the CPU", "does": does, "ns": ns})
     rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in (*stages, *beside)]
     title = f"Sample sort of {count:,} {data} {'key' if count == 1 else 'keys'}, stage by stage"
     draw = Bars("stage", "us", "us", timed=True)

@@ -15,7 +15,7 @@ from .._resources import kernel_resources
 from .._table import variants
 from .._transfer import Array
 from ._experiment import Bars, Column, Experiment, documents
-from ._measuring import measure
+from ._measuring import kernel_times, measure
 from ._sizes import size
 
 ROWS = 256
@@ -88,7 +88,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for length in windows:
         first = None
         for form in forms:
-            measured, made_there = measure(moving_sum, (x,), {"variant": form.name, "window": length}, repeat, None)
+            measured, made_there = measure(moving_sum, (x,), {"variant": form.name, "window": length}, repeat)
             result = made_there.get()
             first = result if first is None else first
             made = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
@@ -102,10 +102,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                     "local_bytes": made.local_bytes,
                     "spill_stores": made.spill_stores,
                     "spill_loads": made.spill_loads,
-                    "kernel_ns": measured.kernel_ns,
-                    "kernel_us": measured.kernel_ns / 1e3,
-                    "gb_per_s": measured.gb_per_s,
-                    "clock": measured.clock,
+                    **kernel_times(measured),
                 }
             )
             if not (np.array_equal(result, first) or _close(result, first)):

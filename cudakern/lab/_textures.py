@@ -13,7 +13,7 @@ from .._operations._lookup import MODES, lookup_2d
 from .._operations.interp import interp
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars_in, documents
-from ._measuring import measure
+from ._measuring import kernel_times, measure
 from ._sizes import size
 
 if TYPE_CHECKING:
@@ -168,18 +168,16 @@ def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
     exact = image / 255
     rows = []
     for variant in ("bytes", "packed", "texture"):
-        measured, got = measure(rgba_to_float, (image,), {"variant": variant}, repeat, None)
+        measured, got = measure(rgba_to_float, (image,), {"variant": variant}, repeat)
         rows.append(
             _row(
                 "RGBA",
                 "bytes to floats",
                 variant,
                 error=float(np.max(np.abs(got - exact))),
-                kernel_ns=measured.kernel_ns,
-                kernel_us=measured.kernel_ns / 1e3,
+                **kernel_times(measured),
                 ps=measured.kernel_ns * 1e3 / (n * n),
                 label=f"RGBA, {variant}",
-                clock=measured.clock,
             )
         )
     return rows
@@ -208,7 +206,7 @@ def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
         expected = table[y.astype(int), x.astype(int)]
         for variant in STORAGES:
             keywords = {"filter": "nearest", "variant": variant}
-            measured, got = measure(lookup_2d, (table, y, x), keywords, repeat, None)
+            measured, got = measure(lookup_2d, (table, y, x), keywords, repeat)
             if not np.array_equal(got, expected):
                 raise RuntimeError(f"{NAME}: {variant}, {order}: another value than the table has there")
             rows.append(
@@ -217,11 +215,9 @@ def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
                     order,
                     variant,
                     error=0.0,
-                    kernel_ns=measured.kernel_ns,
-                    kernel_us=measured.kernel_ns / 1e3,
+                    **kernel_times(measured),
                     ps=measured.kernel_ns * 1e3 / (n * n),
                     label=f"{order}, {variant}",
-                    clock=measured.clock,
                 )
             )
     return rows

@@ -128,7 +128,7 @@ def thread_map(
     if grid is not None:
         blocks = _lengths("grid", grid)
     elif array is not None:
-        blocks = _covering(array, threads)
+        blocks = tuple(-(-n // length) for n, length in zip(array, threads, strict=False))  # enough for that array
     else:
         raise ValueError("thread_map: give a grid, or a shape that it shall cover")
     if array is None:
@@ -147,26 +147,9 @@ def thread_map(
     block_of = np.where(seen >= 0, seen // size, -1)
     thread_of = np.where(seen >= 0, seen % size, -1)
     rows = _kinds(block_of, blocks, threads, array)
-    return ThreadMap(
-        "thread_map",
-        _title(array, blocks, threads),
-        here,
-        COLUMNS,
-        rows,
-        DOCUMENTS,
-        ON_AN_H200,
-        note=_note(rows, math.prod(array)),
-        draw=_draw,
-        grid=blocks,
-        threads=threads,
-        block=block_of,
-        thread=thread_of,
-    )
-
-
-def _covering(array: Sequence[int], threads: Sequence[int]) -> tuple[int, ...]:
-    """Blocks that are enough for that array."""
-    return tuple(-(-n // length) for n, length in zip(array, threads, strict=False))
+    title, note = _title(array, blocks, threads), _note(rows, math.prod(array))
+    texts = DOCUMENTS, ON_AN_H200, note
+    return ThreadMap("thread_map", title, here, COLUMNS, rows, *texts, _draw, blocks, threads, block_of, thread_of)
 
 
 def _check_limits(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -143,5 +142,5 @@ def _by_host(x: Any, variant: str, count: int) -> tuple[float, float, float]:
         synchronize()
         samples.append((launched, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
         del result
-    middle: Callable[[int], float] = lambda i: _display.median([sample[i] for sample in samples[1:]])  # noqa: E731
-    return middle(0), middle(1), middle(2)
+    middle = [_display.median([sample[i] for sample in samples[1:]]) for i in range(3)]
+    return middle[0], middle[1], middle[2]
