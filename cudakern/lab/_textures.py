@@ -11,6 +11,7 @@ from .._backend import backend
 from .._operations._experiments import rgba_to_float
 from .._operations._lookup import MODES, lookup_2d
 from .._operations.interp import interp
+from .._profile import Profile
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars_in, documents
 from ._measuring import kernel_times, measure
@@ -81,7 +82,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     -----
     T6's and M's remarks on textures, as figures. A look-up in global memory finds its place and minds the edges by
     itself, in many instructions, which a texture unit saves: it is no plain coalesced read, so T6's remark that those
-    are usually faster has no verdict.
+    are usually faster is not tested.
 
     Examples
     --------
@@ -106,6 +107,11 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 def _row(part: str, what: str, variant: str, **more: Any) -> dict[str, Any]:
     empty = {"values": None, "error": None, "kernel_ns": None, "ps": None, "times": None}
     return {"part": part, "what": what, "variant": variant, **empty, **more}
+
+
+def _timed(part: str, what: str, variant: str, measured: Profile, n: int, label: str, error: float) -> dict[str, Any]:
+    ps = measured.kernel_ns * 1e3 / (n * n)
+    return _row(part, what, variant, error=error, **kernel_times(measured), ps=ps, label=label)
 
 
 # --- precision -------------------------------------------------------------------------------------------------------
@@ -169,17 +175,8 @@ def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
     rows = []
     for variant in ("bytes", "packed", "texture"):
         measured, got = measure(rgba_to_float, (image,), {"variant": variant}, repeat)
-        rows.append(
-            _row(
-                "RGBA",
-                "bytes to floats",
-                variant,
-                error=float(np.max(np.abs(got - exact))),
-                **kernel_times(measured),
-                ps=measured.kernel_ns * 1e3 / (n * n),
-                label=f"RGBA, {variant}",
-            )
-        )
+        error = float(np.max(np.abs(got - exact)))
+        rows.append(_timed("RGBA", "bytes to floats", variant, measured, n, f"RGBA, {variant}", error))
     return rows
 
 
@@ -209,17 +206,7 @@ def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
             measured, got = measure(lookup_2d, (table, y, x), keywords, repeat)
             if not np.array_equal(got, expected):
                 raise RuntimeError(f"{NAME}: {variant}, {order}: another value than the table has there")
-            rows.append(
-                _row(
-                    "locality",
-                    order,
-                    variant,
-                    error=0.0,
-                    **kernel_times(measured),
-                    ps=measured.kernel_ns * 1e3 / (n * n),
-                    label=f"{order}, {variant}",
-                )
-            )
+            rows.append(_timed("locality", order, variant, measured, n, f"{order}, {variant}", 0.0))
     return rows
 
 
