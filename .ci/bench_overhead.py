@@ -45,7 +45,7 @@ class Ways:
         arrays = tuple(x if isinstance(x, float) else ck.asarray(x) for x in inputs)
         with observed(Times()) as times:
             result = function(*arrays)
-        self.row, values = times.reports[-1]["row"], times.reports[-1]["values"]
+        self.variant, values = times.reports[-1]["variant"], times.reports[-1]["values"]
         self.takes_out = "out" in inspect.signature(function).parameters
         views = tuple((ck.asarray(np.asarray(x, result.dtype)) if isinstance(x, float) else x)._view for x in arrays)
         shape, dtype, device = result.shape, result._view.dtype, BACKEND.device
@@ -56,17 +56,17 @@ class Ways:
             MODULE.download(np.empty(2, np.int64), limits, 0)
 
         target = "result" if self.takes_out else "empty(shape, dtype, device, 0)"
-        native = f"execute(name, row, values, views, ({target},), device, 0, 0)"
+        native = f"execute(name, variant, values, views, ({target},), device, 0, 0)"
         operands = ", ".join(f"x{i}" for i in range(len(arrays)))
         out = ", out=out" if self.takes_out else ""
         self.calls = {
             "native": f"counted(); {native}" if name == "bincount" else native,
             "auto": f"function({operands}{out})",
-            "named": f"function({operands}{out}, variant=row)",
+            "named": f"function({operands}{out}, variant=variant)",
         }
         if self.takes_out:
             self.calls["new result"] = f"function({operands})"
-        self.names = {"function": function, "out": result, "result": result._view, "row": self.row.name}
+        self.names = {"function": function, "out": result, "result": result._view, "variant": self.variant.name}
         self.names |= {"name": name, "values": values, "views": views, "shape": shape, "dtype": dtype}
         self.names |= {"device": device, "counted": counted, "execute": MODULE.execute, "empty": MODULE.empty}
         self.names |= {f"x{i}": x for i, x in enumerate(arrays)}
@@ -137,7 +137,7 @@ def main():
             for name, value in times.items():
                 if turn > 0:
                     samples[name].append(value)
-        row = {"call": title, "variant": ways.row.name, "out": ways.takes_out}
+        row = {"call": title, "variant": ways.variant.name, "out": ways.takes_out}
         row |= {name: statistics.median(values) for name, values in samples.items()}
         rows.append(row)
         figures = ", ".join(f"{name} {row[name]:.2f}" for name in samples)

@@ -1,4 +1,4 @@
-"""Keyword arguments as a command line has them, ``strides=2,4``: for experiments and for rows' parameters."""
+"""Keyword arguments as a command line has them, ``strides=2,4``: for experiments and for variants' parameters."""
 
 from __future__ import annotations
 

@@ -280,8 +280,8 @@ def _ladder(options: argparse.Namespace) -> int:
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
     chosen: dict[str, list[str]] = {}  # each ladder takes the names that it has
-    for name, row in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
-        chosen.setdefault(name, []).append(row.name)
+    for name, variant in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
+        chosen.setdefault(name, []).append(variant.name)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
     ladders = []
     for name, variants in chosen.items():

@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: What a row's refusal ends with, and is no advice for a ladder, which has no "auto".
+#: What a variant's refusal ends with, and is no advice for a ladder, which has no "auto".
 AUTO_TAKES = re.compile(r"; variant='auto' takes (it|them)$")
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a ladder: its row, its profile and errors, or a note why it did not run."""
+    """A step of a ladder: its variant, its profile and errors, or a note why it did not run."""
 
     variant: _table.Variant
     profile: Profile | None
     error: Comparison | None  #: relative, against NumPy: to the result, or where terms cancel to their magnitude
     speedup: float | None  #: kernel time of the first step / this one's; only where both clocks are of one kind
     note: str = ""
-    failed: bool = False  #: True for an error of the runtime, False where the row is not for this place or input
+    failed: bool = False  #: True for an error of the runtime, False where the variant is not for this place or input
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -207,13 +207,13 @@ def ladder(
     what = operation(op)
     check_counts(repeat, warmup)
     if variants is None:
-        rows = list(_table.variants(op))
+        entries = list(_table.variants(op))
     elif not isinstance(variants, Iterable):
         raise TypeError(f"ladder: variants is a list of names, and not {variants!r}")
     else:
-        rows = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
+        entries = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
     plain = {name: _plain(value) for name, value in parameters.items()}
-    own, of_rows = _parameters(what, rows, plain)
+    own, of_each = _parameters(what, entries, plain)
     if inputs is None:
         seed = 0 if seed is None else seed
         check_seed(seed)
@@ -225,13 +225,15 @@ def ladder(
     here = backend().as_it_is()
     steps: list[Step] = []
     refused: list[Exception] = []
-    with _progress(progress, op, len(rows)) as announce:
+    with _progress(progress, op, len(entries)) as announce:
         announce("NumPy in double, to compare with")
         expected = _expected(what, operands, own, inputs is None)
-        for row, its in zip(rows, of_rows, strict=True):
-            announce(row.name)
-            run = functools.partial(measure, what.call, operands, {"variant": row.name, **own, **its}, repeat, warmup)
-            step, error = _step(row, here, run, expected)
+        for variant, its in zip(entries, of_each, strict=True):
+            announce(variant.name)
+            run = functools.partial(
+                measure, what.call, operands, {"variant": variant.name, **own, **its}, repeat, warmup
+            )
+            step, error = _step(variant, here, run, expected)
             steps.append(step)
             refused += [error] if error else []
     if inputs is not None and refused and not any(step.profile or step.failed for step in steps):
@@ -242,28 +244,30 @@ def ladder(
 
 
 def _parameters(
-    what: Operation, rows: Sequence[_table.Variant], values: Mapping[str, Any]
+    what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Those that change the result, which every call takes; and for each row, the others that it has."""
+    """Those that change the result, which every call takes; and for each variant, the others that it has."""
     for name, value in values.items():
         there = _table.having(name, _table.variants(what.name))
         if not there:
             raise TypeError(no_parameter(what, name))
-        asked = there if name in what.own else _table.having(name, rows)
+        asked = there if name in what.own else _table.having(name, variants)
         if not asked:
             raise TypeError(
-                f"ladder: of {', '.join(row.name for row in rows) or 'no variants'} none has {name}=; "
-                f"{', '.join(row.name for row in there)} {'has' if len(there) == 1 else 'have'}"
+                f"ladder: of {', '.join(variant.name for variant in variants) or 'no variants'} none has {name}=; "
+                f"{', '.join(variant.name for variant in there)} {'has' if len(there) == 1 else 'have'}"
             )
         _check_value(asked, name, value)
     own = {name: value for name, value in values.items() if name in what.own}
     others = {name: value for name, value in values.items() if name not in own}
-    return own, [{name: value for name, value in others.items() if _table.having(name, [row])} for row in rows]
+    return own, [
+        {name: value for name, value in others.items() if _table.having(name, [variant])} for variant in variants
+    ]
 
 
 def no_parameter(what: Operation, name: str) -> str:
     """What to say of a parameter that no variant has."""
-    known = dict.fromkeys(p.name for row in _table.variants(what.name) for p in row.parameters)
+    known = dict.fromkeys(p.name for variant in _table.variants(what.name) for p in variant.parameters)
     takes = ", ".join(f"{other}=" for other in known) or "no parameters"
     operands = [p.name for p in _operands(what)]
     hint = f"; {name} is an input: inputs=[{', '.join(operands)}]" if name in operands else ""
@@ -278,12 +282,12 @@ def _plain(value: Any) -> Any:
         return value
 
 
-def _check_value(rows: Sequence[_table.Variant], name: str, value: Any) -> None:
-    """Refuses a value that no row takes. One that some take is those rows' own matter: the others' steps say so."""
+def _check_value(variants: Sequence[_table.Variant], name: str, value: Any) -> None:
+    """Refuses a value that no variant takes. What only some take is their own matter: the others' steps say so."""
     refused = []
-    for row in rows:
+    for variant in variants:
         try:
-            row.values({name: value})
+            variant.values({name: value})
             return
         except (TypeError, ValueError) as error:
             refused.append(error)
@@ -297,7 +301,7 @@ def _operands(what: Operation) -> list[inspect.Parameter]:
 
 
 def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The caller's own input, as it came: the rows take it as any call does."""
+    """The caller's own input, as it came: the variants take it as any call does."""
     for name, value in others.items():
         if value is not None:
             raise ValueError(f"ladder: give inputs or {name}, not both: {name} is for random input")
@@ -311,7 +315,7 @@ def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) ->
         beside = f"; beside them {', '.join(f'{name}=' for name in what.own)}" if what.own else ""
         raise TypeError(f"ladder: {what.name} takes [{names}]{some}{beside}; inputs has {len(inputs)}")
     if any(isinstance(x, DeviceArray) for x in inputs):
-        raise TypeError("ladder: inputs are the host's, since NumPy's row takes them too: .get() brings one there")
+        raise TypeError("ladder: inputs are the host's, since NumPy's variant takes them too: .get() brings one there")
     for name, x in zip(names.split(", "), inputs, strict=False):
         refuse_elsewhere(x, name)
     operands = list(inputs)
@@ -335,7 +339,7 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
         reference = what.call(*as_given, variant="numpy", **own)
     except (TypeError, ValueError):
         try:
-            reference = what.reference(*wide, **own)  # NumPy's row may have fewer types
+            reference = what.reference(*wide, **own)  # NumPy's variant may have fewer types
         except Exception:
             what.call(*operands, variant="numpy", **own)  # says it better
             raise
@@ -359,26 +363,26 @@ def _input(
     if what.fixed_rank and len(sizes) != len(what.default_shape):
         raise ValueError(f"ladder: shape is {what.shape_help}, as {what.default_shape}, and not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
-    listed = dict.fromkeys(t for row in _table.variants(what.name) if not row.on_host for t in row.types)
+    listed = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in listed:
         raise TypeError(f"ladder: the variants of {what.name} take {', '.join(listed)}, not {_table.told(kind)}")
     return sizes, kind
 
 
 def _step(
-    row: _table.Variant, here: Backend, run: Callable[[], tuple[Profile, Any]], expected: tuple[Any, Any]
+    variant: _table.Variant, here: Backend, run: Callable[[], tuple[Profile, Any]], expected: tuple[Any, Any]
 ) -> tuple[Step, Exception | None]:
-    """The step, and why the row refused the input if it did."""
-    if reason := row.why_not(here):
-        return Step(row, None, None, None, f"not here: {reason}"), None
+    """The step, and why the variant refused the input if it did."""
+    if reason := variant.why_not(here):
+        return Step(variant, None, None, None, f"not here: {reason}"), None
     try:
         profile, result = run()
     except (TypeError, ValueError, NotImplementedError) as error:
         note = f"not for this input: {AUTO_TAKES.sub('', str(error))}"
-        return Step(row, None, None, None, note), None if isinstance(error, NotImplementedError) else error
+        return Step(variant, None, None, None, note), None if isinstance(error, NotImplementedError) else error
     except CudaError as error:
-        return Step(row, None, None, None, f"failed: {error}", failed=True), None
-    return Step(row, profile, _errors(result, *expected), None), None
+        return Step(variant, None, None, None, f"failed: {error}", failed=True), None
+    return Step(variant, profile, _errors(result, *expected), None), None
 
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
@@ -401,7 +405,7 @@ def _with_speedup(step: Step, first: Profile | None) -> Step:
 
 @contextlib.contextmanager
 def _progress(wanted: bool | None, op: str, count: int) -> Iterator[Callable[[str], None]]:
-    """A line that says which row runs: replaced in place on a terminal, a line each where there is none."""
+    """A line that says which variant runs: replaced in place on a terminal, a line each where there is none."""
     from rich.console import Console
 
     console, numbers = Console(file=sys.stderr), itertools.count()

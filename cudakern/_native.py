@@ -46,7 +46,7 @@ class Native(Protocol):
 
     __file__: str
     interface_version: int
-    #: The kind of a call -> what ``prepare`` made, or Python's Entry; emptied by configure, trim and a fork.
+    #: The kind of a call -> what ``prepare`` made, or Python's Known; emptied by configure, trim and a fork.
     memo: dict[Any, Any]
 
     # The variant table and calls by it. All arrays are host buffers (then ``execute`` returns when the results are
@@ -64,11 +64,11 @@ class Native(Protocol):
     def work(self, operation: str, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...
 
     # Plain calls on arrays of one device. ``key`` gives None unless all inputs are DeviceArrays on one device of this
-    # module. ``prepare`` makes what ``call`` finds in ``memo``, and keeps ``entry`` with it; ``alike`` is a mask of the
+    # module. ``prepare`` makes what ``call`` finds in ``memo``, and keeps ``known`` with it; ``alike`` is a mask of the
     # inputs that must have one shape, ``shape`` gives the result's, of the inputs' shapes, and is asked when those are
     # not the last call's. ``call`` gives ``out`` or a new DeviceArray, NotImplemented where nothing fits.
     def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, /) -> Any: ...
-    def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any, entry: Any,
+    def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any, known: Any,
                 /) -> Any: ...
     def call(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, out: Any, stream: Stream,
              /) -> Any: ...

@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
     native: Native
     device: int
-    row: Variant
+    variant: Variant
     values: tuple[int, ...]
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
     @property
     def _what(self) -> tuple[str, str, tuple[int, ...], tuple[Any, ...], tuple[Any, ...], int]:
-        return self.row.operation, self.row.name, self.values, self.inputs, self.outputs, self.device
+        return self.variant.operation, self.variant.name, self.values, self.inputs, self.outputs, self.device
 
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
         """Makes the call; 1: measured, with a report; 2: with the time of each launch."""
@@ -56,9 +56,9 @@ class Observer:
         run.execute()
 
     def numpy(
-        self, row: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
+        self, variant: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
     ) -> Result:
-        """A call of NumPy's row. ``counted`` gives, from the inputs' shapes, those that its work is counted from."""
+        """A call of NumPy's variant. ``counted`` gives, from the inputs' shapes, those that its work is counted by."""
         return compute()
 
 

@@ -30,18 +30,19 @@ class Times(Observer):
     def kernel(self, run: Run) -> None:
         """Runs a kernel, measured."""
         here = Backend(run.native.backend_name(), run.device, "", run.native)
-        facts = {"row": run.row, "values": run.values, "backend": here, "shapes": run.shapes, "dtype": run.dtype}
+        facts = {"variant": run.variant, "values": run.values, "backend": here}
+        facts |= {"shapes": run.shapes, "dtype": run.dtype}
         self.reports.append({**(run.execute(self._measure) or {}), **facts})
 
     def numpy(
-        self, row: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
+        self, variant: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
     ) -> Result:
         """Computes with NumPy, by the host's clock."""
         start = time.perf_counter_ns()
         result = compute()
         elapsed = time.perf_counter_ns() - start
         arrays = tuple(np.asarray(x) for x in inputs)
-        facts = {"row": row, "values": (), "backend": None, "shapes": tuple(x.shape for x in arrays)}
+        facts = {"variant": variant, "values": (), "backend": None, "shapes": tuple(x.shape for x in arrays)}
         facts |= {"dtype": name_in_numpy(arrays[0].dtype), "as_counted": counted, "kernel_ns": elapsed, "clocks": ()}
         self.reports.append(facts | dict.fromkeys(("to_device_ns", "to_host_ns", "finish_ns"), 0))
         return result
@@ -51,7 +52,7 @@ class Times(Observer):
 class Profile(_display.Shown):
     """Medians over the repeats of one call. Times are in nanoseconds.
 
-    ``clock`` says whose times they are: "gpu", "host" (NumPy's row), or "emulated" (a kernel run on the CPU, whose
+    ``clock`` says whose times they are: "gpu", "host" (NumPy's variant), or "emulated" (a kernel run on the CPU, whose
     time says nothing about a GPU's and is never a share of a chip's limit).
     """
 
@@ -73,8 +74,8 @@ class Profile(_display.Shown):
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared_bytes: int
-    cycles: tuple[int, ...]  #: of each block, for rows that read the clock; else empty
-    blocks_ns: float | None  #: last end minus first start over the blocks, on the common clock; for the same rows
+    cycles: tuple[int, ...]  #: of each block, for variants that read the clock; else empty
+    blocks_ns: float | None  #: last end minus first start over the blocks, on the common clock; for the same variants
     limit: str | None  #: what bounds this work on this chip; None if emulated or not known
     share: float | None  #: of that limit that the kernel reaches; 1.0 is all of it
 
@@ -138,7 +139,7 @@ class Profile(_display.Shown):
 def profile(
     fn: Callable[..., Any], *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any
 ) -> Profile:
-    """Measure a call: kernel, copies, whole; bytes, FLOPs and rates; cycles where the row reads the clock.
+    """Measure a call: kernel, copies, whole; bytes, FLOPs and rates; cycles where the variant reads the clock.
 
     Parameters
     ----------
@@ -233,24 +234,26 @@ def _once(fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], nam
 
 def _summary(samples: list[dict[str, Any]]) -> Profile:
     last = samples[-1]
-    row, backend, dtype = last["row"], last["backend"], last["dtype"]
+    variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
 
     def median(key: str) -> float:
         return _display.median([s[key] for s in samples])
 
     flops, moved = last.get("flops"), last.get("bytes")
-    if flops is None or moved is None:  # NumPy's row: the same work, for as far as the table knows the type
+    if flops is None or moved is None:  # NumPy's variant: the same work, for as far as the table knows the type
         flops, moved = 0.0, 0.0
-        if dtype in row.types:
-            flops, moved = emulator().work(row.operation, last["as_counted"](*last["shapes"]), dtype)
+        if dtype in variant.types:
+            flops, moved = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
     limit = _chip.limit(backend.properties, dtype, flops, moved) if clock == "gpu" else None
     clocks = last["clocks"]
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
     kernel = median("kernel_ns")
     return Profile(
-        variant=row,
-        parameters={p.name: p.words[v] if p.words else v for p, v in zip(row.parameters, last["values"], strict=True)},
+        variant=variant,
+        parameters={
+            p.name: p.words[v] if p.words else v for p, v in zip(variant.parameters, last["values"], strict=True)
+        },
         backend=backend.name if backend else "host",
         device=backend.device_name if backend else "NumPy on the CPU",
         clock=clock,

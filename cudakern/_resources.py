@@ -172,19 +172,19 @@ class Launches(Observer):
 
     def kernel(self, run: Run) -> None:
         """Lists a kernel's call."""
-        self.found += ({"row": run.row, **kernel} for kernel in run.launches(self._sweep))
+        self.found += ({"variant": run.variant, **kernel} for kernel in run.launches(self._sweep))
 
 
 def inspect(
     what: Operation,
-    row: _table.Variant,
+    variant: _table.Variant,
     kind: np.dtype[Any],
     parameters: dict[str, Any],
     sweep: tuple[tuple[int, int], ...] = (),
 ) -> list[dict[str, Any]]:
-    """What a call of the row would launch, as the C module tells it; nothing is launched."""
+    """What a call of the variant would launch, as the C module tells it; nothing is launched."""
     with observed(Launches(sweep)) as launches, np.errstate(all="ignore"):  # nobody computes the result
-        what.call(*what.make(what.default_shape, kind, 0), variant=row.name, **parameters)
+        what.call(*what.make(what.default_shape, kind, 0), variant=variant.name, **parameters)
     return launches.found
 
 
@@ -202,8 +202,8 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
         source, version = "build", built.capability
     spills = built if built is not None and built.capability == version else None
     return KernelResources(
-        operation=launch["row"].operation,
-        variant=launch["row"].name,
+        operation=launch["variant"].operation,
+        variant=launch["variant"].name,
         kernel=launch["name"],
         potential_block=launch["potential"],
         dtype=dtype,
@@ -217,13 +217,13 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
     )
 
 
-def _rows(op: str, variant: str | None) -> list[_table.Variant]:
+def _with_kernels(op: str, variant: str | None) -> list[_table.Variant]:
     if variant is None:
-        return [row for row in _table.variants(op) if not row.on_host]
-    row = _table.find(op, variant)
-    if row.on_host:
+        return [entry for entry in _table.variants(op) if not entry.on_host]
+    entry = _table.find(op, variant)
+    if entry.on_host:
         raise ValueError(f"kernel_resources: {op} {variant!r} computes on the host: it has no kernel")
-    return [row]
+    return [entry]
 
 
 def kernel_resources(
@@ -265,22 +265,22 @@ def kernel_resources(
     ('shared_row', True)
     """
     what, here = operation(op), backend()
-    rows = _rows(op, variant)
+    entries = _with_kernels(op, variant)
     kernels: list[KernelResources] = []
     for name in parameters if variant is None else ():
-        if not _table.having(name, rows):
+        if not _table.having(name, entries):
             raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
-    for row in rows:
+    for entry in entries:
         name = numpy_dtype(what.default_dtype if dtype is None else dtype).name
-        if variant is None and (row.why_not(here) or (name not in row.types and dtype is not None)):
+        if variant is None and (entry.why_not(here) or (name not in entry.types and dtype is not None)):
             continue
-        if dtype is None and name not in row.types:
-            name = row.types[0]
-        row.signature(name)
-        its = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [row])}
-        kernels += (_resources(launch, here, name) for launch in inspect(what, row, numpy_dtype(name), its))
+        if dtype is None and name not in entry.types:
+            name = entry.types[0]
+        entry.signature(name)
+        its = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
+        kernels += (_resources(launch, here, name) for launch in inspect(what, entry, numpy_dtype(name), its))
     if not kernels and dtype is not None and variant is None:
-        types = ", ".join(dict.fromkeys(t for row in rows for t in row.types))
+        types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
         raise TypeError(f"kernel_resources: no variant of {op} that runs here takes {name}; they take {types}")
     return KernelTable(kernels)
 
@@ -288,16 +288,16 @@ def kernel_resources(
 def main_kernel(
     op: str, variant: str | None, dtype: Any, parameters: dict[str, Any], threads: int | None
 ) -> tuple[KernelResources, list[str]]:
-    """The kernel of a named row that its plan speaks of, which is the first that a call launches, and the names of the
-    others. ``threads`` is the row's parameter of that name, where it has one."""
+    """The kernel of a named variant that its plan speaks of, which is the first that a call launches, and the names of
+    the others. ``threads`` is the variant's parameter of that name, where it has one."""
     if variant is None:
-        names = ", ".join(row.name for row in _rows(op, None))
+        names = ", ".join(entry.name for entry in _with_kernels(op, None))
         raise TypeError(f"occupancy: which variant of {op}? It has {names}")
-    row = _table.find(op, variant)
-    if threads is not None and _table.having("threads", [row]):
+    entry = _table.find(op, variant)
+    if threads is not None and _table.having("threads", [entry]):
         parameters = parameters | {"threads": threads}
     kernels = kernel_resources(op, variant, dtype, **parameters)
     if not kernels:
         raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
-    main = next((one for one in kernels if one.kernel in row.kernels), kernels[0])
+    main = next((one for one in kernels if one.kernel in entry.kernels), kernels[0])
     return main, [one.kernel for one in kernels if one is not main]

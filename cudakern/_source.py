@@ -51,10 +51,10 @@ def source(op: str, variant: str) -> Source:
     >>> "__global__" in cudakern.source("matmul", "tiled")
     True
     """
-    row = _table.find(op, variant)
-    if not row.source or not row.kernels:
-        raise ValueError(f"{op}: variant {variant!r} has no kernel: {row.summary}")
-    path = KERNELS / row.source
+    entry = _table.find(op, variant)
+    if not entry.source or not entry.kernels:
+        raise ValueError(f"{op}: variant {variant!r} has no kernel: {entry.summary}")
+    path = KERNELS / entry.source
     if path.is_file():
         return Source(path.read_text(encoding="utf-8"), path)
-    raise FileNotFoundError(f"{op}: the source of {variant!r}, {row.source}, is not in {KERNELS}")
+    raise FileNotFoundError(f"{op}: the source of {variant!r}, {entry.source}, is not in {KERNELS}")

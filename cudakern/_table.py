@@ -18,7 +18,7 @@ from ._dtypes import kind_of, rounding_unit, type_name
 from ._errors import unknown
 
 AUTO = "auto"
-NUMPY = "numpy"  #: the row that NumPy computes, on the host
+NUMPY = "numpy"  #: the variant that NumPy computes, on the host
 
 # The error bounds' constants. The largest error: each rounding costs at most u, and 1.1 leaves room for the terms
 # of second order. Root mean square: roundings that are independent of each other add up like a random walk.
@@ -33,7 +33,7 @@ def told(dtype: npt.DTypeLike) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a row: a choice among ``choices``, or a range from ``low`` to ``high`` in steps.
+    """A parameter of a variant: a choice among ``choices``, or a range from ``low`` to ``high`` in steps.
 
     Where the choices have ``words``, a caller gives the word.
     """
@@ -62,7 +62,7 @@ class Parameter:
         return repr(self.words[value]) if self.words else str(value)
 
     def check(self, value: Any) -> int:
-        """The value as an int; TypeError if it is none, ValueError if the row does not take it."""
+        """The value as an int; TypeError if it is none, ValueError if the variant does not take it."""
         if self.words:
             if not isinstance(value, str):
                 raise TypeError(f"{self.name}= must be one of {self.allowed}, not {value!r:.60}")
@@ -86,7 +86,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Variant:
-    """A row of the table: one way to compute an operation, and its contract."""
+    """An entry of the table: one way to compute an operation, and its contract."""
 
     operation: str
     name: str
@@ -113,7 +113,7 @@ class Variant:
 
     @property
     def on_host(self) -> bool:
-        """True for the row that NumPy computes."""
+        """True for the variant that NumPy computes."""
         return "host" in self.backends
 
     def deterministic_for(self, dtype: npt.DTypeLike) -> bool:
@@ -121,8 +121,8 @@ class Variant:
         return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
     def signature(self, dtype: npt.DTypeLike, mend: str = "") -> tuple[str, str, str]:
-        """(input, accumulator, output) for inputs of type ``dtype``; TypeError if the row does not list it, with what
-        to do about it: ``mend``, or where that is not given "auto"."""
+        """(input, accumulator, output) for inputs of type ``dtype``; TypeError if the variant does not list it, with
+        what to do about it: ``mend``, or where that is not given "auto"."""
         name = type_name(dtype)
         for signature in self.signatures:
             if signature[0] == name:
@@ -134,7 +134,7 @@ class Variant:
         )
 
     def values(self, given: Mapping[str, Any]) -> tuple[int, ...]:
-        """The parameters' values in the row's order, ``given`` ones and defaults; the errors say what there is."""
+        """The parameters' values in the variant's order, ``given`` ones and defaults; the errors say what there is."""
         names = [p.name for p in self.parameters]
         for name in given:
             if name not in names:
@@ -146,7 +146,7 @@ class Variant:
             raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
 
     def why_not(self, backend: Backend) -> str:
-        """Why this row cannot run on that backend; "" if it can."""
+        """Why this variant cannot run on that backend; "" if it can."""
         if self.on_host:
             return ""
         if backend.name not in self.backends:
@@ -160,7 +160,7 @@ class Variant:
     def error_bound(
         self, *shapes: tuple[int, ...], dtype: npt.DTypeLike, rms: bool = False, **parameters: int
     ) -> float:
-        """The rounding error that the row's order of summation allows, relative to the sum of magnitudes.
+        """The rounding error that the variant's order of summation allows, relative to the sum of magnitudes.
 
         1.1 * (f * u + v) for the largest error, and sqrt(f * u^2 + v^2) for the root mean square (``rms=True``) over
         many inputs: f is the number of roundings on the longest path of additions (the length for a sequential sum,
@@ -176,13 +176,13 @@ class Variant:
         rms : bool
             The bound of the root mean square instead of the largest error's.
         **parameters : int
-            The row's parameters, where they are not the defaults.
+            The variant's parameters, where they are not the defaults.
 
         Examples
         --------
         >>> import cudakern
-        >>> row = cudakern.variants("matmul")["kahan"]
-        >>> row.error_bound((1000, 1000), (1000, 1000), dtype="float32") < 3e-7
+        >>> variant = cudakern.variants("matmul")["kahan"]
+        >>> variant.error_bound((1000, 1000), (1000, 1000), dtype="float32") < 3e-7
         True
         """
         _, accumulator, output = self.signature(dtype)
@@ -200,13 +200,13 @@ class Variant:
     def _depth(self, shapes: Sequence[tuple[int, ...]], dtype: str, values: tuple[int, ...]) -> float:
         """Roundings on the longest path to a result. NumPy's variant has as many as the ladder's first kernel, of any
         type and with all that its parameters allow."""
-        row = self
+        variant = self
         if self.on_host:
-            row = next(row for row in variants(self.operation) if not row.on_host)
-            values = tuple(max(p.choices, default=p.high) for p in row.parameters)
-            dtype = row.types[0]
+            variant = next(variant for variant in variants(self.operation) if not variant.on_host)
+            values = tuple(max(p.choices, default=p.high) for p in variant.parameters)
+            dtype = variant.types[0]
         sizes = tuple(tuple(map(int, shape)) for shape in shapes)
-        return emulator().error_depth(row.operation, row.name, values, (dtype,) * len(sizes), sizes)
+        return emulator().error_depth(variant.operation, variant.name, values, (dtype,) * len(sizes), sizes)
 
     def to_dict(self) -> dict[str, Any]:
         """All columns, for JSON."""
@@ -215,7 +215,7 @@ class Variant:
 
 
 class Variants(tuple[Variant, ...]):
-    """The rows of an operation in the ladder's order; a row by index or by name; shown as a table."""
+    """The variants of an operation in the ladder's order; a variant by index or by name; shown as a table."""
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -223,7 +223,7 @@ class Variants(tuple[Variant, ...]):
         return super().__getitem__(key)
 
     def __contains__(self, key: object) -> bool:
-        return any(row.name == key for row in self) if isinstance(key, str) else super().__contains__(key)
+        return any(variant.name == key for variant in self) if isinstance(key, str) else super().__contains__(key)
 
     def table(self) -> _display.Table:
         """The table, as words."""
@@ -250,8 +250,8 @@ class Variants(tuple[Variant, ...]):
         return self.table().html()
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """A dictionary a row, for JSON."""
-        return [row.to_dict() for row in self]
+        """A dictionary a variant, for JSON."""
+        return [variant.to_dict() for variant in self]
 
 
 @functools.cache
@@ -271,7 +271,7 @@ def _operation(op: str) -> dict[str, Any]:
         raise ValueError(unknown("operation", op, operations())) from None
 
 
-def _row(operation: str, raw: dict[str, Any]) -> Variant:
+def _variant(operation: str, raw: dict[str, Any]) -> Variant:
     fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
     fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
     fields["signatures"] = tuple(tuple(t) for t in raw["types"])
@@ -299,15 +299,15 @@ def variants(op: str) -> Variants:
 
     Notes
     -----
-    A row's ``origin`` ("T5, step 5") names a document and a place in it; docs/sources.md has the letters.
+    A variant's ``origin`` ("T5, step 5") names a document and a place in it; docs/sources.md has the letters.
 
     Examples
     --------
     >>> import cudakern
-    >>> rows = cudakern.variants("matmul")
-    >>> rows["kahan"].types
+    >>> variants = cudakern.variants("matmul")
+    >>> variants["kahan"].types
     ('float32', 'float64')
-    >>> "bfloat16" in rows["tiled"].types
+    >>> "bfloat16" in variants["tiled"].types
     True
     """
     _operation(op)
@@ -316,14 +316,14 @@ def variants(op: str) -> Variants:
 
 @functools.cache
 def _variants(op: str) -> Variants:
-    kernels = [_row(op, raw) for raw in _operation(op)["variants"]]
-    return Variants([_numpy_row(op, kernels), *kernels])
+    kernels = [_variant(op, raw) for raw in _operation(op)["variants"]]
+    return Variants([_numpy_variant(op, kernels), *kernels])
 
 
-def _numpy_row(op: str, kernels: list[Variant]) -> Variant:
+def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
     """NumPy's variant, from the kernels' and its own words."""
     words = _numpy_variants.words(op)
-    signatures = _numpy_variants.signatures(op, [row.signatures for row in kernels])
+    signatures = _numpy_variants.signatures(op, [variant.signatures for variant in kernels])
     return Variant(
         operation=op,
         name=NUMPY,
@@ -350,32 +350,32 @@ def _numpy_row(op: str, kernels: list[Variant]) -> Variant:
     )
 
 
-def having(parameter: str, rows: Iterable[Variant]) -> list[Variant]:
-    """Those of the rows that have a parameter of that name."""
-    return [row for row in rows if any(p.name == parameter for p in row.parameters)]
+def having(parameter: str, entries: Iterable[Variant]) -> list[Variant]:
+    """Those of the variants that have a parameter of that name."""
+    return [variant for variant in entries if any(p.name == parameter for p in variant.parameters)]
 
 
 def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
-    """The row of that name; ValueError lists the known ones and what else the caller takes, the nearest first."""
+    """The variant of that name; ValueError lists the known ones and what else the caller takes, the nearest first."""
     if not isinstance(name, str):
         raise TypeError(f"a variant of {op} is named by a str, not by {type(name).__name__}")
-    for row in variants(op):
-        if row.name == name:
-            return row
+    for variant in variants(op):
+        if variant.name == name:
+            return variant
     raise ValueError(unknown("variant", name, [*also, *(r.name for r in variants(op))], of=op))
 
 
 def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, Variant]]:
-    """The rows of those names (None: all) in those operations; ValueError for a name that none of them has."""
-    rows = [(op, row) for op in ops for row in variants(op)]
+    """The variants of those names (None: all) in those operations; ValueError for a name that none of them has."""
+    entries = [(op, variant) for op in ops for variant in variants(op)]
     for name in names or ():
-        if all(row.name != name for _, row in rows):
+        if all(variant.name != name for _, variant in entries):
             raise ValueError(
                 unknown(
                     "variant",
                     name,
-                    dict.fromkeys(r.name for _, r in rows),
-                    of=" and ".join(dict.fromkeys(op for op, _ in rows)),
+                    dict.fromkeys(r.name for _, r in entries),
+                    of=" and ".join(dict.fromkeys(op for op, _ in entries)),
                 )
             )
-    return [(op, row) for op, row in rows if names is None or row.name in names]
+    return [(op, variant) for op, variant in entries if names is None or variant.name in names]

@@ -17,7 +17,7 @@ from ._profile import check_seed
 
 @dataclass(frozen=True)
 class Check:
-    """A variant with one type: the worst error over all sizes, as a share of the row's bound."""
+    """A variant with one type: the worst error over all sizes, as a share of the variant's bound."""
 
     operation: str
     variant: str
@@ -69,33 +69,35 @@ def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = No
     check_seed(seed)
     here = backend().as_it_is()
     checks = []
-    for what, row in [(operation(op), row) for op, row in _table.choose(ops or names(), variants)]:
-        for dtype in row.types:
-            reason = row.why_not(here) or (NO_BFLOAT16 if dtype == BFLOAT16 and not has_bfloat16() else "")
+    for what, variant in [(operation(op), variant) for op, variant in _table.choose(ops or names(), variants)]:
+        for dtype in variant.types:
+            reason = variant.why_not(here) or (NO_BFLOAT16 if dtype == BFLOAT16 and not has_bfloat16() else "")
             checks.append(
-                Check(what.name, row.name, dtype, "not here", 0.0, reason) if reason else _check(what, row, dtype, seed)
+                Check(what.name, variant.name, dtype, "not here", 0.0, reason)
+                if reason
+                else _check(what, variant, dtype, seed)
             )
     return Verdict(here, tuple(checks), "" if ops else note_on_skipped())
 
 
-def _check(what: Operation, row: _table.Variant, dtype: str, seed: int) -> Check:
+def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> Check:
     worst, detail = 0.0, f"{len(what.ragged)} sizes"
     for shape in what.ragged:
         inputs = what.make(shape, numpy_dtype(dtype), seed)
         try:
-            result = what.call(*inputs, variant=row.name)
+            result = what.call(*inputs, variant=variant.name)
         except Exception as error:  # whatever it is, it is this variant's verdict, and the others' are wanted too
-            return Check(what.name, row.name, dtype, "FAILED", float("inf"), f"{shape}: {error}")
-        ratio = _error_ratio(what, row, inputs, result)
+            return Check(what.name, variant.name, dtype, "FAILED", float("inf"), f"{shape}: {error}")
+        ratio = _error_ratio(what, variant, inputs, result)
         if not ratio <= worst:
             worst, detail = ratio, f"{len(what.ragged)} sizes, worst at {shape}"
-    return Check(what.name, row.name, dtype, "ok" if worst <= 1 else "FAILED", worst, detail)
+    return Check(what.name, variant.name, dtype, "ok" if worst <= 1 else "FAILED", worst, detail)
 
 
 def _error_ratio(
-    what: Operation, row: _table.Variant, inputs: tuple[Any, ...], result: Any, **parameters: Any
+    what: Operation, variant: _table.Variant, inputs: tuple[Any, ...], result: Any, **parameters: Any
 ) -> float:
-    """The largest error as a share of what the row allows; inf where an exact result is not exact."""
+    """The largest error as a share of what the variant allows; inf where an exact result is not exact."""
     # The sizes are small: long double is affordable, and gives float64 a reference that is better than itself.
     wide = widened(inputs, np.longdouble)
     own = {k: v for k, v in parameters.items() if k in what.own}
@@ -106,7 +108,7 @@ def _error_ratio(
         return 0.0
     if expected.dtype.kind in "biu":
         return float("inf")
-    bound = row.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
+    bound = variant.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
         what.magnitudes(*wide, **own)
     )
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)

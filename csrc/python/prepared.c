@@ -30,7 +30,7 @@ typedef struct prepared {
     ck_types types;
     unsigned alike;  // a mask: inputs that must have one shape
     PyObject *shape; // a function: of the inputs' shapes, the result's
-    PyObject *entry; // what Python knows of calls of this kind
+    PyObject *known; // what Python knows of calls of this kind
     // Where it stands in the module's front, if it does, and for which key there.
     struct prepared **place;
     PyObject *rule, *name; // of the variant
@@ -178,7 +178,7 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
     ck_error error = {0};
     int64_t values[CK_MAX_PARAMETERS];
     int dtype, inputs[CK_MAX_VIEWS];
-    if (check_count("prepare(operation, variant, parameters, dtype, alike, shape, entry)", count, 7) < 0) return NULL;
+    if (check_count("prepare(operation, variant, parameters, dtype, alike, shape, known)", count, 7) < 0) return NULL;
     const ck_operation *operation;
     const ck_variant *variant = read_variant(state, arguments, &operation);
     if (variant == NULL) return NULL;
@@ -195,9 +195,9 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
     atomic_init(&kind->last, NULL);
     for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&kind->kept[i], NULL);
     kind->shape = arguments[5];
-    kind->entry = arguments[6];
+    kind->known = arguments[6];
     Py_INCREF(kind->shape);
-    Py_INCREF(kind->entry);
+    Py_INCREF(kind->known);
     PyObject_GC_Track(kind);
     for (int i = 0; i < operation->inputs; i++) inputs[i] = dtype;
     if (ck_check_types(operation, variant, inputs, operation->inputs, -1, &kind->types, &error) != CK_OK ||
@@ -209,16 +209,16 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
 }
 
 static prepared *in_memo(module_state *state, PyObject *key) {
-    PyObject *entry = NULL;
+    PyObject *known = NULL;
     if (key == NULL) return NULL;
 #ifdef Py_GIL_DISABLED // without its lock another thread may empty the memo in between
-    (void)PyDict_GetItemRef(state->memo, key, &entry);
+    (void)PyDict_GetItemRef(state->memo, key, &known);
 #else
-    entry = PyDict_GetItemWithError(state->memo, key);
-    Py_XINCREF(entry);
+    known = PyDict_GetItemWithError(state->memo, key);
+    Py_XINCREF(known);
 #endif
-    if (entry != NULL && !Py_IS_TYPE(entry, state->prepared_type)) Py_CLEAR(entry);
-    return (prepared *)entry;
+    if (known != NULL && !Py_IS_TYPE(known, state->prepared_type)) Py_CLEAR(known);
+    return (prepared *)known;
 }
 
 // Most calls have the same words as the last one of their kind, at the same addresses: those are found without a key.
@@ -487,7 +487,7 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 static int prepared_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((prepared *)self)->shape);
-    Py_VISIT(((prepared *)self)->entry);
+    Py_VISIT(((prepared *)self)->known);
     for (int i = 0; i < CK_MAX_VIEWS; i++) {
         const number *number = atomic_load(&((prepared *)self)->kept[i]);
         if (number != NULL) Py_VISIT(number->view);
@@ -498,7 +498,7 @@ static int prepared_traverse(PyObject *self, visitproc visit, void *arg) {
 static int prepared_clear(PyObject *self) {
     leave_front((prepared *)self);
     Py_CLEAR(((prepared *)self)->shape);
-    Py_CLEAR(((prepared *)self)->entry);
+    Py_CLEAR(((prepared *)self)->known);
     PyMem_Free(atomic_exchange(&((prepared *)self)->last, NULL));
     for (int i = 0; i < CK_MAX_VIEWS; i++) drop(atomic_exchange(&((prepared *)self)->kept[i], NULL));
     return 0;
@@ -512,16 +512,16 @@ static void prepared_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-static PyObject *get_entry(PyObject *self, void *unused) {
-    PyObject *entry = ((prepared *)self)->entry;
+static PyObject *get_known(PyObject *self, void *unused) {
+    PyObject *known = ((prepared *)self)->known;
     (void)unused;
-    if (entry == NULL) return none();
-    Py_INCREF(entry);
-    return entry;
+    if (known == NULL) return none();
+    Py_INCREF(known);
+    return known;
 }
 
 static PyGetSetDef prepared_attributes[] = {
-    {"entry", get_entry, NULL, PyDoc_STR("What Python knows of calls of this kind."), NULL},
+    {"known", get_known, NULL, PyDoc_STR("What Python knows of calls of this kind."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -549,7 +549,7 @@ PyMethodDef prepared_methods[] = {
      PyDoc_STR("key(rule, variant, parameters, inputs, /)\n--\n\n"
                "The kind of a call on arrays of one device of this module; None for other inputs.")},
     {"prepare", FAST(prepare),
-     PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, entry, /)\n--\n\n"
+     PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, known, /)\n--\n\n"
                "What call needs, for memo: alike, a mask of inputs that must have one shape; shape, a function "
                "of the inputs' shapes.")},
     {"call", FAST(call),

@@ -1,4 +1,4 @@
-"""What Python adds to an operation's rows: NumPy's rules, the input of the documents, a reference.
+"""What Python adds to an operation's variants: NumPy's rules, the input of the documents, a reference.
 
 A module of this folder that defines ``OPERATIONS`` is found by being here. Most hold one; _experiments.py has
 those that only ``cudakern.lab`` calls.

@@ -18,7 +18,7 @@ from .._streams import stream_handle
 from .._table import AUTO, NUMPY, told
 from . import _checks
 from ._execute import named
-from ._on_device import on_device, row_on_device
+from ._on_device import on_device, variant_on_device
 from ._on_host import check_stream, on_host, plainly
 from ._rule import Inputs, Named, Rule
 
@@ -31,7 +31,7 @@ def call(
 ) -> Any:
     """The result of a call: an array or NumPy scalar for host inputs, a DeviceArray for inputs on the device.
 
-    ``own`` are keywords of the public function itself that are parameters of its kernel rows (``bitorder=``).
+    ``own`` are keywords of the public function itself that are parameters of its kernel variants (``bitorder=``).
     """
     first = inputs[rule.first]
     if observer.get() is None:
@@ -55,19 +55,19 @@ def call(
 
 def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Named, own: Named) -> None:
     """What ``call`` refuses, for a caller that has to copy its one input before."""
-    row, _ = named(rule, variant, parameters, own)
+    entry, _ = named(rule, variant, parameters, own)
     (name,) = rule.operands
     if isinstance(x, DeviceArray):
         stream_handle(stream, x._native, x._view.device)
-        _checks.check_type(rule, row, x._view.dtype)
-        row_on_device(rule, row, x._view.dtype, name, x._native, x._view.device)
+        _checks.check_type(rule, entry, x._view.dtype)
+        variant_on_device(rule, entry, x._view.dtype, name, x._native, x._view.device)
         return
     check_stream(stream)
     if others := _checks.no_numbers({name: x}):
-        _checks.refuse_none(rule, row, {name: x})
-        _checks.check_numbers(rule, row, others)
+        _checks.refuse_none(rule, entry, {name: x})
+        _checks.check_numbers(rule, entry, others)
     else:
         dtype = x.dtype.newbyteorder("=")
-        _checks.check_type(rule, row, told(dtype))
-        if row is not None:
-            row.signature(dtype)
+        _checks.check_type(rule, entry, told(dtype))
+        if entry is not None:
+            entry.signature(dtype)

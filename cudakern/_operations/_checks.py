@@ -40,9 +40,9 @@ def refuse_keywords(operation: str, whose: str, known: Sequence[str], given: Nam
 def refuse_parameters(operation: str, parameters: Named) -> None:
     """TypeError for a parameter: "auto" has none."""
     for name in parameters:
-        taken = {p.name: None for row in variants(operation) for p in row.parameters}
+        taken = {p.name: None for variant in variants(operation) for p in variant.parameters}
         if name in taken:
-            such = [repr(row.name) for row in having(name, variants(operation))]
+            such = [repr(variant.name) for variant in having(name, variants(operation))]
             raise TypeError(
                 f"{operation}: variant {AUTO!r} has no parameters, so not {name!r}; name a variant that has it: "
                 f"{', '.join(such)}"
@@ -53,21 +53,23 @@ def refuse_parameters(operation: str, parameters: Named) -> None:
 
 
 # --- places ----------------------------------------------------------------------------------------------------------
-def refuse_host_row(row: Variant, name: str) -> None:
-    """TypeError for NumPy's row with an array on the device."""
-    if row.on_host:
+def refuse_host_variant(variant: Variant, name: str) -> None:
+    """TypeError for NumPy's variant with an array on the device."""
+    if variant.on_host:
         raise TypeError(
-            f"{row.operation}: variant {row.name!r} computes on the host, and {name} is on the device: "
+            f"{variant.operation}: variant {variant.name!r} computes on the host, and {name} is on the device: "
             f"take {name}.get()"
         )
 
 
-def check_place(row: Variant, here: Backend) -> None:
-    """NotImplementedError where a row cannot run."""
-    reason = row.why_not(here)
+def check_place(variant: Variant, here: Backend) -> None:
+    """NotImplementedError where a variant cannot run."""
+    reason = variant.why_not(here)
     if reason:
-        here_is = here.device_name if here.name in row.backends else here.why
-        raise NotImplementedError(f"{row.operation}: variant {row.name!r} cannot run here: {reason} ({here_is})")
+        here_is = here.device_name if here.name in variant.backends else here.why
+        raise NotImplementedError(
+            f"{variant.operation}: variant {variant.name!r} cannot run here: {reason} ({here_is})"
+        )
 
 
 def where(x: Any) -> str:
@@ -137,11 +139,11 @@ def _bring_device(first: DeviceArray, other: str, x: DeviceArray) -> str:
 
 
 # --- types and shapes of inputs --------------------------------------------------------------------------------------
-def refuse_none(rule: Rule, row: Variant | None, given: Named) -> None:
+def refuse_none(rule: Rule, variant: Variant | None, given: Named) -> None:
     """TypeError for None in an array's place, where it is not NumPy's to answer."""
     for name, x in given.items():
         nothing = isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 0 and x.item() is None
-        if nothing and (row is not None or "O" not in rule.others):
+        if nothing and (variant is not None or "O" not in rule.others):
             raise TypeError(f"{rule.name}: {name} is None, and an array is wanted")
 
 
@@ -152,17 +154,18 @@ def no_numbers(given: Named) -> dict[str, np.dtype[Any]]:
 
 
 def check_numbers(
-    rule: Rule, row: Variant | None, others: Mapping[str, np.dtype[Any]], left_to_numpy: bool = True
+    rule: Rule, variant: Variant | None, others: Mapping[str, np.dtype[Any]], left_to_numpy: bool = True
 ) -> None:
     """TypeError for elements that are no numbers, unless "auto" leaves them to NumPy."""
     left = rule.others if left_to_numpy else ""
     for name, dtype in others.items():
         mend = rule.instead if rule.only else NUMBERS_FROM.get(dtype.kind, CONVERT)
-        if row is not None:
+        if variant is not None:
             if dtype.kind in left:
                 mend = f"variant={AUTO!r} leaves it to NumPy"
             raise TypeError(
-                f"{rule.name}: variant {row.name!r} takes {' or '.join(row.types)}, and {name} is {told(dtype)}; {mend}"
+                f"{rule.name}: variant {variant.name!r} takes {' or '.join(variant.types)}, "
+                f"and {name} is {told(dtype)}; {mend}"
             )
         if dtype.kind not in left:
             takes = " or ".join(rule.only) or "numbers"
@@ -177,19 +180,19 @@ def check_real(rule: Rule, given: Named) -> None:
             raise TypeError(f"{rule.name} takes real numbers, not {told(dtype)}")
 
 
-def check_type(rule: Rule, row: Variant | None, name: str) -> None:
+def check_type(rule: Rule, variant: Variant | None, name: str) -> None:
     """TypeError for a type that the operation is not for."""
     if rule.only and name not in rule.only:
-        which, takes = ("", rule.only) if row is None else (f": variant {row.name!r}", row.types)
+        which, takes = ("", rule.only) if variant is None else (f": variant {variant.name!r}", variant.types)
         raise TypeError(f"{rule.name}{which} takes {' or '.join(takes)}, not {name}; {rule.instead}")
 
 
-def check_one_type(rule: Rule, row: Variant, types: Mapping[str, str]) -> None:
-    """TypeError if a named row was given arrays of several types."""
+def check_one_type(rule: Rule, variant: Variant, types: Mapping[str, str]) -> None:
+    """TypeError if a named variant was given arrays of several types."""
     if len(set(types.values())) > 1:
         said = ", ".join(f"{name} {kind}" for name, kind in types.items())
         raise TypeError(
-            f"{rule.name}: variant {row.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
+            f"{rule.name}: variant {variant.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
         )
 
 

@@ -27,7 +27,7 @@ AXES = "zyx"
 
 
 def check_word(name: str, keyword: str, value: Any, words: tuple[str, ...]) -> None:
-    """mode= or filter=, for rows that have no parameters as well."""
+    """mode= or filter=, for variants that have no parameters as well."""
     if not isinstance(value, str):
         raise TypeError(f"{name}: {keyword}= must be one of {', '.join(map(repr, words))}, not {type(value).__name__}")
     if value not in words:

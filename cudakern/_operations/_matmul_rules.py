@@ -18,7 +18,7 @@ from .._native import Native, View
 from .._transfer import Array
 from ._rule import AsTheyAre, Given, HostArrays, Rule, Views
 
-#: What "auto" tries on a GPU: compensated rows only, so that no result is less exact than numpy.dot's.
+#: What "auto" tries on a GPU: compensated variants only, so that no result is less exact than numpy.dot's.
 PREFERRED = ("tiled_padded", "tiled", "kahan")
 #: What it takes for arrays on a device: it has every type, and takes arrays as they lie.
 ON_DEVICE = ("tiled",)

@@ -1,4 +1,4 @@
-"""A call on host arrays: a named row whose kind is known at once, others converted, or left to NumPy."""
+"""A call on host arrays: a named variant whose kind is known at once, others converted, or left to NumPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .._streams import stream_handle
 from .._table import AUTO, Variant, find, told, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
-from ._execute import Entry, by_numpy, host_row, named, remember
+from ._execute import Known, by_numpy, host_variant, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
 
 #: numpy.matmul takes out=... from here on: "an array, also where the result is a scalar".
@@ -25,14 +25,14 @@ SHAPE = attrgetter("shape")
 
 
 def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Named, own: Named) -> Any:
-    """The result of a kernel row by name, of NumPy arrays that it takes as they are, in a call of a known kind;
+    """The result of a kernel variant by name, of NumPy arrays that it takes as they are, in a call of a known kind;
     NotImplemented for all other calls."""
     try:
         module, device, _ = current()
-        entry = module.memo.get(_key(rule, variant, device, inputs, own, parameters))
-        if entry is None:
+        known = module.memo.get(_key(rule, variant, device, inputs, own, parameters))
+        if known is None:
             return NotImplemented
-        given, result = entry.plain
+        given, result = known.plain
         arrays = []
         for x in inputs:
             if type(x) in WEAK:
@@ -55,7 +55,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             return NotImplemented
     except (AttributeError, TypeError, ValueError, OverflowError):  # told later, in NumPy's order
         return NotImplemented
-    _execute.execute(entry.row, entry.values, tuple(arrays), (target,), module, device)
+    _execute.execute(known.variant, known.values, tuple(arrays), (target,), module, device)
     return target if shape or out is not None else target[()]
 
 
@@ -68,9 +68,9 @@ def _key(rule: Rule, variant: str, device: int, inputs: Inputs, own: Named, para
 
 def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named) -> Any:
     """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
-    row, values = named(rule, variant, parameters, own)
+    entry, values = named(rule, variant, parameters, own)
     check_stream(stream)
-    if row is None and rule.numpys_own is not None and rule.numpys_own(inputs, out):
+    if entry is None and rule.numpys_own is not None and rule.numpys_own(inputs, out):
         return by_numpy(rule, inputs, {"out": out})
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
     given = {name: x if type(x) in WEAK else host_array(x, name) for name, x in zip(rule.operands, inputs, strict=True)}
@@ -79,23 +79,23 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     others = {} if rule.numpys_own is not None else _checks.no_numbers(given)
     dtype = None
     if others:
-        _checks.refuse_none(rule, row, given)
-        _checks.check_numbers(rule, row, others)
+        _checks.refuse_none(rule, entry, given)
+        _checks.check_numbers(rule, entry, others)
     else:
-        dtype = _common_type(rule, row, given)
-        if row is None:
-            row = fastest(rule, dtype)
-            values = () if row.on_host else row.values(own)
+        dtype = _common_type(rule, entry, given)
+        if entry is None:
+            entry = fastest(rule, dtype)
+            values = () if entry.on_host else entry.values(own)
     for name in rule.numbers:
         _checks.check_one_number(rule, name, np.shape(given[name]))
-    if rule.numpys_own is not None and row is not None and row.on_host:
+    if rule.numpys_own is not None and entry is not None and entry.on_host:
         return by_numpy(rule, tuple(given.values()), {"out": out})
     dots = out is ... and rule.dots and TAKES_DOTS
     if dots:
         out = None
-    result_type = None if dtype is None or row is None or row.on_host else from_name(row.signature(dtype)[2])
+    result_type = None if dtype is None or entry is None or entry.on_host else from_name(entry.signature(dtype)[2])
     shape = _check_out_on_host(rule, out, result_type, given, own)
-    if dtype is None or row is None:
+    if dtype is None or entry is None:
         return _into(rule, out, _others_by_numpy(rule, given, own))
     arrays = tuple(np.asarray(x, dtype) for x in given.values())
     if result_type is None:
@@ -107,11 +107,11 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     if straight and not (host_result(result) and np.may_share_memory(result, target)):
         straight, target = False, np.empty(shape, result_type)
         operands, result = rule.arranged.on_host(arrays, target)
-    here = _by_kernel(row, values, operands, result)
+    here = _by_kernel(entry, values, operands, result)
     if variant != AUTO and all(_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True)):
-        entry = Entry(row, values, type_name(dtype), name_in_numpy(result_type), (dtype, result_type))
+        known = Known(entry, values, type_name(dtype), name_in_numpy(result_type), (dtype, result_type))
         with contextlib.suppress(TypeError):  # a parameter that has no hash
-            remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), entry)
+            remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), known)
     return out if straight else target if dots else _into(rule, out, target)
 
 
@@ -139,23 +139,23 @@ def answers_at_once(here: Backend) -> bool:
 
 
 def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
-    """What "auto" takes for host arrays: on a GPU the first of the preferred rows that fits the type and the chip,
-    else NumPy's row."""
+    """What "auto" takes for host arrays: on a GPU the first of the preferred variants that fits the type and the chip,
+    else NumPy's variant."""
     here = backend()
     if answers_at_once(here):
         name = type_name(dtype)
-        for row in (find(rule.name, wanted) for wanted in rule.preferred):
-            if name in row.types and not row.why_not(here):
-                return row
-    return host_row(rule.name)
+        for variant in (find(rule.name, wanted) for wanted in rule.preferred):
+            if name in variant.types and not variant.why_not(here):
+                return variant
+    return host_variant(rule.name)
 
 
-def _by_kernel(row: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> Backend:
+def _by_kernel(variant: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> Backend:
     here = backend()
-    _checks.check_place(row, here)
+    _checks.check_place(variant, here)
     inputs = tuple(buffer_of(host_operand(x)) for x in operands)
     dtype = name_in_numpy(operands[0].dtype)
-    _execute.execute(row, values, inputs, (buffer_of(result),), here.native, here.device, 0, dtype)
+    _execute.execute(variant, values, inputs, (buffer_of(result),), here.native, here.device, 0, dtype)
     return here
 
 
@@ -185,31 +185,31 @@ def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
         raise TypeError(f"{rule.name}: {said}: NumPy says: {error}") from None
 
 
-def _common_type(rule: Rule, row: Variant | None, given: Named) -> np.dtype[Any]:
-    """The type that all inputs are brought to; TypeError if the operation or the row is not for it."""
+def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[Any]:
+    """The type that all inputs are brought to; TypeError if the operation or the variant is not for it."""
     kinds = [x if type(x) in WEAK else x.dtype for x in given.values()]
-    stays = row is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
+    stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
     try:
         dtype = (kinds[0] if stays else _common(kinds, rule)).newbyteorder("=")
     except TypeError:  # NumPy has no common type
-        if row is not None:
-            _check_one_type(rule, row, given)
+        if variant is not None:
+            _check_one_type(rule, variant, given)
         raise
-    _checks.check_type(rule, row, told(dtype))
-    if row is not None:
-        row.signature(dtype)
-        _check_one_type(rule, row, given)
+    _checks.check_type(rule, variant, told(dtype))
+    if variant is not None:
+        variant.signature(dtype)
+        _check_one_type(rule, variant, given)
     return dtype
 
 
-def _check_one_type(rule: Rule, row: Variant, given: Named) -> None:
-    _checks.check_one_type(rule, row, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
+def _check_one_type(rule: Rule, variant: Variant, given: Named) -> None:
+    _checks.check_one_type(rule, variant, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
 
 
 def _is_listed(rule: Rule, dtype: np.dtype[Any]) -> bool:
-    """True if any row of the operation is for that type."""
+    """True if any variant of the operation is for that type."""
     name = type_name(dtype)
-    return any(name in row.types for row in variants(rule.name))
+    return any(name in variant.types for variant in variants(rule.name))
 
 
 def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:

@@ -48,7 +48,7 @@ NotImplementedError
 Notes
 -----
 M's prefix sum, of its sample sort: by one thread, and by chunks. Then what has been found since. Sums of floats
-are added in another order than NumPy's, each row in one of its own that is the same in every run.
+are added in another order than NumPy's, each variant in one of its own that is the same in every run.
 
 Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits, and it needs compute capability 7.0.
 

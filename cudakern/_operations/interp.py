@@ -179,7 +179,7 @@ def interp(
     <type_error>
     ValueError
         Tables that are empty, of two lengths, do not increase, are too long for where they should live, or are not
-        evenly spaced where the row needs that; an unknown variant; an out= of another shape.
+        evenly spaced where the variant needs that; an unknown variant; an out= of another shape.
     <failed>
 
     Notes

@@ -34,7 +34,7 @@ def matmul(
     a, b : array_like or DeviceArray
         Two matrices, (..., m, k) and (..., k, n), of any size from 0 and any strides. Axes before the last two are
         broadcast against each other, as stacks of matrices; a 1-D ``a`` is a row, a 1-D ``b`` a column. ``auto`` takes
-        all types that NumPy does, also two that differ; a named kernel takes two arrays of one type that its row
+        all types that NumPy does, also two that differ; a named kernel takes two arrays of one type that its variant
         lists. Both are in host memory, or both on one device.
     out : ndarray or DeviceArray, optional
         Where the result goes: where the operands are, of any layout; it may overlap ``a`` and ``b``. Its shape is the

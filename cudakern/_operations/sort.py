@@ -103,8 +103,8 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
 
 def _by_numpy(variant: str, parameters: dict[str, Any]) -> bool:
     """True if a call for several rows on the host goes to NumPy; the errors of names and parameters as for one row."""
-    row, _ = named(RULE, variant, parameters, {})
-    return row is None or row.on_host
+    entry, _ = named(RULE, variant, parameters, {})
+    return entry is None or entry.on_host
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -35,7 +35,7 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
 
 
 def _ready(inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
-    try:  # here, since NumPy's row has no parameters
+    try:  # here, since NumPy's variant has no parameters
         (radius,) = (p for p in find("stencil_1d", "shared_halo").parameters if p.name == "radius")
         return inputs, {"radius": radius.check(own["radius"])}
     except (TypeError, ValueError) as error:

@@ -36,7 +36,7 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     ----------
     x : array_like or DeviceArray
         Real numbers or bools of any shape and strides. ``auto`` takes every type; a named variant takes those of its
-        row.
+        variant.
     <variant>
     <stream>
     **parameters : int
