@@ -71,8 +71,8 @@ typedef struct ck_limits {
 typedef struct ck_call {
     const ck_view *views; // in plan(): no data; in run(): device memory, strides as laid out
     int view_count;
-    const int64_t *parameters; // in the order of the row's parameters, defaults filled in
-    ck_types types;            // the row's entry that fits the inputs
+    const int64_t *parameters; // in the order of the variant's parameters, defaults filled in
+    ck_types types;            // those of the variant that fit the inputs
     const ck_limits *limits;
 } ck_call;
 
@@ -164,7 +164,7 @@ struct ck_launcher {
     int (*launch)(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error);
 };
 
-// What each block of a clock-reading row notes. Cycles count per multiprocessor; nanoseconds are common to all.
+// What each block of a clock-reading variant notes. Cycles count per multiprocessor; nanoseconds are common to all.
 typedef struct ck_clock {
     long long cycle_start, cycle_end, ns_start, ns_end;
 } ck_clock;

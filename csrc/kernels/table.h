@@ -1,4 +1,4 @@
-// The words that a variant table is written in. A row reads
+// The words that a variant table is written in. An entry reads
 //
 //     VARIANT(tiled, AFTER(pitched), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), COMPENSATED, CK_DETERMINISTIC,
 //             PARAMETERS(CHOICE(tile, "elements a side", 16, 8, 32)), depth_compensated, KERNELS("tiled"),

@@ -1,8 +1,8 @@
 // The variant table's types: what a folder of kernels tells everything above it. (What a call needs is in call.h.)
 //
 // A folder csrc/kernels/<operation>/ holds one .cuh a variant and an <operation>.cu, which defines
-// `const ck_operation ck_operation_<operation>`: a row a variant, in the order of the ladder. The build finds the
-// folders; nothing else lists them. Dispatch, Python's variants(), the tests, ladders and documents read the rows.
+// `const ck_operation ck_operation_<operation>`: an entry a variant, in the order of the ladder. The build finds the
+// folders; nothing else lists them. Dispatch, Python's variants(), the tests, ladders and documents read the entries.
 #ifndef CK_VARIANT_H
 #define CK_VARIANT_H
 
@@ -17,8 +17,8 @@ enum { CK_ABI_VERSION = 2 };
 
 enum { CK_MAX_PARAMETERS = 4, CK_MAX_CHOICES = 12, CK_MAX_TYPES = 20, CK_MAX_KERNELS = 8 };
 
-// One parameter of a row: a choice among values, or a range with a step. Where choices have words, they are 0, 1, 2...
-// and the caller says the word.
+// One parameter of a variant: a choice among values, or a range with a step. Where choices have words, they are
+// 0, 1, 2... and the caller says the word.
 typedef struct ck_parameter {
     const char *name; // NULL ends the list
     int64_t fallback; // the default

@@ -104,10 +104,10 @@ const ck_variant *read_variant(module_state *state, PyObject *const names[2], co
     ck_error error; // large: what is not used is not cleared
     ck_error_clear(&error);
     const char *name = read_text(names[0], "operation");
-    const char *row = name ? read_text(names[1], "variant") : NULL;
-    if (row == NULL) return NULL;
+    const char *which = name ? read_text(names[1], "variant") : NULL;
+    if (which == NULL) return NULL;
     *operation = ck_set_operation(state->package, name, &error);
-    const ck_variant *variant = *operation ? ck_find_variant(*operation, row, &error) : NULL;
+    const ck_variant *variant = *operation ? ck_find_variant(*operation, which, &error) : NULL;
     if (variant == NULL) errors_raise(state, &error);
     return variant;
 }

@@ -241,7 +241,7 @@ static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_
     return result;
 }
 
-// --- questions about a row ---------------------------------------------------------------------------------------
+// --- questions about a variant -----------------------------------------------------------------------------------
 // Fills views (no data) from a tuple of shapes; returns how many, -1 with an exception set.
 static int read_shapes(PyObject *shapes, ck_view *views) {
     if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
@@ -282,7 +282,7 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     if (ck_check_types(operation, variant, dtypes, operation->inputs, -1, &call.types, &error) != CK_OK ||
         ck_check_parameters(operation, variant, given, parameters, filled, &error) != CK_OK)
         return errors_raise(state, &error);
-    // Where a row takes its blocks from the chip, the bound depends on it. It is asked for without a device, too.
+    // Where a variant takes its blocks from the chip, the bound depends on it. It is asked for without a device, too.
     ck_error ignored = {0};
     int device;
     if (ck_device_choose(&device, &ignored) != CK_OK || ck_device_limits(device, &limits, &ignored) != CK_OK)
@@ -314,7 +314,7 @@ static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     ck_device_nominal_limits(&limits);
     ck_call call = {.views = views, .view_count = shapes, .parameters = parameters, .limits = &limits};
     call.types = (ck_types){dtype, dtype, dtype};
-    for (int i = operation->variant_count - 1; i >= 0; i--) { // the result's type, as the first row has it
+    for (int i = operation->variant_count - 1; i >= 0; i--) { // the result's type, as the first variant has it
         const ck_types *types = operation->variants[i].types;
         for (int k = 0; k < CK_MAX_TYPES && types[k].input >= 0; k++)
             if (types[k].input == dtype) call.types = types[k];
@@ -336,7 +336,7 @@ PyMethodDef call_methods[] = {
                "The kernels that execute would launch, and what the driver knows of each; nothing runs.")},
     {"error_depth", FAST(error_depth),
      PyDoc_STR("error_depth(operation, variant, parameters, dtypes, shapes, /)\n--\n\n"
-               "f(n) of the row's error bound: roundings on the longest path to a result.")},
+               "f(n) of the variant's error bound: roundings on the longest path to a result.")},
     {"work", FAST(work),
      PyDoc_STR("work(operation, shapes, dtype, /)\n--\n\n(FLOPs, least bytes moved) of the operation.")},
     {NULL, NULL, 0, NULL},

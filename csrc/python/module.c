@@ -84,7 +84,8 @@ static PyObject *fault_count(PyObject *module, PyObject *unused) {
 // --- the module --------------------------------------------------------------------------------------------------
 static PyMethodDef methods[] = {
     {"operations", operations, METH_NOARGS,
-     PyDoc_STR("operations()\n--\n\nThe variant table: a dict an operation, its rows in the order of the ladder.")},
+     PyDoc_STR(
+         "operations()\n--\n\nThe variant table: a dict an operation, its variants in the order of the ladder.")},
     {"configure", FAST(configure), PyDoc_STR("configure(key, value, /)\n--\n\nA setting of the emulator.")},
     {"backend_name", name_of_backend, METH_NOARGS, PyDoc_STR("backend_name()\n--\n\n'cuda' or 'emulator'.")},
     {"emulated", emulated, METH_NOARGS, PyDoc_STR("emulated()\n--\n\nTrue if kernels run on the CPU.")},

@@ -63,30 +63,31 @@ static const char *text(const char *maybe) {
     return maybe ? maybe : "";
 }
 
-static PyObject *make_row(const void *source, Py_ssize_t index) {
+static PyObject *make_variant(const void *source, Py_ssize_t index) {
     static const char *const orders[] = {"sequential", "tree", "compensated", "none"};
-    const ck_variant *row = &((const ck_operation *)source)->variants[index];
+    const ck_variant *variant = &((const ck_operation *)source)->variants[index];
     Py_ssize_t parameters = 0, types = 0, kernels = 0;
-    while (parameters < CK_MAX_PARAMETERS && row->parameters[parameters].name != NULL) parameters++;
-    while (types < CK_MAX_TYPES && row->types[types].input >= 0) types++;
-    while (kernels < CK_MAX_KERNELS && row->kernels[kernels] != NULL) kernels++;
-#define TRAIT(name) PyBool_FromLong((row->traits & (name)) != 0)
-    PyObject *made = Py_BuildValue("{s:s,s:z,s:s,s:s,s:s,s:s,s:s,s:i}", "name", row->name, "after", row->after,
-                                   "summary", text(row->summary), "lesson", text(row->lesson), "origin",
-                                   text(row->origin), "sum_order", orders[row->sum_order], "finish",
-                                   row->traits & CK_HOST_FINISH ? "host" : "kernel", "capability", row->capability);
-    if (made == NULL || set_item(made, "parameters", make_tuple(parameters, make_parameter, row)) < 0 ||
-        set_item(made, "types", make_tuple(types, make_types, row)) < 0 ||
-        set_item(made, "kernels", make_tuple(kernels, make_kernel, row)) < 0 ||
-        set_item(made, "backends", make_backends(row->backends)) < 0 ||
-        set_item(made, "source", PyUnicode_FromString(text(row->source))) < 0 ||
+    while (parameters < CK_MAX_PARAMETERS && variant->parameters[parameters].name != NULL) parameters++;
+    while (types < CK_MAX_TYPES && variant->types[types].input >= 0) types++;
+    while (kernels < CK_MAX_KERNELS && variant->kernels[kernels] != NULL) kernels++;
+#define TRAIT(name) PyBool_FromLong((variant->traits & (name)) != 0)
+    PyObject *made =
+        Py_BuildValue("{s:s,s:z,s:s,s:s,s:s,s:s,s:s,s:i}", "name", variant->name, "after", variant->after, "summary",
+                      text(variant->summary), "lesson", text(variant->lesson), "origin", text(variant->origin),
+                      "sum_order", orders[variant->sum_order], "finish",
+                      variant->traits & CK_HOST_FINISH ? "host" : "kernel", "capability", variant->capability);
+    if (made == NULL || set_item(made, "parameters", make_tuple(parameters, make_parameter, variant)) < 0 ||
+        set_item(made, "types", make_tuple(types, make_types, variant)) < 0 ||
+        set_item(made, "kernels", make_tuple(kernels, make_kernel, variant)) < 0 ||
+        set_item(made, "backends", make_backends(variant->backends)) < 0 ||
+        set_item(made, "source", PyUnicode_FromString(text(variant->source))) < 0 ||
         set_item(made, "deterministic", TRAIT(CK_DETERMINISTIC)) < 0 ||
         set_item(made, "deterministic_integers", TRAIT(CK_DETERMINISTIC | CK_DETERMINISTIC_INTEGERS)) < 0 ||
         set_item(made, "flushes_denormals", TRAIT(CK_FLUSHES_DENORMALS)) < 0 ||
-        set_item(made, "compensated", PyBool_FromLong(row->sum_order == CK_SUM_COMPENSATED)) < 0 ||
+        set_item(made, "compensated", PyBool_FromLong(variant->sum_order == CK_SUM_COMPENSATED)) < 0 ||
         set_item(made, "reads_clock", TRAIT(CK_READS_CLOCK)) < 0 ||
         set_item(made, "cooperative", TRAIT(CK_COOPERATIVE)) < 0 ||
-        set_item(made, "capability_exact", PyBool_FromLong(row->capability_exact)) < 0)
+        set_item(made, "capability_exact", PyBool_FromLong(variant->capability_exact)) < 0)
         Py_CLEAR(made);
 #undef TRAIT
     return made;
@@ -96,7 +97,7 @@ static PyObject *make_operation(const void *source, Py_ssize_t i) {
     const ck_operation *operation = ((const ck_operation *const *)source)[i];
     return Py_BuildValue("{s:s,s:s,s:i,s:i,s:N}", "name", operation->name, "summary", text(operation->summary),
                          "inputs", operation->inputs, "outputs", operation->outputs, "variants",
-                         make_tuple(operation->variant_count, make_row, operation));
+                         make_tuple(operation->variant_count, make_variant, operation));
 }
 
 PyObject *table_operations(const ck_set_table *table) {

@@ -1,4 +1,4 @@
-// Is this a call that the row allows? The answers name what was given, what is allowed, and what to do.
+// Is this a call that the variant allows? The answers name what was given, what is allowed, and what to do.
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "kernels/head_start.h"
 
-// A row's function may return a failure without words.
+// A variant's function may return a failure without words.
 static int worded(job *job, int status, const char *stage) {
     if (status != CK_OK && job->frame.error->code == CK_OK)
         ck_fail(job->frame.error, status, "%s of %s '%s' failed with status %d", stage, job->request->operation->name,

@@ -34,11 +34,11 @@ static inline int job_on_device(const job *job) {
     return job->request->memories != NULL;
 }
 
-int job_check(job *job);           // is this a call that the row allows, with arrays that it can take?
+int job_check(job *job);           // is this a call that the variant allows, with arrays that it can take?
 int job_plan(job *job);            // sizes and layouts: nothing is taken yet
 int job_prepare(job *job);         // memory, and outputs made ready
 int job_compute(job *job);         // inputs there, the launches, outputs where they belong on the device
-int job_run(job *job);             // the row's launches
+int job_run(job *job);             // the variant's launches
 int job_finish(job *job);          // and those that add its partial results on the device
 int job_fetch(job *job);           // what goes to the host, on its way: results, clocks for a report
 int job_mark(job *job, int event); // nothing if nobody measures

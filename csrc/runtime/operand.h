@@ -24,7 +24,7 @@ typedef struct ck_stack {
     size_t pitch, bytes;                // from row to row; of all
 } ck_stack;
 
-// 1: an array on the device can be used as it is by a row that asks for this layout.
+// 1: an array on the device can be used as it is by a variant that asks for this layout.
 int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output);
 // Memory for an array with that layout: fills the view's strides (its shape and type are there already). `kept` is a
 // mask of the axes that have stride 0: one element, however long they are. by_columns: rows and columns change places.

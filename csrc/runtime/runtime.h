@@ -166,10 +166,10 @@ size_t ck_pinned_used(ck_runtime *runtime); // bytes
 
 // --- check.c -----------------------------------------------------------------------------------------------------
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error);
-// Fills `filled` from what is given, then from the row's defaults, and holds each to its choices or range.
+// Fills `filled` from what is given, then from the variant's defaults, and holds each to its choices or range.
 int ck_check_parameters(const ck_operation *operation, const ck_variant *variant, const int64_t *given, int count,
                         int64_t *filled, ck_error *error);
-// The row's entry for these inputs and (when output >= 0) this output.
+// The variant's types for these inputs and (when output >= 0) this output.
 int ck_check_types(const ck_operation *operation, const ck_variant *variant, const int *inputs, int count, int output,
                    ck_types *types, ck_error *error);
 
@@ -206,7 +206,7 @@ void ck_measure_clear(ck_measure *measure);
 typedef struct ck_request {
     const ck_operation *operation;
     const ck_variant *variant;
-    const int64_t *parameters; // in the row's order; those left out at the end have their defaults
+    const int64_t *parameters; // in the variant's order; those left out at the end have their defaults
     int parameter_count;
     const ck_types *types; // not NULL: types and parameters were checked before, and all parameters are given
     const ck_view *views;  // inputs, then outputs
@@ -223,7 +223,7 @@ typedef struct ck_request {
 //
 // Host views: an axis of stride 0 is broadcast, and copied once. Of what is left, the last two axes are plain rows
 // (or plain columns, for a transposed matrix): no gaps within a row, any distance from row to row; axes before them
-// have any strides. Device views: any strides; what the row's layout does not take is packed first.
+// have any strides. Device views: any strides; what the variant's layout does not take is packed first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
 
 typedef struct ck_kernel_request {

@@ -17,11 +17,11 @@ extern "C" {
 
 enum {
     CK_OK = 0,
-    CK_BAD_TYPE = -1,       // TypeError: a type that the row does not list
+    CK_BAD_TYPE = -1,       // TypeError: a type that the variant does not list
     CK_BAD_VALUE = -2,      // ValueError: a parameter, a shape, a name
     CK_NO_HOST_MEMORY = -3, // MemoryError
     CK_INTERRUPTED = -4,    // a signal handler raised: the exception is already set
-    CK_NOT_SUPPORTED = -5,  // NotImplementedError: the type or the row is not for this backend or chip
+    CK_NOT_SUPPORTED = -5,  // NotImplementedError: the type or the variant is not for this backend or chip
 };
 
 typedef struct ck_error {

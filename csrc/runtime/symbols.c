@@ -1,4 +1,5 @@
-// Bindings in constant memory: inputs that a row wants in its __constant__ variables are copied there before it runs.
+// Bindings in constant memory: inputs that a variant wants in its __constant__ variables are copied
+// there before it runs.
 //
 //   stream A  [copy x -> table][run]--mark--.
 //   stream B                                 '--wait--[copy y -> table][run]--mark
@@ -54,7 +55,7 @@ static int fill(ck_held *held, void *address, size_t room, ck_error *error) { //
     ck_symbol_use *use = NULL;
     if (bytes > (int64_t)room || !ck_view_is_contiguous(view))
         return ck_fail(error, CK_BAD_VALUE,
-                       "operand %d is %lld bytes%s, and the row's __constant__ variable takes %zu without gaps",
+                       "operand %d is %lld bytes%s, and the variant's __constant__ variable takes %zu without gaps",
                        held->binding->view, (long long)bytes, ck_view_is_contiguous(view) ? "" : ", with gaps", room);
     CK_TRY(use_of(held->runtime, address, &use, error));
     held->resource = use;

@@ -1,4 +1,4 @@
-// Bindings of textures: an array and an object for each input that a row reads so, filled in the call's stream.
+// Bindings of textures: an array and an object for each input that a variant reads so, filled in the call's stream.
 //
 //   call --acquire--> [array, object] --copy in the stream--> run --mark in the stream--> kept for the next call
 //

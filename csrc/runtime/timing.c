@@ -17,7 +17,7 @@ int ck_timing_mark(ck_stream *stream, int event, cudaStream_t where, ck_error *e
 
 int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error) {
     // CUDA's resolution is about half a microsecond, and between events around a kernel lies also the chip's own start and
-    // end of it (kernels/head_start.h). A row that reads the clock knows its grid's time without that.
+    // end of it (kernels/head_start.h). A variant that reads the clock knows its grid's time without that.
     float milliseconds = 0;
     CK_CUDA(error, cudaEventElapsedTime(&milliseconds, stream->events[first], stream->events[last]));
     *ns = (int64_t)((double)milliseconds * 1e6 + 0.5);

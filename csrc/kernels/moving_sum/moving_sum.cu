@@ -14,7 +14,7 @@
 namespace moving_sum {
 namespace {
 
-enum { WINDOW_AT = 0, THREADS_AT = 1 }; // the parameters' places in a row
+enum { WINDOW_AT = 0, THREADS_AT = 1 }; // the parameters' places in an entry
 
 int64_t rows_of(const ck_call *call) {
     return call->views[0].shape[0];

@@ -46,7 +46,7 @@ int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t block
     return CK_OK;
 }
 
-// Rows that read the clock have a record a block. Partial sums: one a thread, or one a block.
+// Variants that read the clock have a record a block. Partial sums: one a thread, or one a block.
 int plan_clocked(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads,
                  int64_t partials) {
     CK_TRY(plan_grid(call, plan, error, blocks, threads));

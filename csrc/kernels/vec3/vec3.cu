@@ -1,6 +1,6 @@
 // vec3: x * x + y * y + z * z of vectors of 12 bytes, which lie in memory in four ways. The launches and the table.
 //
-// Views: (n, 3) floats, laid out as the row asks; n results.
+// Views: (n, 3) floats, laid out as the variant asks; n results.
 #include "array_of_structs.cuh"
 #include "aligned.cuh"
 #include "struct_of_arrays.cuh"
