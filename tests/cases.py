@@ -45,16 +45,16 @@ BACKENDS = tuple(name for name in ("emulator", "cuda") if _usable(name))
 SIDES = tuple(name for name in BACKENDS if name == "emulator" or cuda_api.can_build_for_gpu())
 
 
-def rows(operation, host=True):
-    """(backend, row) for every row on every backend that it lists; NumPy's row once."""
-    for row in cudakern.variants(operation):
-        if row.on_host:
+def variants(operation, host=True):
+    """(backend, variant) for every variant on every backend that it lists; NumPy's variant once."""
+    for variant in cudakern.variants(operation):
+        if variant.on_host:
             if host:
-                yield BACKENDS[0], row
+                yield BACKENDS[0], variant
             continue
         for name in BACKENDS:
-            if name in row.backends and not row.why_not(_device(name)):
-                yield name, row
+            if name in variant.backends and not variant.why_not(_device(name)):
+                yield name, variant
 
 
 def _device(name):
@@ -62,7 +62,7 @@ def _device(name):
         return cudakern.backend()
 
 
-MAIN_TYPES = ("int32", "int64", "float32", "float64")  # some rows have more
+MAIN_TYPES = ("int32", "int64", "float32", "float64")  # some variants have more
 HAS_BFLOAT16 = importlib.util.find_spec("ml_dtypes") is not None  # NumPy itself has no such type
 
 
@@ -76,40 +76,40 @@ def largest_shape(operation):
     return max(registry()[operation].ragged, key=math.prod)
 
 
-def main_type(row):
-    """float32 where the row takes it."""
-    return "float32" if "float32" in row.types else row.types[0]
+def main_type(variant):
+    """float32 where the variant takes it."""
+    return "float32" if "float32" in variant.types else variant.types[0]
 
 
 def inputs_for(operation, dtype, shape, seed=0):
     return registry()[operation].make(shape, numpy_dtype(dtype), seed)
 
 
-def outputs_for(row, inputs):
-    """Arrays for the results of a row for these inputs, as the C module takes them; for a type that the row does not
-    list, of that type."""
+def outputs_for(variant, inputs):
+    """Arrays for a variant's results for these inputs, as the C module takes them; for a type that the variant does
+    not list, of that type."""
     dtype = inputs[0].dtype.name
-    output = row.signature(dtype)[2] if dtype in row.types else dtype
-    # (Of a type that the row lists: a reference need not know others.)
-    known = inputs if dtype in row.types else [np.ones(x.shape, main_type(row)) for x in inputs]
-    results = registry()[row.operation].reference(*known)
+    output = variant.signature(dtype)[2] if dtype in variant.types else dtype
+    # (Of a type that the variant lists: a reference need not know others.)
+    known = inputs if dtype in variant.types else [np.ones(x.shape, main_type(variant)) for x in inputs]
+    results = registry()[variant.operation].reference(*known)
     return tuple(
         np.zeros(np.shape(x), numpy_dtype(output)) for x in (results if isinstance(results, tuple) else (results,))
     )
 
 
-def row_types(operation, host=True, types=MAIN_TYPES):
-    """(backend, row, dtype) for every row, backend and type (types=None: all that NumPy arrays can have here)."""
+def variant_types(operation, host=True, types=MAIN_TYPES):
+    """(backend, variant, dtype) for every variant, backend and type (types=None: all that NumPy arrays can have)."""
     return [
-        (name, row, dtype)
-        for name, row in rows(operation, host)
-        for dtype in row.types
+        (name, variant, dtype)
+        for name, variant in variants(operation, host)
+        for dtype in variant.types
         if (dtype in types if types is not None else dtype != "bfloat16" or HAS_BFLOAT16)
     ]
 
 
 def label(value):
-    """A row's name, or whatever pytest would show: for ids."""
+    """A variant's name, or whatever pytest would show: for ids."""
     if isinstance(value, tuple):
         return "x".join(map(str, value)) or "none"
     if isinstance(value, dict):
@@ -117,11 +117,11 @@ def label(value):
     return getattr(value, "name", None) or str(value)
 
 
-def settings(row, seed=0):
+def settings(variant, seed=0):
     """Parameters to try: every choice and both ends of each range, one parameter at a time, then random ones."""
-    draw = random.Random(f"{row.name}{seed}")
+    draw = random.Random(f"{variant.name}{seed}")
     found = [{}]
-    values = {p.name: list(p.choices) or _range(p, draw) for p in row.parameters}
+    values = {p.name: list(p.choices) or _range(p, draw) for p in variant.parameters}
     for name, several in values.items():
         found += [{name: value} for value in several]
     if len(values) > 1:
@@ -129,9 +129,9 @@ def settings(row, seed=0):
     return found
 
 
-def as_called(row, values):
+def as_called(variant, values):
     """Parameters as a caller gives them: words, where the choices have words."""
-    words = {p.name: p.words for p in row.parameters}
+    words = {p.name: p.words for p in variant.parameters}
     return {name: words[name][value] if words[name] else value for name, value in values.items()}
 
 

@@ -51,13 +51,13 @@ def pytest_collection_modifyitems(items):
     cases_of = {}
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        if isinstance(row := params.get("row"), Variant):
-            key = (item.path, item.originalname, row.operation, row.name)
-            cases_of.setdefault(key, []).append((item, params))
-    for same in cases_of.values():
-        row = same[0][1]["row"]
+        variant = next((value for value in params.values() if isinstance(value, Variant)), None)
+        if variant is not None:
+            cases_of.setdefault((item.path, item.originalname, variant), []).append((item, params))
+    for (_, _, variant), same in cases_of.items():
         types = [params["dtype"] for _, params in same if "dtype" in params]
-        kept_type = cases.main_type(row) if cases.main_type(row) in types else next(iter(types), None)
+        main_type = cases.main_type(variant)
+        kept_type = main_type if main_type in types else next(iter(types), None)
         sizes = list(dict.fromkeys(size for _, params in same if (size := size_of(params)) is not None))
         counts = [math.prod(size) if isinstance(size, tuple) else size for size in sizes]
         kept_sizes = [sizes[counts.index(count)] for count in (0, 1) if count in counts] + sizes[-1:]

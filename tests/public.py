@@ -110,15 +110,17 @@ def sum_of_a_strided_array():
 
 # --- every other operation, by its own input: on the host, on the device, and from strided arrays there ---------------
 def small_inputs(what):
-    row = next(row for row in ck.variants(what.name) if not row.on_host and "emulator" in row.backends)
+    variant = next(
+        variant for variant in ck.variants(what.name) if not variant.on_host and "emulator" in variant.backends
+    )
     shape = next(shape for shape in what.ragged if 1 < np.prod(shape) < 2000)
-    return row, what.make(shape, np.dtype(what.default_dtype), 0)
+    return variant, what.make(shape, np.dtype(what.default_dtype), 0)
 
 
 def of_host_arrays(what):
     def make():
-        row, inputs = small_inputs(what)
-        return lambda: what.call(*inputs, variant=row.name), inputs
+        variant, inputs = small_inputs(what)
+        return lambda: what.call(*inputs, variant=variant.name), inputs
 
     make.__name__ = f"{what.name}_of_host_arrays"
     return make
@@ -136,9 +138,9 @@ def of_device_arrays(what):
 
 def of_strided_device_arrays(what):
     def make():
-        row, inputs = small_inputs(what)
+        variant, inputs = small_inputs(what)
         arrays = tuple(ck.asarray(np.repeat(x, 2, -1) if x.ndim else x) for x in inputs)
-        return lambda: what.call(*(x[..., ::2] if x.ndim else x for x in arrays), variant=row.name), arrays
+        return lambda: what.call(*(x[..., ::2] if x.ndim else x for x in arrays), variant=variant.name), arrays
 
     make.__name__ = f"{what.name}_of_strided_device_arrays"
     return make

@@ -15,15 +15,15 @@ import cases
 import cuda_api
 import cudakern
 import subprocesses
-from cases import label, main_type, native, numbers, rows
+from cases import label, main_type, native, numbers, variants
 from failing import failures
 from views import down, up
 
 PATIENCE = 20_000_000_000  # ns: then the kernel gives up, and results come too early
 LAUNCH_FAILURE = 719
-every_row = pytest.mark.parametrize(
-    "side, row",
-    [(s, r) for o in ("matmul", "sum_of_squares") for s, r in rows(o, host=False) if s in cases.SIDES],
+every_variant = pytest.mark.parametrize(
+    "side, variant",
+    [(s, r) for o in ("matmul", "sum_of_squares") for s, r in variants(o, host=False) if s in cases.SIDES],
     ids=label,
 )
 both_streams = pytest.mark.parametrize("own", [False, True], ids=["default", "stream"])
@@ -68,15 +68,15 @@ def gate(side, own):
 
 
 class Call:
-    """A row on arrays of the device. With gaps between elements, so that rows which cannot take that need copies."""
+    """A variant on arrays of the device. With gaps, so that variants which cannot take those need copies."""
 
-    def __init__(self, side, row):
+    def __init__(self, side, variant):
         gc.collect()  # views of other tests, kept by their exceptions, would go back in the middle of this one
-        self.side, self.native, self.row = side, native(side), row
-        dtype = main_type(row)
-        self.given = cases.inputs_for(row.operation, dtype, cases.small_shape(row.operation))
-        self.expected = cases.outputs_for(row, self.given)
-        self.native.execute(row.operation, row.name, row.values({}), self.given, self.expected, 0, False, 0)
+        self.side, self.native, self.variant = side, native(side), variant
+        dtype = main_type(variant)
+        self.given = cases.inputs_for(variant.operation, dtype, cases.small_shape(variant.operation))
+        self.expected = cases.outputs_for(variant, self.given)
+        self.native.execute(variant.operation, variant.name, variant.values({}), self.given, self.expected, 0, False, 0)
         self.inputs = tuple(self.between(x) for x in self.given)
         self.outputs = tuple(self.between(np.full_like(x, 7)) for x in self.expected)
 
@@ -87,9 +87,9 @@ class Call:
         return self.native.view(view, 0, x.shape, tuple(2 * step for step in view.strides), view.dtype)
 
     def make(self, stream, measure=False):
-        row = self.row
+        variant = self.variant
         return self.native.execute(
-            row.operation, row.name, row.values({}), self.inputs, self.outputs, 0, measure, stream
+            variant.operation, variant.name, variant.values({}), self.inputs, self.outputs, 0, measure, stream
         )
 
     def is_right(self):
@@ -100,11 +100,11 @@ class Call:
 
 
 @both_streams
-@every_row
-def test_a_call_returns_before_it_is_done(side, row, own, gate):
+@every_variant
+def test_a_call_returns_before_it_is_done(side, variant, own, gate):
     """Nothing of it waits: neither for what is in the stream before, nor for its kernels; what it took from the pool
     is given back in the stream's order, so it is not there any more for us, and still there for the kernels."""
-    call = Call(side, row)
+    call = Call(side, variant)
     call.make(gate.stream)  # the pool has its memory, and kernels are loaded
     gate.wait()
     used = call.native.pool_used(0)
@@ -120,9 +120,9 @@ def test_a_call_returns_before_it_is_done(side, row, own, gate):
 
 
 @both_streams
-@every_row
-def test_a_measured_call_is_done(side, row, own, gate):
-    call = Call(side, row)
+@every_variant
+def test_a_measured_call_is_done(side, variant, own, gate):
+    call = Call(side, variant)
     report = call.make(gate.stream, measure=True)
     assert gate.done()
     assert call.is_right()
@@ -130,15 +130,15 @@ def test_a_measured_call_is_done(side, row, own, gate):
     assert report["whole_ns"] >= report["kernel_ns"]
     assert (report["to_device_ns"], report["to_host_ns"], report["finish_ns"]) == (0, 0, 0)
     assert (report["bytes_to_device"], report["bytes_to_host"]) == (0, 0)
-    assert bool(report["clocks"]) == row.reads_clock
+    assert bool(report["clocks"]) == variant.reads_clock
     assert all(start <= end for start, end, _, _ in report["clocks"])
 
 
 @both_streams
-@every_row
-def test_a_failure_behind_a_running_kernel(side, row, own, gate, fault):
+@every_variant
+def test_a_failure_behind_a_running_kernel(side, variant, own, gate, fault):
     """Some of the call is enqueued when it fails, and runs later: on memory that is still there, no other."""
-    call = Call(side, row)
+    call = Call(side, variant)
     call.make(gate.stream)
     gate.wait()
     used = call.native.pool_used(0)

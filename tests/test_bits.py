@@ -6,72 +6,72 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import label, native, rows
+from cases import label, native, variants
 from cudakern import bincount, packbits
 from cudakern._operations.bincount import extent
 
 pytestmark = pytest.mark.proves()
 
-PACKS = [(name, row) for name, row in rows("packbits", host=False)]
+PACKS = [(name, variant) for name, variant in variants("packbits", host=False)]
 BITORDERS = ("big", "little")
 
-every_pack = pytest.mark.parametrize("name, row", PACKS, ids=label)
+every_pack = pytest.mark.parametrize("name, variant", PACKS, ids=label)
 
 
 # --- packbits ---------------------------------------------------------------------------------------------------------
 @every_pack
 @pytest.mark.parametrize("bitorder", BITORDERS)
-def test_every_flag_has_its_bit(name, row, bitorder):
+def test_every_flag_has_its_bit(name, variant, bitorder):
     """One flag at a time, in each place of two words and of the bits that are left: the 32nd too."""
     with cudakern.use_backend(name):
         for n, place in [(m, place) for m in (67, 64, 35, 32, 31, 8, 3) for place in range(m)]:
             x = np.zeros(n, bool)
             x[place] = True
-            result = packbits(x, bitorder=bitorder, variant=row.name)
+            result = packbits(x, bitorder=bitorder, variant=variant.name)
             assert np.array_equal(result, np.packbits(x, bitorder=bitorder)), (n, place)
 
 
 @every_pack
 @pytest.mark.parametrize("bitorder", BITORDERS)
-def test_any_number_but_0_is_1(name, row, bitorder):
+def test_any_number_but_0_is_1(name, variant, bitorder):
     """Every byte; and numbers whose lowest bytes are 0, which a kernel that looks at bytes would take for 0."""
     every = np.concatenate([np.arange(256), np.random.default_rng(0).permutation(256), np.arange(255)])
     with cudakern.use_backend(name):
-        for dtype in row.types:
+        for dtype in variant.types:
             x = every.astype(dtype)
             shifts = range(0, 8 * x.itemsize, 8) if x.dtype.kind in "iu" else (0,)
             for by in shifts:
                 y = x << np.asarray(by, x.dtype) if by else x
-                result = packbits(y, bitorder=bitorder, variant=row.name)
+                result = packbits(y, bitorder=bitorder, variant=variant.name)
                 assert np.array_equal(result, np.packbits(y, bitorder=bitorder)), (dtype, by)
 
 
 @every_pack
-def test_bytes_of_bools_that_are_not_1(name, row):
+def test_bytes_of_bools_that_are_not_1(name, variant):
     """A bool's byte may be any: true is what is not 0."""
     x = np.arange(256, dtype=np.uint8).view(bool)
     with cudakern.use_backend(name):
-        assert np.array_equal(packbits(x, variant=row.name), np.packbits(x.view(np.uint8)))
+        assert np.array_equal(packbits(x, variant=variant.name), np.packbits(x.view(np.uint8)))
 
 
 @every_pack
 @pytest.mark.parametrize("bitorder", BITORDERS)
-def test_flags_that_begin_anywhere(name, row, bitorder):
+def test_flags_that_begin_anywhere(name, variant, bitorder):
     whole = np.random.default_rng(5).random(5000) < 0.5
     with cudakern.use_backend(name):
         held = cudakern.asarray(whole)
         for start, end in ((1, 5000), (3, 4001), (16, 1040), (17, 18), (5, 5)):
-            result = packbits(held[start:end], None, bitorder, variant=row.name).get()
+            result = packbits(held[start:end], None, bitorder, variant=variant.name).get()
             assert np.array_equal(result, np.packbits(whole[start:end], bitorder=bitorder))
 
 
 @every_pack
-def test_more_flags_than_one_round_of_the_grid(name, row):
+def test_more_flags_than_one_round_of_the_grid(name, variant):
     """A chip of one size: threads go on to their second and third words."""
     x = np.random.default_rng(6).random(600_011) < 0.5
-    threads = min(p.choices[1] if p.choices else 1024 for p in row.parameters if p.name == "threads")
+    threads = min(p.choices[1] if p.choices else 1024 for p in variant.parameters if p.name == "threads")
     with cudakern.use_backend(name):
-        result = packbits(x, bitorder="little", variant=row.name, threads=threads)
+        result = packbits(x, bitorder="little", variant=variant.name, threads=threads)
     assert np.array_equal(result, np.packbits(x, bitorder="little"))
 
 
@@ -101,22 +101,22 @@ def test_axes_of_packbits(backend):
 
 @every_pack
 @pytest.mark.parametrize("bitorder", BITORDERS)
-def test_kernels_pack_along_any_axis(name, row, bitorder):
+def test_kernels_pack_along_any_axis(name, variant, bitorder):
     """Rows that end within a byte, in whole bytes, or have nothing in them; memory in any order; another stream."""
     random = np.random.default_rng(2)
     with cudakern.use_backend(name):
         stream = cudakern.Stream()
         for shape in ((3, 19, 5), (1, 40), (40, 1), (8, 16), (0, 5), (5, 0), (2, 8, 24)):
-            x = (random.random(shape) < 0.5).astype(row.types[-1])
+            x = (random.random(shape) < 0.5).astype(variant.types[-1])
             for axis, given in itertools.product(range(-x.ndim, x.ndim), (x, np.asfortranarray(x), x[::-1])):
                 expected = np.packbits(given, axis, bitorder)
-                packed = packbits(given, axis, bitorder, variant=row.name)
-                held = packbits(cudakern.asarray(given), axis, bitorder, variant=row.name, stream=stream)
+                packed = packbits(given, axis, bitorder, variant=variant.name)
+                held = packbits(cudakern.asarray(given), axis, bitorder, variant=variant.name, stream=stream)
                 for result in (packed, held.get()):
                     assert result.shape == expected.shape
                     assert result.dtype == np.uint8
                     assert np.array_equal(result, expected), (shape, axis)
-            turned = packbits(cudakern.asarray(x).T, 0, bitorder, variant=row.name).get()
+            turned = packbits(cudakern.asarray(x).T, 0, bitorder, variant=variant.name).get()
             assert np.array_equal(turned, np.packbits(x.T, 0, bitorder))
 
 
@@ -163,20 +163,20 @@ def test_packbits_refuses_before_it_copies(backend, monkeypatch):
 
 
 def test_the_c_module_refuses_a_result_of_another_length(backend):
-    row = cudakern.variants("packbits")["unrolled"]
+    variant = cudakern.variants("packbits")["unrolled"]
     with pytest.raises(ValueError, match="17 flags are 3 bytes, and the result has 2"):
         native(backend).execute(
-            "packbits", row.name, row.values({}), (np.ones(17, bool),), (np.zeros(2, "uint8"),), 0, False, 0
+            "packbits", variant.name, variant.values({}), (np.ones(17, bool),), (np.zeros(2, "uint8"),), 0, False, 0
         )
 
 
 # --- bincount ---------------------------------------------------------------------------------------------------------
-COUNTS = [(name, row) for name, row in rows("bincount", host=False)]
-every_count = pytest.mark.parametrize("name, row", COUNTS, ids=label)
+COUNTS = [(name, variant) for name, variant in variants("bincount", host=False)]
+every_count = pytest.mark.parametrize("name, variant", COUNTS, ids=label)
 
 
 @every_count
-def test_numpys_counts(name, row):
+def test_numpys_counts(name, variant):
     """All alike, no two alike, most alike, and more bins than shared memory holds: at its last one and beyond."""
     draw = np.random.default_rng(2)
     held = 48 * 1024 // 4
@@ -192,38 +192,38 @@ def test_numpys_counts(name, row):
     with cudakern.use_backend(name):
         for case, x in cases.items():
             for dtype in ("int64", "uint16", "int32", "uint64"):
-                result = bincount(x.astype(dtype), variant=row.name)
+                result = bincount(x.astype(dtype), variant=variant.name)
                 assert result.dtype == np.int64
                 assert np.array_equal(result, np.bincount(x)), (case, dtype)
 
 
 @every_count
-def test_small_types_to_their_last_number(name, row):
+def test_small_types_to_their_last_number(name, variant):
     with cudakern.use_backend(name):
         for dtype in ("bool", "int8", "uint8", "int16"):
             kind = np.dtype(dtype)
             last = 1 if dtype == "bool" else np.iinfo(kind).max
             x = np.array([0, last, last, last // 2] * 9).astype(kind)
-            assert np.array_equal(bincount(x, variant=row.name), np.bincount(x.astype(int)))
+            assert np.array_equal(bincount(x, variant=variant.name), np.bincount(x.astype(int)))
 
 
 @every_count
-def test_minlength(name, row):
+def test_minlength(name, variant):
     with cudakern.use_backend(name):
         for minlength in (0, 3, 5, 6, 100, np.int8(9), 13_000):
             for x in (np.array([4, 1, 4]), np.empty(0, int)):
                 expected = np.bincount(x, minlength=minlength)
-                assert np.array_equal(bincount(x, None, minlength, variant=row.name), expected)
+                assert np.array_equal(bincount(x, None, minlength, variant=variant.name), expected)
                 on_device = cudakern.asarray(x)
-                assert np.array_equal(bincount(on_device, minlength=minlength, variant=row.name).get(), expected)
+                assert np.array_equal(bincount(on_device, minlength=minlength, variant=variant.name).get(), expected)
 
 
 @every_count
-def test_the_c_module_counts_nothing_beyond_the_bins(name, row):
+def test_the_c_module_counts_nothing_beyond_the_bins(name, variant):
     """Who calls it with too few bins loses counts, and no memory."""
     x = np.array([0, 1, 5, 2**31, 1, 2**40, -1], np.int64)
     counts = np.zeros(3, np.int64)
-    native(name).execute("bincount", row.name, row.values({}), (x,), (counts,), 0, False, 0)
+    native(name).execute("bincount", variant.name, variant.values({}), (x,), (counts,), 0, False, 0)
     assert counts.tolist() == [1, 2, 0]
 
 
@@ -269,7 +269,7 @@ def test_more_bins_than_memory(backend):
 
 
 def test_auto_counts_few_and_many_bins(backend):
-    """The row that "auto" takes on the device follows the number of bins."""
+    """The variant that "auto" takes on the device follows the number of bins."""
     seen = {}
     for largest in (99, 48 * 1024 // 4 - 1, 48 * 1024 // 4):
         x = cudakern.asarray(np.array([largest, 1, 1]))
@@ -280,11 +280,11 @@ def test_auto_counts_few_and_many_bins(backend):
 
 
 # --- extent, which tells bincount how many bins there are -------------------------------------------------------------
-@pytest.mark.parametrize("name, row", list(rows("extent", host=False)), ids=label)
-def test_both_ends_wherever_they_lie(name, row):
+@pytest.mark.parametrize("name, variant", list(variants("extent", host=False)), ids=label)
+def test_both_ends_wherever_they_lie(name, variant):
     """Each end alone in each place of a few warps, over the whole range of each type."""
     with cudakern.use_backend(name):
-        for dtype in row.types:
+        for dtype in variant.types:
             if dtype == "bool":
                 lowest, middle, highest = False, False, True
             else:
@@ -294,7 +294,7 @@ def test_both_ends_wherever_they_lie(name, row):
                 for end in (lowest, highest):
                     x = np.full(n, middle, dtype)
                     x[place] = end
-                    result = extent(x, variant=row.name)
+                    result = extent(x, variant=variant.name)
                     assert result.tolist() == [int(x.min()), int(x.max())]
                     assert result.dtype == (np.uint64 if dtype == "uint64" else np.int64)
 

@@ -12,11 +12,11 @@ import pytest
 
 import cudakern
 import subprocesses
-from cases import BACKENDS, emulated_chip, inputs_for, label, main_type, native, rows, small_shape
+from cases import BACKENDS, emulated_chip, inputs_for, label, main_type, native, small_shape, variants
 from cudakern._operations import _call, _execute, registry
 
-KERNELS = [(operation, name, row) for operation in registry() for name, row in rows(operation, host=False)]
-every_kernel = pytest.mark.parametrize("operation, name, row", KERNELS, ids=label)
+KERNELS = [(operation, name, variant) for operation in registry() for name, variant in variants(operation, host=False)]
+every_kernel = pytest.mark.parametrize("operation, name, variant", KERNELS, ids=label)
 
 #: A call of these begins with another one, of extent: how many bins there are is found on the device.
 OF_TWO_CALLS = ("bincount",)
@@ -26,8 +26,8 @@ def call(operation, *inputs, **keywords):
     return registry()[operation].call(*inputs, **keywords)
 
 
-def own_inputs(operation, row, seed=0):
-    return inputs_for(operation, main_type(row), small_shape(operation), seed=seed)
+def own_inputs(operation, variant, seed=0):
+    return inputs_for(operation, main_type(variant), small_shape(operation), seed=seed)
 
 
 def takes_out(operation):
@@ -52,34 +52,34 @@ def frames(work):
 
 
 @every_kernel
-def test_a_named_variant_with_numpy_arrays_takes_at_most_15_frames(operation, name, row):
-    inputs = own_inputs(operation, row)
+def test_a_named_variant_with_numpy_arrays_takes_at_most_15_frames(operation, name, variant):
+    inputs = own_inputs(operation, variant)
     with cudakern.use_backend(name):
         function = registry()[operation].call
-        function(*inputs, variant=row.name)
-        assert len(frames(lambda: function(*inputs, variant=row.name))) <= 15
+        function(*inputs, variant=variant.name)
+        assert len(frames(lambda: function(*inputs, variant=variant.name))) <= 15
 
 
 @every_kernel
-def test_plain_arrays_on_the_device_go_straight_to_c(operation, name, row, monkeypatch):
+def test_plain_arrays_on_the_device_go_straight_to_c(operation, name, variant, monkeypatch):
     """From the second call of a kind on: named or "auto", into a new array or into out."""
-    inputs, others = own_inputs(operation, row), own_inputs(operation, row, seed=1)
+    inputs, others = own_inputs(operation, variant), own_inputs(operation, variant, seed=1)
     with cudakern.use_backend(name):
         arrays, values = (tuple(map(cudakern.asarray, x)) for x in (inputs, others))
-        for variant in (row.name, "auto"):
-            expected = [call(operation, *x, variant=variant) for x in (arrays, values)]
+        for which in (variant.name, "auto"):
+            expected = [call(operation, *x, variant=which) for x in (arrays, values)]
             if operation not in OF_TWO_CALLS:
                 monkeypatch.setattr(_call, "on_device", None)
-            results = [call(operation, *x, variant=variant) for x in (arrays, values)]
+            results = [call(operation, *x, variant=which) for x in (arrays, values)]
             if takes_out(operation):
                 out = cudakern.zeros(expected[0].shape, expected[0].dtype)
-                assert call(operation, *arrays, out=out, variant=variant) is out
+                assert call(operation, *arrays, out=out, variant=which) is out
                 results.append(out)
                 expected.append(expected[0])
             monkeypatch.undo()
             for one, other in zip(results, expected, strict=True):
                 assert (one.dtype, one.shape) == (other.dtype, other.shape)
-                if row.deterministic or variant == "auto":
+                if variant.deterministic or which == "auto":
                     assert one.get().tobytes() == other.get().tobytes()
 
 
@@ -359,7 +359,9 @@ def test_numbers_after_a_fork():
 # --- the memo --------------------------------------------------------------------------------------------------------
 def test_another_chip_is_asked_anew():
     """What is known holds for a chip: the compute capability decides which variants run."""
-    newest = max((row for _, row in rows("exclusive_scan", host=False)), key=lambda row: row.capability)
+    newest = max(
+        (variant for _, variant in variants("exclusive_scan", host=False)), key=lambda variant: variant.capability
+    )
     x = np.ones(100, np.float32)
     with cudakern.use_backend("emulator"):
         for chip, runs in (("H200", True), ("P100", newest.capability <= 60), ("H200", True)):

@@ -374,8 +374,8 @@ SWEEP = tuple(
 
 def kernels_of(op, variant, sweep=()):
     what = operation(op)
-    row = ck.variants(op)[variant]
-    return _resources.inspect(what, row, np.dtype(row.types[0]), {}, sweep)
+    entry = ck.variants(op)[variant]
+    return _resources.inspect(what, entry, np.dtype(entry.types[0]), {}, sweep)
 
 
 @pytest.mark.proves("occupancy")
@@ -430,16 +430,16 @@ def test_the_emulator_has_the_calculators_answers(chip, capability):
 @pytest.mark.proves("kernel_resources")
 @each_backend
 @pytest.mark.parametrize("op", names())
-def test_every_row_tells_of_its_kernels(backend, op):
+def test_every_variant_tells_of_its_kernels(backend, op):
     with ck.use_backend(backend):
         found = ck.kernel_resources(op)
-        rows = [row for row in ck.variants(op) if not row.on_host and not row.why_not(ck.backend())]
-        # A library's kernels are not known; what a row of ours adds to them may not be needed for this type.
-        ours = {row.name for row in rows if "emulator" in row.backends}
-        assert ours <= {one.variant for one in found} <= {row.name for row in rows if row.kernels}
-        for row in rows:
-            seen = {one.kernel for one in found if one.variant == row.name}
-            assert not seen or set(row.kernels) <= seen, row.name
+        variants = [variant for variant in ck.variants(op) if not variant.on_host and not variant.why_not(ck.backend())]
+        # A library's kernels are not known; what a variant of ours adds to them may not be needed for this type.
+        ours = {variant.name for variant in variants if "emulator" in variant.backends}
+        assert ours <= {one.variant for one in found} <= {variant.name for variant in variants if variant.kernels}
+        for variant in variants:
+            seen = {one.kernel for one in found if one.variant == variant.name}
+            assert not seen or set(variant.kernels) <= seen, variant.name
         for one in found:
             assert one.kernel in one.symbol
             assert one.threads >= 1
@@ -461,11 +461,11 @@ def test_kernels_of_every_type_have_their_names(op):
     with ck.use_backend("emulator"):
         found = [
             kernel
-            for row in ck.variants(op)
-            if not row.on_host and not row.why_not(ck.backend())
-            for kind in row.types
+            for variant in ck.variants(op)
+            if not variant.on_host and not variant.why_not(ck.backend())
+            for kind in variant.types
             if kind != "bfloat16" or HAS_BFLOAT16
-            for kernel in ck.kernel_resources(op, row.name, kind)
+            for kernel in ck.kernel_resources(op, variant.name, kind)
         ]
     assert all(one.kernel in one.symbol for one in found)
     if _resources.REPORT.exists():
@@ -553,7 +553,7 @@ def test_the_builds_report(monkeypatch, tmp_path):
         assert "without this kernel" in other.why
 
 
-def test_resources_with_a_parameter_that_some_rows_have(backend):
+def test_resources_with_a_parameter_that_some_variants_have(backend):
     found = ck.kernel_resources("sort", lists=8)
     assert {one.block[0] for one in found["merge_serial"]} == {8}
     assert found["sample_sort"]
@@ -567,7 +567,7 @@ def test_resources_with_a_parameter_that_some_rows_have(backend):
 
 def test_what_resources_show():
     found = ck.kernel_resources("sum_of_squares")
-    assert all(row.name in repr(found) for row in ck.variants("sum_of_squares") if not row.on_host)
+    assert all(variant.name in repr(found) for variant in ck.variants("sum_of_squares") if not variant.on_host)
     assert "<table>" in found._repr_html_()
     assert "<table>" in found[0]._repr_html_()
     assert json.loads(json.dumps(found.to_dict()))[0]["operation"] == "sum_of_squares"
@@ -649,15 +649,15 @@ def test_registers_are_those_of_the_chip_that_the_code_was_made_for(backend):
     assert ck.occupancy("matmul", "tiled", registers=40, capability=8.6).note == ""
 
 
-def test_a_rows_own_threads_change_its_shared_memory():
-    """Given as the block's size or as the row's parameter: they are one."""
-    row = ("sum_of_squares", "tree_sequential")
-    held = ck.occupancy(*row, threads=512, registers=20)
-    assert (held.threads, held.shared_bytes) == (512, ck.kernel_resources(*row, threads=512)[0].shared_bytes)
-    assert held.shared_bytes > ck.occupancy(*row, registers=20).shared_bytes
+def test_a_variants_own_threads_change_its_shared_memory():
+    """Given as the block's size or as the variant's parameter: they are one."""
+    variant = ("sum_of_squares", "tree_sequential")
+    held = ck.occupancy(*variant, threads=512, registers=20)
+    assert (held.threads, held.shared_bytes) == (512, ck.kernel_resources(*variant, threads=512)[0].shared_bytes)
+    assert held.shared_bytes > ck.occupancy(*variant, registers=20).shared_bytes
     with pytest.raises(ValueError, match="threads=2000 is not possible"):
-        ck.occupancy(*row, threads=2000)
-    assert ck.occupancy("matmul", "tiled", threads=64, registers=20).threads == 64  # a row without: what is looked at
+        ck.occupancy(*variant, threads=2000)
+    assert ck.occupancy("matmul", "tiled", threads=64, registers=20).threads == 64  # it has none: what is looked at
 
 
 @each_backend
@@ -674,8 +674,8 @@ def test_a_rows_own_threads_change_its_shared_memory():
         (["matmul", "tiled", "dtype=flot32"], "unknown type 'flot32': the nearest is 'float32'"),
     ],
 )
-def test_a_rows_parameters_on_the_command_line(backend, capsys, arguments, words):
-    """Both commands that look at a row's kernels take them and refuse in one line."""
+def test_a_variants_parameters_on_the_command_line(backend, capsys, arguments, words):
+    """Both commands that look at a variant's kernels take them and refuse in one line."""
     for command in ("occupancy", "resources"):
         assert words in cli(capsys, command, *arguments, "--backend", backend, status=2)
     here = ("--json", "--backend", backend)
@@ -697,7 +697,7 @@ def test_a_rows_parameters_on_the_command_line(backend, capsys, arguments, words
 @each_backend
 def test_resources_on_the_command_line(backend, capsys):
     words = cli(capsys, "resources", "matmul", "--backend", backend)
-    assert all(row.name in words for row in ck.variants("matmul") if not row.on_host)
+    assert all(variant.name in words for variant in ck.variants("matmul") if not variant.on_host)
     line = ("resources", "matmul", "tiled", "--dtype", "float64", "--json", "--backend", backend)
     plain = json.loads(cli(capsys, *line))
     assert [(one["kernel"], one["dtype"]) for one in plain] == [("tiled", "float64")]

@@ -97,7 +97,7 @@ def test_lab_refuses_in_a_line(arguments, words):
 @each_backend
 def test_ladder(backend):
     words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
-    assert all(row.name in words for row in cudakern.variants("matmul"))
+    assert all(variant.name in words for variant in cudakern.variants("matmul"))
     assert ("emulated" in words) == (backend == "emulator")
     steps = cli_json(
         "ladder",
@@ -160,7 +160,7 @@ def test_variants():
     assert "sum_of_squares" not in words
     plain = cli_json("variants")
     assert set(plain) == set(names())
-    assert [row["name"] for row in plain["matmul"]] == [row.name for row in cudakern.variants("matmul")]
+    assert [variant["name"] for variant in plain["matmul"]] == [variant.name for variant in cudakern.variants("matmul")]
 
 
 def test_source():
@@ -173,9 +173,9 @@ def test_verify(backend):
     found = cli_json("verify", "--backend", backend)
     assert found["ok"]
     assert found["backend"]["name"] == backend
-    rows = [row for op in names() for row in cudakern.variants(op)]
-    assert {check["variant"] for check in found["checks"]} == {row.name for row in rows}
-    assert len(found["checks"]) == sum(len(row.types) for row in rows)
+    variants = [variant for op in names() for variant in cudakern.variants(op)]
+    assert {check["variant"] for check in found["checks"]} == {variant.name for variant in variants}
+    assert len(found["checks"]) == sum(len(variant.types) for variant in variants)
     words = cli("verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", backend)
     assert "ok" in words
     assert "kahan" in words
@@ -189,9 +189,9 @@ def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
 
     right = _execute.execute
 
-    def wrong(row, values, inputs, outputs, *where):
-        right(row, values, inputs, outputs, *where)
-        if row.name == "kahan" and outputs[0].size:
+    def wrong(variant, values, inputs, outputs, *where):
+        right(variant, values, inputs, outputs, *where)
+        if variant.name == "kahan" and outputs[0].size:
             outputs[0].flat[-1] *= 1.001
 
     monkeypatch.setattr(_execute, "execute", wrong)

@@ -53,7 +53,7 @@ def test_readmes_table_has_every_operation():
     }
     assert set(listed) == {op for op in names() if op in cudakern.__all__ and op not in headlines()}
     for op, variants in listed.items():
-        ladder = [row.name for row in cudakern.variants(op) if not row.on_host]
+        ladder = [variant.name for variant in cudakern.variants(op) if not variant.on_host]
         assert variants == [name for name in ladder if name in variants]
         assert variants
 

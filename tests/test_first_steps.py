@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import HAS_BFLOAT16, emulated_chip, label, native, rows
+from cases import HAS_BFLOAT16, emulated_chip, label, native, variants
 from cudakern._dtypes import numpy_dtype
 
 pytestmark = pytest.mark.proves()
 
-KERNELS = {op: list(rows(op, host=False)) for op in ("saxpy", "stencil_1d", "grayscale")}
+KERNELS = {op: list(variants(op, host=False)) for op in ("saxpy", "stencil_1d", "grayscale")}
 
 
 def kernels(operation):

@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import label, rows
+from cases import label, variants
 
 pytestmark = pytest.mark.proves()
 
 UNCOMPENSATED_LARGEST = 4e-6
 COMPENSATED_LARGEST, COMPENSATED_AVERAGE = 1.2e-7, 4.3e-8
-ROWS = [
-    pytest.param(backend, row, marks=() if row.on_host or row.name in ("tiled", "tiled_plain") else pytest.mark.full)
-    for backend, row in rows("matmul")
-    if "float32" in row.types
+VARIANTS = [
+    pytest.param(
+        backend, variant, marks=() if variant.on_host or variant.name in ("tiled", "tiled_plain") else pytest.mark.full
+    )
+    for backend, variant in variants("matmul")
+    if "float32" in variant.types
 ]
 
 
@@ -23,12 +25,12 @@ def documents_input():
     return a, b, a.astype(np.float64) @ b.astype(np.float64)
 
 
-@pytest.mark.parametrize("backend, row", ROWS, ids=label, indirect=["backend"])
-def test_errors_of_the_documents(backend, row, documents_input):
+@pytest.mark.parametrize("backend, variant", VARIANTS, ids=label, indirect=["backend"])
+def test_errors_of_the_documents(backend, variant, documents_input):
     a, b, exact = documents_input
-    largest, average = cudakern.compare(cudakern.matmul(a, b, variant=row.name), exact)
+    largest, average = cudakern.compare(cudakern.matmul(a, b, variant=variant.name), exact)
     assert 0 < average < largest  # rounding is there: an error of 0 would mean that something else was compared
-    if row.compensated:
+    if variant.compensated:
         assert largest <= COMPENSATED_LARGEST
         assert average <= COMPENSATED_AVERAGE
     else:

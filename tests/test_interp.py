@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, label, main_type, native, rows
+from cases import BACKENDS, label, main_type, native, variants
 
 pytestmark = pytest.mark.proves()
 
-RUNS = list(rows("interp"))
+RUNS = list(variants("interp"))
 KERNELS = [run for run in RUNS if not run[1].on_host]
-every_run = pytest.mark.parametrize("name, row", RUNS, ids=label)
-every_kernel = pytest.mark.parametrize("name, row", KERNELS, ids=label)
+every_run = pytest.mark.parametrize("name, variant", RUNS, ids=label)
+every_kernel = pytest.mark.parametrize("name, variant", KERNELS, ids=label)
 UNEVEN = [run for run in RUNS if run[1].name != "texture"]
 
 
@@ -20,10 +20,10 @@ def interp(name, *arguments, **keywords):
         return cudakern.interp(*arguments, **keywords)
 
 
-def close(row, result, expected, values):
-    """Within the row's bound, relative to the largest value."""
-    dtype = result.dtype if result.dtype.name in row.types else main_type(row)
-    bound = 2 * row.error_bound(np.shape(result), np.shape(values), np.shape(values), (), (), dtype=dtype)
+def close(variant, result, expected, values):
+    """Within the variant's bound, relative to the largest value."""
+    dtype = result.dtype if result.dtype.name in variant.types else main_type(variant)
+    bound = 2 * variant.error_bound(np.shape(result), np.shape(values), np.shape(values), (), (), dtype=dtype)
     scale = np.max(np.abs(np.asarray(values, float)))
     return np.array_equal(np.isnan(result), np.isnan(expected)) and np.all(
         np.abs(result - expected)[~np.isnan(expected)] <= bound * scale
@@ -31,22 +31,22 @@ def close(row, result, expected, values):
 
 
 @every_run
-def test_ends_and_corners(name, row):
+def test_ends_and_corners(name, variant):
     x = np.array([-np.inf, -1, 0, 0.25, 1, 1.5, 3, 3.5, np.inf, np.nan], np.float32)
     xp, fp = np.arange(4, dtype=np.float32), np.array([4, 8, -2, 16], np.float32)
     for ends in ({}, {"left": -9}, {"right": 7.5}, {"left": 1, "right": np.nan}):
         expected = np.interp(x, xp, fp, **ends)
-        assert close(row, interp(name, x, xp, fp, variant=row.name, **ends), expected, fp)
+        assert close(variant, interp(name, x, xp, fp, variant=variant.name, **ends), expected, fp)
     for point in (x[3], 0.25, x[2:2]):
-        result = interp(name, point, xp, fp, variant=row.name if isinstance(point, np.ndarray) else "auto")
+        result = interp(name, point, xp, fp, variant=variant.name if isinstance(point, np.ndarray) else "auto")
         assert np.shape(result) == np.shape(point)
-        assert close(row, np.asarray(result), np.interp(point, xp, fp), fp)
+        assert close(variant, np.asarray(result), np.interp(point, xp, fp), fp)
 
 
-@pytest.mark.parametrize("name, row", UNEVEN, ids=label)
-def test_any_increasing_table(name, row):
+@pytest.mark.parametrize("name, variant", UNEVEN, ids=label)
+def test_any_increasing_table(name, variant):
     draw = np.random.default_rng(1)
-    for dtype in row.types:
+    for dtype in variant.types:
         for length in (2, 3, 17, 300, 2000):
             xp = np.sort(draw.exponential(1, length).cumsum()).astype(dtype)
             xp[length // 2] = xp[length // 2 - 1]  # a step
@@ -56,45 +56,45 @@ def test_any_increasing_table(name, row):
                 .astype(dtype)[: length // 2 * 2 + 400]
                 .reshape(2, -1)
             )
-            result = interp(name, x, xp, fp, variant=row.name)
-            assert close(row, result, np.interp(x, xp, fp), fp)
-            assert np.array_equal(interp(name, xp, xp, fp, variant=row.name), np.interp(xp, xp, fp))
+            result = interp(name, x, xp, fp, variant=variant.name)
+            assert close(variant, result, np.interp(x, xp, fp), fp)
+            assert np.array_equal(interp(name, xp, xp, fp, variant=variant.name), np.interp(xp, xp, fp))
 
 
 @every_run
-def test_a_table_of_the_documents(name, row):
+def test_a_table_of_the_documents(name, variant):
     """M puts X = 5 between 2 and 4, and gets 30: it lies between 4 and 6."""
     xp, fp = np.float32([0, 2, 4, 6, 8]), np.float32([10, 20, 40, 50, 20])
-    assert interp(name, np.float32([5, 3]), xp, fp, variant=row.name).tolist() == [45, 30]
+    assert interp(name, np.float32([5, 3]), xp, fp, variant=variant.name).tolist() == [45, 30]
 
 
 @every_run
-def test_a_table_of_one_point(name, row):
+def test_a_table_of_one_point(name, variant):
     x = np.array([-1, 2, 5, 2.0001], np.float32)
-    result = interp(name, x, np.float32([2]), np.float32([6]), 1, 3, variant=row.name)
+    result = interp(name, x, np.float32([2]), np.float32([6]), 1, 3, variant=variant.name)
     assert result.tolist() == [1, 6, 3, 3]
 
 
-@pytest.mark.parametrize("name, row", UNEVEN, ids=label)
-def test_infinities_in_the_table(name, row):
+@pytest.mark.parametrize("name, variant", UNEVEN, ids=label)
+def test_infinities_in_the_table(name, variant):
     xp = np.array([-np.inf, 0, 1, 2, np.inf])
     fp = np.array([1.0, 1, np.inf, np.inf, 3])
     x = np.array([-np.inf, -5, 0, 0.5, 1, 1.5, 2, 1e300, np.inf])
     expected = np.interp(x, xp, fp)
-    assert np.array_equal(interp(name, x, xp, fp, variant=row.name), expected, equal_nan=True)
+    assert np.array_equal(interp(name, x, xp, fp, variant=variant.name), expected, equal_nan=True)
 
 
 @every_kernel
-def test_on_the_device_without_left_and_right(name, row):
+def test_on_the_device_without_left_and_right(name, variant):
     """The table's ends are read there: nobody waits for them."""
     with cudakern.use_backend(name):
         x = cudakern.asarray(np.linspace(-1, 5, 50, dtype=np.float32).reshape(5, 10))
         xp, fp = (cudakern.asarray(np.array(v, np.float32)) for v in ([0, 1, 2, 3], [5, -2, 8, 1]))
         stream = cudakern.Stream()
-        result = cudakern.interp(x, xp, fp, variant=row.name, stream=stream)
-        assert close(row, result.get(), np.interp(x.get(), xp.get(), fp.get()), fp.get())
-        other = cudakern.interp(x, xp, fp, -7, fp[2], variant=row.name)
-        assert close(row, other.get(), np.interp(x.get(), xp.get(), fp.get(), -7, 8), fp.get())
+        result = cudakern.interp(x, xp, fp, variant=variant.name, stream=stream)
+        assert close(variant, result.get(), np.interp(x.get(), xp.get(), fp.get()), fp.get())
+        other = cudakern.interp(x, xp, fp, -7, fp[2], variant=variant.name)
+        assert close(variant, other.get(), np.interp(x.get(), xp.get(), fp.get(), -7, 8), fp.get())
 
 
 @pytest.mark.parametrize("name", BACKENDS)

@@ -13,7 +13,7 @@ from cudakern._operations import names, operation, widened
 
 
 def test_ladder_with_parameters(backend):
-    """A row's own go to the rows that have them, and what changes the result to all and to the reference."""
+    """A variant's own go to the variants that have them, and what changes the result to all and to the reference."""
     steps = cudakern.ladder("sort", n=300, lists=8, variants=["merge_serial", "sample_sort"], repeat=1)
     serial, sampled = (step.profile.parameters for step in steps)
     assert serial["lists"] == 8
@@ -31,7 +31,7 @@ def test_ladder_with_parameters(backend):
     assert json.loads(json.dumps(steps.to_dict()))["parameters"] == {"lists": 8}
 
 
-def test_a_value_that_some_rows_refuse_is_their_steps_matter(monkeypatch):
+def test_a_value_that_some_variants_refuse_is_their_steps_matter(monkeypatch):
     """One that all refuse, or none has, is refused."""
     find = _table.Variant.values
 
@@ -48,11 +48,11 @@ def test_a_value_that_some_rows_refuse_is_their_steps_matter(monkeypatch):
 
 
 @pytest.mark.parametrize("op", names())
-def test_what_changes_the_result_changes_it_for_all_rows(op):
-    """Parameters of `own`, at a value that is not the default, for every row that runs here, NumPy's too."""
+def test_what_changes_the_result_changes_it_for_all_variants(op):
+    """Parameters of `own`, at a value that is not the default, for every variant that runs here, NumPy's too."""
     what = operation(op)
     for name in what.own:
-        having = [p for row in cudakern.variants(op) for p in row.parameters if p.name == name]
+        having = [p for variant in cudakern.variants(op) for p in variant.parameters if p.name == name]
         common = set.intersection(*(set(candidates(parameter)) for parameter in having))
         value = sorted(common - {usual(having[0])})[0]
         with cudakern.use_backend("emulator"):
@@ -173,8 +173,8 @@ def test_a_ladder_takes_no_array_of_the_device(backend):
 
 def test_nan_is_right_where_it_should_be(backend):
     x = np.float32([3, np.nan, 1, np.inf])
-    for op, rows in (("sort", ["numpy", "sample_sort"]), ("inclusive_scan", ["serial", "lookback"])):
-        steps = cudakern.ladder(op, inputs=[x], variants=rows, repeat=1)
+    for op, variants in (("sort", ["numpy", "sample_sort"]), ("inclusive_scan", ["serial", "lookback"])):
+        steps = cudakern.ladder(op, inputs=[x], variants=variants, repeat=1)
         assert [step.error for step in steps] == [(0, 0), (0, 0)]
         json.dumps(steps.to_dict(), allow_nan=False)
     wrong, right = np.float32([1, np.nan]), np.float32([np.nan, 1])
@@ -183,7 +183,7 @@ def test_nan_is_right_where_it_should_be(backend):
 
 
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes")
-def test_types_that_numpys_row_has_not(backend):
+def test_types_that_numpys_variant_has_not(backend):
     ones = np.ones((4, 4), numpy_dtype("bfloat16"))
     steps = cudakern.ladder("matmul", inputs=[ones, ones], variants=["numpy", "naive", "tiled"], repeat=1)
     assert [step.error for step in steps] == [None, (0, 0), (0, 0)]

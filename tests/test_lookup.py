@@ -7,14 +7,14 @@ import pytest
 from scipy import ndimage
 
 import cudakern
-from cases import BACKENDS, label, rows
+from cases import BACKENDS, label, variants
 from cudakern._operations import registry
 
 OPERATIONS = {"lookup_2d": 2, "lookup_3d": 3}
-RUNS = [(operation, name, row) for operation in OPERATIONS for name, row in rows(operation)]
+RUNS = [(operation, name, variant) for operation in OPERATIONS for name, variant in variants(operation)]
 KERNELS = [run for run in RUNS if not run[2].on_host]
-every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
-every_kernel = pytest.mark.parametrize("operation, name, row", KERNELS, ids=label)
+every_run = pytest.mark.parametrize("operation, name, variant", RUNS, ids=label)
+every_kernel = pytest.mark.parametrize("operation, name, variant", KERNELS, ids=label)
 SCIPY = {"clamp": "nearest", "wrap": "grid-wrap", "mirror": "reflect", "border": "grid-constant"}
 MODES, FILTERS = tuple(SCIPY), ("linear", "nearest")
 
@@ -29,32 +29,32 @@ def inputs_for(operation, points=700, dtype=np.float32, seed=1):
     return registry()[operation].make((points, *sizes), np.dtype(dtype), seed)
 
 
-def bound(row, inputs):
-    return row.error_bound(*(np.shape(x) for x in inputs), dtype=inputs[0].dtype) * np.max(np.abs(inputs[0]))
+def bound(variant, inputs):
+    return variant.error_bound(*(np.shape(x) for x in inputs), dtype=inputs[0].dtype) * np.max(np.abs(inputs[0]))
 
 
 @pytest.mark.parametrize("filter", FILTERS)
 @pytest.mark.parametrize("mode", MODES)
 @every_run
-def test_as_scipy_has_it(operation, name, row, mode, filter):
-    for dtype in row.types:
+def test_as_scipy_has_it(operation, name, variant, mode, filter):
+    for dtype in variant.types:
         table, *at = inputs_for(operation, dtype=dtype)
-        result = call(operation, name, table, *at, mode, filter, variant=row.name)
+        result = call(operation, name, table, *at, mode, filter, variant=variant.name)
         order = 1 if filter == "linear" else 0
         wide = [np.asarray(v, np.float64) for v in (table, *at)]
         expected = ndimage.map_coordinates(wide[0], wide[1:], order=order, mode=SCIPY[mode], cval=0, prefilter=False)
         assert result.dtype == dtype
-        assert np.max(np.abs(result - expected)) <= bound(row, (table, *at))
+        assert np.max(np.abs(result - expected)) <= bound(variant, (table, *at))
 
 
 @every_run
-def test_elements_themselves(operation, name, row):
+def test_elements_themselves(operation, name, variant):
     """A whole number as a coordinate is the element, exactly, here and there beyond the table."""
     table, *_ = inputs_for(operation)
     index = np.indices(table.shape).reshape(table.ndim, -1).astype(np.float32)
     for mode, filter in itertools.product(MODES, FILTERS):
-        result = call(operation, name, table, *index, mode, filter, variant=row.name)
-        if row.name == "texture" and mode in ("wrap", "mirror") and filter == "linear":  # divided, multiplied again
+        result = call(operation, name, table, *index, mode, filter, variant=variant.name)
+        if variant.name == "texture" and mode in ("wrap", "mirror") and filter == "linear":  # divided, multiplied again
             assert np.allclose(result, table.ravel(), atol=2**-7)
         else:
             assert np.array_equal(result, table.ravel())
@@ -62,11 +62,11 @@ def test_elements_themselves(operation, name, row):
 
 @pytest.mark.parametrize("mode", MODES)
 @every_run
-def test_coordinates_that_are_no_place(operation, name, row, mode):
+def test_coordinates_that_are_no_place(operation, name, variant, mode):
     table, *at = inputs_for(operation, points=6)
     at = [np.zeros(6, np.float32) for _ in at]
     at[-1][:] = [np.nan, np.inf, -np.inf, 3e38, -3e38, 0]
-    result = call(operation, name, table, *at, mode, variant=row.name)
+    result = call(operation, name, table, *at, mode, variant=variant.name)
     first, last = (table[(0,) * (table.ndim - 1) + (i,)] for i in (0, -1))
     assert np.isnan(result[0])
     assert result[5] == first
@@ -78,28 +78,28 @@ def test_coordinates_that_are_no_place(operation, name, row, mode):
         assert np.isfinite(result[3:5]).all()
 
 
-@pytest.mark.parametrize("operation, name, row", [r for r in RUNS if r[2].name != "texture"], ids=label)
-def test_far_outside_where_the_table_repeats(operation, name, row):
+@pytest.mark.parametrize("operation, name, variant", [r for r in RUNS if r[2].name != "texture"], ids=label)
+def test_far_outside_where_the_table_repeats(operation, name, variant):
     table, *at = inputs_for(operation, dtype=np.float64)
     for mode in ("wrap", "mirror"):
-        near = call(operation, name, table, *at, mode, variant=row.name)
+        near = call(operation, name, table, *at, mode, variant=variant.name)
         period = [n * (1 if mode == "wrap" else 2) for n in table.shape]
         far = [x + 1_000_000.0 * p for x, p in zip(at, period, strict=True)]
-        assert np.allclose(call(operation, name, table, *far, mode, variant=row.name), near, rtol=0, atol=1e-8)
+        assert np.allclose(call(operation, name, table, *far, mode, variant=variant.name), near, rtol=0, atol=1e-8)
 
 
 @every_kernel
-def test_shapes_that_broadcast(operation, name, row):
+def test_shapes_that_broadcast(operation, name, variant):
     table, *_ = inputs_for(operation)
     at = [np.linspace(0, n - 1, 6, dtype=np.float32).reshape(-1, *(1,) * i) for i, n in enumerate(table.shape)]
-    result = call(operation, name, table, *at, variant=row.name)
+    result = call(operation, name, table, *at, variant=variant.name)
     full = np.broadcast_arrays(*at)
     assert result.shape == full[0].shape
-    assert np.array_equal(result, call(operation, name, table, *map(np.ascontiguousarray, full), variant=row.name))
+    assert np.array_equal(result, call(operation, name, table, *map(np.ascontiguousarray, full), variant=variant.name))
     with cudakern.use_backend(name):
         there = [cudakern.asarray(x) for x in (table, *at)]
-    assert np.array_equal(call(operation, name, *there, variant=row.name).get(), result)
-    one = call(operation, name, table, *(np.float32(1) for _ in at), variant=row.name)
+    assert np.array_equal(call(operation, name, *there, variant=variant.name).get(), result)
+    one = call(operation, name, table, *(np.float32(1) for _ in at), variant=variant.name)
     assert (type(one), one) == (np.float32, table[(1,) * table.ndim])
 
 

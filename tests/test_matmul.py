@@ -15,11 +15,11 @@ from cases import (
     numbers,
     product_reference,
     relative_error,
-    row_types,
-    rows,
     settings,
     smallest,
     snapshot,
+    variant_types,
+    variants,
 )
 
 pytestmark = pytest.mark.proves()
@@ -43,15 +43,15 @@ SHAPES = (
     (40, 7, 129),
 )
 # Every type but the one that NumPy lacks: test_matmul_kernels.py has it.
-CASES = [case for case in row_types(OPERATION, types=None) if case[2] != "bfloat16"]
+CASES = [case for case in variant_types(OPERATION, types=None) if case[2] != "bfloat16"]
 FLOAT_CASES = [case for case in CASES if np.dtype(case[2]).kind == "f"]
 KERNEL_CASES = [case for case in CASES if not case[1].on_host]
-ONE_TYPE = [(name, row, "float32") for name, row in rows(OPERATION)]
-ROWS = list(rows(OPERATION, host=False))
+ONE_TYPE = [(name, variant, "float32") for name, variant in variants(OPERATION)]
+VARIANTS = list(variants(OPERATION, host=False))
 
-every = pytest.mark.parametrize("backend, row, dtype", CASES, ids=label, indirect=["backend"])
-every_float = pytest.mark.parametrize("backend, row, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
-every_row = pytest.mark.parametrize("backend, row, dtype", ONE_TYPE, ids=label, indirect=["backend"])
+every = pytest.mark.parametrize("backend, variant, dtype", CASES, ids=label, indirect=["backend"])
+every_float = pytest.mark.parametrize("backend, variant, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
+every_variant = pytest.mark.parametrize("backend, variant, dtype", ONE_TYPE, ids=label, indirect=["backend"])
 
 
 def operands(shape, dtype, seed=0, signed=True):
@@ -59,16 +59,16 @@ def operands(shape, dtype, seed=0, signed=True):
     return numbers((m, k), dtype, 2 * seed, signed), numbers((k, n), dtype, 2 * seed + 1, signed)
 
 
-def check(row, a, b, **keywords):
-    """Computes, and holds every element to the row's bound; returns the relative errors."""
+def check(variant, a, b, **keywords):
+    """Computes, and holds every element to the variant's bound; returns the relative errors."""
     before = snapshot(a, b)
-    result = cudakern.matmul(a, b, variant=row.name, **keywords)
+    result = cudakern.matmul(a, b, variant=variant.name, **keywords)
     if "out" not in keywords:
         assert snapshot(a, b) == before
         assert result.dtype == a.dtype.newbyteorder("=")
     errors = errors_of(result, a, b)
     parameters = {name: value for name, value in keywords.items() if name != "out"}
-    assert errors.max(initial=0) <= row.error_bound(a.shape, b.shape, dtype=a.dtype, **parameters)
+    assert errors.max(initial=0) <= variant.error_bound(a.shape, b.shape, dtype=a.dtype, **parameters)
     return errors
 
 
@@ -83,83 +83,85 @@ def errors_of(result, a, b):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=label)
 @every
-def test_shapes(backend, row, dtype, shape):
-    check(row, *operands(shape, dtype))
+def test_shapes(backend, variant, dtype, shape):
+    check(variant, *operands(shape, dtype))
 
 
 @every
-def test_more_than_a_few_blocks(backend, row, dtype):
-    check(row, *operands((150, 211, 170), dtype))
+def test_more_than_a_few_blocks(backend, variant, dtype):
+    check(variant, *operands((150, 211, 170), dtype))
 
 
 @every
-def test_no_inner_dimension_gives_zeros(backend, row, dtype):
-    result = cudakern.matmul(np.ones((4, 0), dtype), np.ones((0, 5), dtype), variant=row.name)
+def test_no_inner_dimension_gives_zeros(backend, variant, dtype):
+    result = cudakern.matmul(np.ones((4, 0), dtype), np.ones((0, 5), dtype), variant=variant.name)
     assert result.tolist() == [[0] * 5] * 4
 
 
-PARAMETER_CASES = [(name, row, dtype, given) for name, row, dtype in CASES for given in settings(row) if given]
+PARAMETER_CASES = [
+    (name, variant, dtype, given) for name, variant, dtype in CASES for given in settings(variant) if given
+]
 
 
-@pytest.mark.parametrize("backend, row, dtype, parameters", PARAMETER_CASES, ids=label, indirect=["backend"])
-def test_parameters(backend, row, dtype, parameters):
+@pytest.mark.parametrize("backend, variant, dtype, parameters", PARAMETER_CASES, ids=label, indirect=["backend"])
+def test_parameters(backend, variant, dtype, parameters):
     for shape in ((1, 1, 1), (17, 33, 65), (64, 32, 96), (3, 0, 2), (0, 3, 3)):
-        check(row, *operands(shape, dtype), **parameters)
+        check(variant, *operands(shape, dtype), **parameters)
 
 
 @every_float
-def test_root_mean_square_of_the_error(backend, row, dtype):
+def test_root_mean_square_of_the_error(backend, variant, dtype):
     """A loose bound cannot hide a fault: over seeds, errors must be as small as roundings at random make them."""
     shape = (24, 517, 20)
-    errors = [check(row, *operands(shape, dtype, seed, signed=False)) for seed in range(6)]
-    bound = row.error_bound(shape[:2], shape[1:], dtype=dtype, rms=True)
+    errors = [check(variant, *operands(shape, dtype, seed, signed=False)) for seed in range(6)]
+    bound = variant.error_bound(shape[:2], shape[1:], dtype=dtype, rms=True)
     assert np.sqrt(np.mean(np.square(errors))) <= bound
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@every_row
-def test_layouts(backend, row, dtype, layout):
+@every_variant
+def test_layouts(backend, variant, dtype, layout):
     view = LAYOUTS[layout]
     for kind in ("float32", "float64"):
         a, b = view(numbers((34, 21), kind)), view(numbers((21, 34), kind, 1))
         plain = numbers((a.shape[1], 19), kind, 2)
-        check(row, a, plain)
-        check(row, numbers((19, b.shape[0]), kind, 3), b)
+        check(variant, a, plain)
+        check(variant, numbers((19, b.shape[0]), kind, 3), b)
         if a.shape[1] == b.shape[0]:
-            check(row, a, b)
+            check(variant, a, b)
 
 
-@every_row
-def test_a_matrix_with_itself(backend, row, dtype):
+@every_variant
+def test_a_matrix_with_itself(backend, variant, dtype):
     a = numbers((33, 33), dtype)
-    check(row, a, a)
-    check(row, a, a.T)
-    check(row, a[::-1], a[:, ::-1])
-    assert cudakern.matmul(np.eye(3, dtype=dtype).tolist(), np.ones((3, 1)), variant=row.name).shape == (3, 1)
+    check(variant, a, a)
+    check(variant, a, a.T)
+    check(variant, a[::-1], a[:, ::-1])
+    assert cudakern.matmul(np.eye(3, dtype=dtype).tolist(), np.ones((3, 1)), variant=variant.name).shape == (3, 1)
 
 
-@pytest.mark.filterwarnings("ignore:invalid value encountered in matmul")  # NumPy's row warns as NumPy does
+@pytest.mark.filterwarnings("ignore:invalid value encountered in matmul")  # NumPy's variant warns as NumPy does
 @every_float
-def test_special_values(backend, row, dtype):
+def test_special_values(backend, variant, dtype):
     """NaN and infinity reach the same elements as in NumPy's product."""
     for special in (np.nan, np.inf, -np.inf):
         for at in ((0, 0), (16, 32), (7, 11)):
             a, b = operands((17, 33, 20), dtype)
             a[at] = special
-            assert same_specials(cudakern.matmul(a, b, variant=row.name), a, b)
+            assert same_specials(cudakern.matmul(a, b, variant=variant.name), a, b)
             a, b = operands((20, 33, 17), dtype)
             b.T[at] = special
-            assert same_specials(cudakern.matmul(a, b, variant=row.name), a, b)
+            assert same_specials(cudakern.matmul(a, b, variant=variant.name), a, b)
     a = np.array([[np.inf, -np.inf, 1], [np.inf, np.inf, 1], [1, 0, np.nan]], dtype)
-    assert same_specials(cudakern.matmul(a, np.ones((3, 3), dtype), variant=row.name), a, np.ones((3, 3), dtype))
-    assert same_specials(cudakern.matmul(a, np.eye(3, dtype=dtype), variant=row.name), a, np.eye(3, dtype=dtype))
+    assert same_specials(cudakern.matmul(a, np.ones((3, 3), dtype), variant=variant.name), a, np.ones((3, 3), dtype))
+    assert same_specials(cudakern.matmul(a, np.eye(3, dtype=dtype), variant=variant.name), a, np.eye(3, dtype=dtype))
 
 
 @every_float
-def test_overflow_gives_infinity(backend, row, dtype):
+def test_overflow_gives_infinity(backend, variant, dtype):
     big = np.full((2, 2), np.finfo(dtype).max, dtype)
     with np.errstate(over="ignore"):
-        assert same_specials(cudakern.matmul(big, big, variant=row.name), big, big)
+        assert same_specials(cudakern.matmul(big, big, variant=variant.name), big, big)
 
 
 def same_specials(result, a, b):
@@ -170,34 +172,34 @@ def same_specials(result, a, b):
 
 
 @every_float
-def test_denormals_are_kept(backend, row, dtype):
+def test_denormals_are_kept(backend, variant, dtype):
     tiny = smallest(dtype)
     root = np.sqrt(tiny) * 4
     a, b = operands((9, 40, 9), dtype, signed=False)
     a, b = ((x * 3 + 1) * root for x in (a, b))
-    result = cudakern.matmul(a.astype(dtype), b.astype(dtype), variant=row.name)
+    result = cudakern.matmul(a.astype(dtype), b.astype(dtype), variant=variant.name)
     reference, _ = product_reference(a.astype(dtype), b.astype(dtype))
     assert (result > 0).all()
     assert np.abs(result - reference).max() <= 40 * tiny
 
 
-@pytest.mark.parametrize("backend, row, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
-def test_runs_and_orders_give_the_same_bits(backend, row, dtype, order):
+@pytest.mark.parametrize("backend, variant, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
+def test_runs_and_orders_give_the_same_bits(backend, variant, dtype, order):
     a, b = operands((37, 70, 45), dtype)
     results = []
     for name in ORDERS if backend == "emulator" else ["as it comes"] * 5:
         if backend == "emulator":
             order(name)
-        check(row, a, b)
-        results += [cudakern.matmul(a, b, variant=row.name).tobytes() for _ in range(2)]
-    if row.deterministic_for(dtype):
+        check(variant, a, b)
+        results += [cudakern.matmul(a, b, variant=variant.name).tobytes() for _ in range(2)]
+    if variant.deterministic_for(dtype):
         assert len(set(results)) == 1
 
 
 @hypothesis.given(data=st.data())
 def test_any_views_of_any_matrices(data):
     """Any small shape, any slices and transposes."""
-    name, row, dtype = data.draw(st.sampled_from(CASES), "case")
+    name, variant, dtype = data.draw(st.sampled_from(CASES), "case")
     m, k, n = (data.draw(st.integers(0, 40), which) for which in "mkn")
     a, b = (x.T.copy().T if data.draw(st.booleans(), "transposed") else x for x in operands((m, k, n), dtype))
     step = st.sampled_from([1, 2, -1, -3])
@@ -205,13 +207,13 @@ def test_any_views_of_any_matrices(data):
     a = a[:: data.draw(step, "rows"), ::inner]
     b = b[::inner, :: data.draw(step, "columns")]
     with cudakern.use_backend(name):
-        check(row, a, b)
+        check(variant, a, b)
 
 
 @hypothesis.given(data=st.data())
 def test_any_parameters(data):
-    """Any value that a row allows computes any small shape."""
-    name, row = data.draw(st.sampled_from([r for r in ROWS if r[1].parameters] or ROWS), "row")
+    """Any value that a variant allows computes any small shape."""
+    name, variant = data.draw(st.sampled_from([r for r in VARIANTS if r[1].parameters] or VARIANTS), "variant")
     given = {
         p.name: data.draw(
             st.sampled_from(p.choices)
@@ -219,11 +221,11 @@ def test_any_parameters(data):
             else st.integers(p.low, min(p.high, 512)).map(lambda v, p=p: v - (v - p.low) % max(p.step, 1)),
             p.name,
         )
-        for p in row.parameters
+        for p in variant.parameters
     }
     shape = tuple(data.draw(st.integers(0, 24), which) for which in "mkn")
     with cudakern.use_backend(name):
-        check(row, *operands(shape, "float32"), **given)
+        check(variant, *operands(shape, "float32"), **given)
 
 
 # --- out= ------------------------------------------------------------------------------------------------------------
@@ -241,8 +243,8 @@ OUTS = {
 
 
 @pytest.mark.parametrize("form", OUTS)
-@every_row
-def test_out_takes_any_layout(backend, row, dtype, form):
+@every_variant
+def test_out_takes_any_layout(backend, variant, dtype, form):
     for shape in ((17, 33, 20), (3, 0, 4), (0, 2, 0)):
         a, b = operands(shape, dtype)
         out = OUTS[form](shape[0], shape[2], np.dtype(dtype))
@@ -251,35 +253,35 @@ def test_out_takes_any_layout(backend, row, dtype, form):
         if form in ("part_of_rows", "every_second"):
             untouched[(slice(None), slice(2, -3)) if form == "part_of_rows" else (slice(None, None, 2),) * 2] = False
             outside = base[untouched].copy()
-        assert cudakern.matmul(a, b, out, variant=row.name) is out
+        assert cudakern.matmul(a, b, out, variant=variant.name) is out
         errors = errors_of(out.real, a, b)
-        assert errors.max(initial=0) <= row.error_bound(a.shape, b.shape, dtype=dtype)
+        assert errors.max(initial=0) <= variant.error_bound(a.shape, b.shape, dtype=dtype)
         if form in ("part_of_rows", "every_second"):
             assert np.array_equal(base[untouched], outside)
 
 
-@every_row
-def test_out_may_overlap_the_operands(backend, row, dtype):
+@every_variant
+def test_out_may_overlap_the_operands(backend, variant, dtype):
     a, b = operands((24, 24, 24), dtype)
-    expected = cudakern.matmul(a, b, variant=row.name)
+    expected = cudakern.matmul(a, b, variant=variant.name)
     for left, right in ((a.copy(), b), (a, b.copy()), (a.copy(), None)):
         out = left if right is b or right is None else right
         right = left if right is None else right
-        want = cudakern.matmul(left.copy(), right.copy(), variant=row.name)
-        assert cudakern.matmul(left, right, out=out, variant=row.name) is out
+        want = cudakern.matmul(left.copy(), right.copy(), variant=variant.name)
+        assert cudakern.matmul(left, right, out=out, variant=variant.name) is out
         assert np.array_equal(out, want)
     big = np.zeros((25, 24), dtype)
     big[:24] = a
-    cudakern.matmul(big[:24], b, out=big[1:], variant=row.name)
+    cudakern.matmul(big[:24], b, out=big[1:], variant=variant.name)
     assert np.array_equal(big[1:], expected)
 
 
-@every_row
-def test_out_as_a_tuple(backend, row, dtype):
+@every_variant
+def test_out_as_a_tuple(backend, variant, dtype):
     a, b = operands((3, 4, 5), dtype)
     out = np.empty((3, 5), dtype)
-    assert cudakern.matmul(a, b, out=(out,), variant=row.name) is out
-    assert np.array_equal(out, cudakern.matmul(a, b, variant=row.name))
+    assert cudakern.matmul(a, b, out=(out,), variant=variant.name) is out
+    assert np.array_equal(out, cudakern.matmul(a, b, variant=variant.name))
 
 
 @pytest.mark.parametrize("name, variant", [(n, v) for n in BACKENDS for v in ("auto", "numpy", "naive", "tiled")])
@@ -345,60 +347,60 @@ def test_unknown_variant(backend):
         cudakern.matmul(a, a, variant="tield")
     text = str(caught.value)
     assert text.index("tiled") < text.index("naive")
-    assert all(row.name in text for row in cudakern.variants(OPERATION))
+    assert all(variant.name in text for variant in cudakern.variants(OPERATION))
     assert "\n" not in text
 
 
-@every_row
-def test_types_that_the_row_does_not_list(backend, row, dtype):
+@every_variant
+def test_types_that_the_variant_does_not_list(backend, variant, dtype):
     for other in ("int32", "float16", "complex64", "bool"):
-        if other not in row.types:
+        if other not in variant.types:
             with pytest.raises(TypeError, match=other) as caught:
-                cudakern.matmul(np.zeros((2, 2), other), np.zeros((2, 2), other), variant=row.name)
-            assert all(kind in str(caught.value) for kind in row.types)
+                cudakern.matmul(np.zeros((2, 2), other), np.zeros((2, 2), other), variant=variant.name)
+            assert all(kind in str(caught.value) for kind in variant.types)
 
 
-@pytest.mark.parametrize("name, row", ROWS, ids=label)
-def test_mixed_types(name, row):
+@pytest.mark.parametrize("name, variant", VARIANTS, ids=label)
+def test_mixed_types(name, variant):
     with cudakern.use_backend(name), pytest.raises(TypeError, match="float64"):
-        cudakern.matmul(np.zeros((2, 2), "float32"), np.zeros((2, 2), "float64"), variant=row.name)
+        cudakern.matmul(np.zeros((2, 2), "float32"), np.zeros((2, 2), "float64"), variant=variant.name)
 
 
-@every_row
-def test_parameters_that_the_row_does_not_have(backend, row, dtype):
+@every_variant
+def test_parameters_that_the_variant_does_not_have(backend, variant, dtype):
     a = np.zeros((2, 2), dtype)
     with pytest.raises(TypeError, match="tyle") as caught:
-        cudakern.matmul(a, a, variant=row.name, tyle=3)
-    assert row.name in str(caught.value)
-    assert all(p.name in str(caught.value) for p in row.parameters)
+        cudakern.matmul(a, a, variant=variant.name, tyle=3)
+    assert variant.name in str(caught.value)
+    assert all(p.name in str(caught.value) for p in variant.parameters)
 
 
-@every_row
-def test_values_that_a_parameter_does_not_take(backend, row, dtype):
+@every_variant
+def test_values_that_a_parameter_does_not_take(backend, variant, dtype):
     a = np.zeros((2, 2), dtype)
-    for p in row.parameters:
+    for p in variant.parameters:
         for wrong in {min(p.choices or [p.low]) - 1, max(p.choices or [p.high]) + 1, 2**70}:
             with pytest.raises(ValueError, match=p.name) as caught:
-                cudakern.matmul(a, a, variant=row.name, **{p.name: wrong})
+                cudakern.matmul(a, a, variant=variant.name, **{p.name: wrong})
             assert str(wrong) in str(caught.value)
             assert p.allowed in str(caught.value)
         with pytest.raises(TypeError, match=p.name):
-            cudakern.matmul(a, a, variant=row.name, **{p.name: 16.0})
+            cudakern.matmul(a, a, variant=variant.name, **{p.name: 16.0})
 
 
-@pytest.mark.parametrize("name, row", ROWS, ids=label)
-def test_shapes_that_do_not_fit(name, row):
+@pytest.mark.parametrize("name, variant", VARIANTS, ids=label)
+def test_shapes_that_do_not_fit(name, variant):
     with cudakern.use_backend(name):
         with pytest.raises(ValueError, match="3") as caught:
-            cudakern.matmul(np.zeros((2, 3), "float32"), np.zeros((4, 2), "float32"), variant=row.name)
+            cudakern.matmul(np.zeros((2, 3), "float32"), np.zeros((4, 2), "float32"), variant=variant.name)
         assert "4" in str(caught.value)
         with pytest.raises(ValueError, match="scalar"):
-            cudakern.matmul(np.float32(2), np.zeros((4, 2), "float32"), variant=row.name)
+            cudakern.matmul(np.float32(2), np.zeros((4, 2), "float32"), variant=variant.name)
         with pytest.raises(ValueError, match="do not broadcast"):
-            cudakern.matmul(np.zeros((2, 4, 3), "float32"), np.zeros((3, 3, 5), "float32"), variant=row.name)
+            cudakern.matmul(np.zeros((2, 4, 3), "float32"), np.zeros((3, 3, 5), "float32"), variant=variant.name)
 
 
-def test_a_row_that_does_not_fit_shared_memory(backend):
+def test_a_variant_that_does_not_fit_shared_memory(backend):
     """A long row of A is walked in segments."""
     for name in ("shared_row", "pitched"):
         for k in (12_000, 70_000):

@@ -1,17 +1,17 @@
-"""The kernels of matmul by themselves, past the rules of cudakern.matmul: every type of every row, stacks, and operands
-that lie in memory in any way that ck_execute takes (csrc/runtime/runtime.h)."""
+"""The kernels of matmul by themselves, past the rules of cudakern.matmul: every type of every variant, stacks, and
+operands that lie in memory in any way that ck_execute takes (csrc/runtime/runtime.h)."""
 
 import numpy as np
 import pytest
 
 import cudakern
-from cases import label, native, numbers, product_reference, relative_error, rows
+from cases import label, native, numbers, product_reference, relative_error, variants
 
 pytestmark = pytest.mark.proves()
 
 OPERATION = "matmul"
-ROWS = list(rows(OPERATION, host=False))
-TYPES = [(name, row, dtype) for name, row in ROWS for dtype in row.types]
+VARIANTS = list(variants(OPERATION, host=False))
+TYPES = [(name, variant, dtype) for name, variant in VARIANTS for dtype in variant.types]
 SHAPES = ((1, 1, 1), (16, 16, 16), (17, 33, 65), (3, 0, 2), (0, 3, 2), (2, 3, 0), (40, 7, 29), (1, 257, 3))
 
 
@@ -25,10 +25,10 @@ def kind_of(dtype):
 
 
 def each(cases):
-    return pytest.mark.parametrize("backend, row, dtype", cases, ids=label, indirect=["backend"])
+    return pytest.mark.parametrize("backend, variant, dtype", cases, ids=label, indirect=["backend"])
 
 
-each_row = pytest.mark.parametrize("backend, row", ROWS, ids=label, indirect=["backend"])
+each_variant = pytest.mark.parametrize("backend, variant", VARIANTS, ids=label, indirect=["backend"])
 
 
 # bfloat16 is the upper half of a float32. NumPy has no such type: values are kept as float32 and handed over as bits.
@@ -46,7 +46,7 @@ def handed(x, dtype):
     return ((x.view("uint32") >> 16).astype("uint16"), dtype) if dtype == "bfloat16" else x
 
 
-def product(row, a, b, out=None, dtype=None, **parameters):
+def product(variant, a, b, out=None, dtype=None, **parameters):
     """The kernel's result for operands as they lie in memory; arrays of a stack have equal axes."""
     dtype = dtype or a.dtype.name
     here = cudakern.backend()
@@ -54,7 +54,7 @@ def product(row, a, b, out=None, dtype=None, **parameters):
     if out is None:
         out = np.full(shape, 7, "uint16" if dtype == "bfloat16" else dtype)
     inputs, outputs = (handed(a, dtype), handed(b, dtype)), ((out, dtype) if dtype == "bfloat16" else out,)
-    here.native.execute(OPERATION, row.name, row.values(parameters), inputs, outputs, here.device, False, 0)
+    here.native.execute(OPERATION, variant.name, variant.values(parameters), inputs, outputs, here.device, False, 0)
     return (out.astype("uint32") << 16).view("float32") if dtype == "bfloat16" else out
 
 
@@ -68,86 +68,88 @@ def errors_of(result, a, b):
     return relative_error(result, reference, np.maximum(magnitude, np.finfo(a.dtype).tiny))
 
 
-def check(row, a, b, dtype=None, out=None, **parameters):
+def check(variant, a, b, dtype=None, out=None, **parameters):
     dtype = dtype or a.dtype.name
-    errors = errors_of(product(row, a, b, out, dtype, **parameters), a, b)
-    assert errors.max(initial=0) <= row.error_bound(a.shape[-2:], b.shape[-2:], dtype=dtype, **parameters)
+    errors = errors_of(product(variant, a, b, out, dtype, **parameters), a, b)
+    assert errors.max(initial=0) <= variant.error_bound(a.shape[-2:], b.shape[-2:], dtype=dtype, **parameters)
     return errors
 
 
 # --- every type ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("shape", SHAPES, ids=label)
 @each(TYPES)
-def test_every_type_and_shape(backend, row, dtype, shape):
+def test_every_type_and_shape(backend, variant, dtype, shape):
     m, k, n = shape
-    check(row, fill((m, k), dtype), fill((k, n), dtype, 1), dtype)
+    check(variant, fill((m, k), dtype), fill((k, n), dtype, 1), dtype)
 
 
-@each([(name, row, dtype) for name, row, dtype in TYPES if row.parameters])
-def test_every_tile(backend, row, dtype):
-    for tile in row.parameters[0].choices:
-        check(row, fill((33, 21), dtype), fill((21, 35), dtype, 1), dtype, tile=tile)
+@each([(name, variant, dtype) for name, variant, dtype in TYPES if variant.parameters])
+def test_every_tile(backend, variant, dtype):
+    for tile in variant.parameters[0].choices:
+        check(variant, fill((33, 21), dtype), fill((21, 35), dtype, 1), dtype, tile=tile)
 
 
 @each(some("fc"))
-def test_root_mean_square_of_the_error(backend, row, dtype):
-    errors = [check(row, fill((12, 300), dtype, s, False), fill((300, 9), dtype, 9 + s, False), dtype) for s in (1, 2)]
-    bound = row.error_bound((12, 300), (300, 9), dtype=dtype, rms=True)
+def test_root_mean_square_of_the_error(backend, variant, dtype):
+    errors = [
+        check(variant, fill((12, 300), dtype, s, False), fill((300, 9), dtype, 9 + s, False), dtype) for s in (1, 2)
+    ]
+    bound = variant.error_bound((12, 300), (300, 9), dtype=dtype, rms=True)
     assert np.sqrt(np.mean(np.square(errors))) <= bound
 
 
 @each(some("iu"))
-def test_integers_wrap_at_the_ends_of_their_range(backend, row, dtype):
+def test_integers_wrap_at_the_ends_of_their_range(backend, variant, dtype):
     ends = np.iinfo(dtype)
     for left in (ends.min, ends.max):
         for right in (ends.min, ends.max):
-            check(row, np.full((3, 5), left, dtype), np.full((5, 2), right, dtype))
+            check(variant, np.full((3, 5), left, dtype), np.full((5, 2), right, dtype))
 
 
 @each(some("b"))
-def test_bool_is_or_of_ands(backend, row, dtype):
+def test_bool_is_or_of_ands(backend, variant, dtype):
     """Not a count: 256 and 65536 of them would be 0 again."""
     for k in (0, 1, 256, 65536):
-        assert product(row, np.ones((1, k), bool), np.ones((k, 2), bool)).tolist() == [[k > 0] * 2]
+        assert product(variant, np.ones((1, k), bool), np.ones((k, 2), bool)).tolist() == [[k > 0] * 2]
     a, b = np.eye(4, dtype=bool), np.tri(4, dtype=bool)
-    assert np.array_equal(product(row, a, b), b)
-    assert np.array_equal(product(row, ~a, ~a), np.ones((4, 4), bool))
+    assert np.array_equal(product(variant, a, b), b)
+    assert np.array_equal(product(variant, ~a, ~a), np.ones((4, 4), bool))
 
 
 @each(some("b"))
-def test_any_byte_but_0_is_true(backend, row, dtype):
+def test_any_byte_but_0_is_true(backend, variant, dtype):
     a, b = (np.array(x, "uint8").view(bool) for x in ([[0, 2, 0], [128, 0, 255]], [[1, 0], [1, 64], [0, 0]]))
-    assert product(row, a, b).view("uint8").tolist() == [[1, 1], [1, 0]]
+    assert product(variant, a, b).view("uint8").tolist() == [[1, 1], [1, 0]]
 
 
 @each([case for case in TYPES if case[2] in ("float16", "bfloat16")])
-def test_half_precision_is_rounded_once_at_the_end(backend, row, dtype):
+def test_half_precision_is_rounded_once_at_the_end(backend, variant, dtype):
     """Sums of ones in half precision would stop at 2048 (bfloat16: 256); halves between two numbers go to the even."""
     ones = np.ones((1, 4096), storage(dtype))
-    assert product(row, ones, ones.T.copy(), dtype=dtype).item() == 4096
+    assert product(variant, ones, ones.T.copy(), dtype=dtype).item() == 4096
     last = 2048 if dtype == "float16" else 256  # from here on only every second integer is there
     for count, rounded in ((last + 1, last), (last + 3, last + 4)):
         ones = np.ones((1, count), storage(dtype))
-        assert product(row, ones, ones.T.copy(), dtype=dtype).item() == rounded
+        assert product(variant, ones, ones.T.copy(), dtype=dtype).item() == rounded
     large = np.array([[60000, 60000, -60000, -60000]], storage("float32")).astype(storage(dtype))
     if dtype == "float16":  # in between, the sum is too large for the type
-        assert product(row, large, np.ones((4, 1), dtype)).item() == 0
-        assert product(row, large[:, :2].copy(), np.ones((2, 1), dtype)).item() == np.inf
+        assert product(variant, large, np.ones((4, 1), dtype)).item() == 0
+        assert product(variant, large[:, :2].copy(), np.ones((2, 1), dtype)).item() == np.inf
 
 
 @each(some("fc"))
-def test_infinities_and_nan_are_where_the_plain_formula_has_them(backend, row, dtype):
+def test_infinities_and_nan_are_where_the_plain_formula_has_them(backend, variant, dtype):
     for special in (np.inf, -np.inf, np.nan):
         for at in ((0, 0), (4, 16), (2, 5)):
             a, b = fill((5, 17), dtype), fill((17, 6), dtype, 1)
             a[at] = special
-            assert_same_specials(product(row, a, b, dtype=dtype), a, b)
+            assert_same_specials(product(variant, a, b, dtype=dtype), a, b)
             a, b = fill((6, 17), dtype, 2), fill((17, 5), dtype, 3)
             b.T[at] = special
-            assert_same_specials(product(row, a, b, dtype=dtype), a, b)
+            assert_same_specials(product(variant, a, b, dtype=dtype), a, b)
     a, b = fill((3, 20), dtype), fill((20, 3), dtype, 1)
     a[0, 3], a[0, 18], a[1, 2], b[7, 1] = np.inf, -np.inf, np.nan, np.inf
-    assert_same_specials(product(row, a, b, dtype=dtype), a, b)
+    assert_same_specials(product(variant, a, b, dtype=dtype), a, b)
 
 
 def assert_same_specials(result, a, b):
@@ -179,17 +181,17 @@ WAYS = {
 
 
 @pytest.mark.parametrize("left", WAYS)
-@each_row
-def test_operands_in_any_order_of_memory(backend, row, left):
+@each_variant
+def test_operands_in_any_order_of_memory(backend, variant, left):
     for right in WAYS:
-        for dtype in {"float32", row.types[-1]}:
+        for dtype in {"float32", variant.types[-1]}:
             a, b = WAYS[left](fill((19, 23), dtype)), WAYS[right](fill((23, 18), dtype, 1))
-            check(row, a, b, dtype)
-            check(row, WAYS[left](fill((2, 9, 11), dtype)), WAYS[right](fill((2, 11, 10), dtype, 1)), dtype)
+            check(variant, a, b, dtype)
+            check(variant, WAYS[left](fill((2, 9, 11), dtype)), WAYS[right](fill((2, 11, 10), dtype, 1)), dtype)
 
 
-@each_row
-def test_results_in_any_order_of_memory(backend, row):
+@each_variant
+def test_results_in_any_order_of_memory(backend, variant):
     a, b = fill((2, 3, 19, 23), "float32"), fill((2, 3, 23, 18), "float32", 1)
     wide = np.full((2, 3, 25, 30), 7, "float32")
     for out in (
@@ -197,7 +199,7 @@ def test_results_in_any_order_of_memory(backend, row):
         np.empty((3, 2, 19, 18), "float32").swapaxes(0, 1),
         wide[..., 3:22, 5:23],
     ):
-        check(row, a, b, out=out)
+        check(variant, a, b, out=out)
     wide[..., 3:22, 5:23] = 7
     assert (wide == 7).all()
 
@@ -240,25 +242,25 @@ STACKS = {
 
 
 @pytest.mark.parametrize("form", STACKS)
-@each_row
-def test_stacks(backend, row, form):
-    check(row, *STACKS[form]())
+@each_variant
+def test_stacks(backend, variant, form):
+    check(variant, *STACKS[form]())
 
 
 @each([case for case in TYPES if case[2] not in ("float32", "float64")])
-def test_stacks_of_every_type(backend, row, dtype):
+def test_stacks_of_every_type(backend, variant, dtype):
     a, b = fill((2, 3, 9, 10), dtype), fill((3, 10, 8), dtype, 1)
-    check(row, a, np.broadcast_to(b, (2, 3, 10, 8)), dtype)
+    check(variant, a, np.broadcast_to(b, (2, 3, 10, 8)), dtype)
 
 
-@each_row
-def test_stacks_longer_than_a_grid(backend, row):
+@each_variant
+def test_stacks_longer_than_a_grid(backend, variant):
     """A grid has at most 65535 blocks in z: the launches that follow go on where the one before ended."""
     draw = np.random.default_rng(0)
     a = draw.integers(-9, 9, (70_000, 1, 2)).astype("float32")
     b = draw.integers(-9, 9, (70_000, 2, 1)).astype("float32")
-    parameters = {p.name: min(p.choices) for p in row.parameters}
-    assert np.array_equal(product(row, a, b, **parameters), a @ b)
+    parameters = {p.name: min(p.choices) for p in variant.parameters}
+    assert np.array_equal(product(variant, a, b, **parameters), a @ b)
 
 
 @pytest.mark.parametrize("lengths", [(2, 66_000), (33_000, 3)], ids=label)
@@ -275,28 +277,30 @@ def test_more_rows_than_a_grid_has_blocks(backend):
     """A grid has at most 65535 blocks in y: where blocks are squares, the rows below them are further launches'."""
     here = cudakern.backend()
     squares = 0
-    for name, row in ROWS:
-        values = {p.name: min(p.choices) for p in row.parameters}
+    for name, variant in VARIANTS:
+        values = {p.name: min(p.choices) for p in variant.parameters}
         one = (np.ones((1, 1), "float32"),)
-        report = here.native.execute(OPERATION, row.name, row.values(values), one * 2, one, here.device, True, 0)
+        report = here.native.execute(
+            OPERATION, variant.name, variant.values(values), one * 2, one, here.device, True, 0
+        )
         side = report["block"][1]
         if name == backend and side > 1:
             squares += 1
             m = 65535 * side + 3
             a = (np.arange(2 * m) % 11).astype("float32").reshape(2, m, 1)[::-1]
             b = np.array([[[2]], [[3]]], "float32")
-            assert np.array_equal(product(row, a, b, **values), a * b), row.name
+            assert np.array_equal(product(variant, a, b, **values), a * b), variant.name
     assert squares > 3
 
 
-@each_row
-def test_orders_of_threads_and_blocks_in_stacks(backend, row, order):
+@each_variant
+def test_orders_of_threads_and_blocks_in_stacks(backend, variant, order):
     a, b = fill((3, 19, 40), "float32"), fill((3, 40, 21), "float32", 1)
     results = []
     for name in ("fixed", "reversed", "seed:4") if backend == "emulator" else ("as it comes",) * 3:
         if backend == "emulator":
             order(name)
-        results.append(product(row, a, b).tobytes())
+        results.append(product(variant, a, b).tobytes())
     assert len(set(results)) == 1
 
 
@@ -324,19 +328,19 @@ def on_device(x, dtype):
 
 
 @pytest.mark.parametrize("left", LIES)
-@each_row
-def test_arrays_on_the_device_in_any_order_of_memory(backend, row, left):
+@each_variant
+def test_arrays_on_the_device_in_any_order_of_memory(backend, variant, left):
     here = cudakern.backend()
-    values = row.values({})
-    for dtype in {"float32", row.types[-1]}:
+    values = variant.values({})
+    for dtype in {"float32", variant.types[-1]}:
         a, b = fill((2, 3, 9, 11), dtype), fill((2, 3, 11, 10), dtype, 1)
-        expected, bound = a @ b, row.error_bound((9, 11), (11, 10), dtype=dtype)
+        expected, bound = a @ b, variant.error_bound((9, 11), (11, 10), dtype=dtype)
         for right in LIES:
             for result in LIES:
                 out = LIES[result](np.full_like(expected, 7))
                 memory, view = on_device(out, dtype)
                 inputs = on_device(LIES[left](a), dtype)[1], on_device(LIES[right](b), dtype)[1]
-                here.native.execute(OPERATION, row.name, values, inputs, (view,), here.device, False, 0)
+                here.native.execute(OPERATION, variant.name, values, inputs, (view,), here.device, False, 0)
                 after = np.full(memory.shape, 1, dtype)
                 here.native.download(after, memory, 0)
                 root = np.ndarray(out.shape, dtype, after, (view.pointer - memory.pointer), out.strides)
@@ -345,9 +349,9 @@ def test_arrays_on_the_device_in_any_order_of_memory(backend, row, left):
                 assert (after == 7).all(), "what lies between the elements was written"
 
 
-# --- what a row says of itself, and what it refuses ------------------------------------------------------------------
-@each_row
-def test_shapes_that_do_not_fit(backend, row):
+# --- what a variant says of itself, and what it refuses --------------------------------------------------------------
+@each_variant
+def test_shapes_that_do_not_fit(backend, variant):
     for left, right, out in (
         ((2, 3), (4, 2), (2, 2)),
         ((2, 3), (3, 2), (2, 3)),
@@ -359,7 +363,7 @@ def test_shapes_that_do_not_fit(backend, row):
     ):
         before = np.full(out, 7, "float32")
         with pytest.raises(ValueError, match="do not fit"):
-            product(row, np.zeros(left, "float32"), np.zeros(right, "float32"), before)
+            product(variant, np.zeros(left, "float32"), np.zeros(right, "float32"), before)
         assert (before == 7).all()
 
 
@@ -380,12 +384,12 @@ def test_work_of_an_operation(dtype, left, right, flops, words):
     assert counted == (flops, words * np.dtype(dtype).itemsize)
 
 
-def test_a_row_of_every_type():
-    """Arrays of every type that DESIGN lists can be multiplied on the device, also by the compensated row."""
+def test_a_variant_of_every_type():
+    """Arrays of every type that DESIGN lists can be multiplied on the device, also by the compensated variant."""
     types = (
         "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 complex64 complex128"
     )
     for name in ("naive", "tiled"):
-        row = cudakern.variants(OPERATION)[name]
-        assert set(row.types) == set(types.split())
-        assert all(row.signature(half) == (half, "float32", half) for half in ("float16", "bfloat16"))
+        variant = cudakern.variants(OPERATION)[name]
+        assert set(variant.types) == set(types.split())
+        assert all(variant.signature(half) == (half, "float32", half) for half in ("float16", "bfloat16"))

@@ -30,10 +30,10 @@ TYPES = [name for name in cudakern.variants("matmul")["tiled"].types if name != 
 NUMPY_TYPES = [name for name in TYPES if name != "bfloat16"]
 REAL_TYPES = [name for name in TYPES if not name.startswith("complex")]
 ONLY_NUMPY = ["longdouble", "clongdouble", "object"]  # no kernel has them
-PRODUCTS = {row.name: row for row in cudakern.variants("matmul")}
-SUMS = {row.name: row for row in cudakern.variants("sum_of_squares")}
-KERNELS = [name for name, row in PRODUCTS.items() if not row.on_host]
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as NumPy warns, so does its row
+PRODUCTS = {variant.name: variant for variant in cudakern.variants("matmul")}
+SUMS = {variant.name: variant for variant in cudakern.variants("sum_of_squares")}
+KERNELS = [name for name, variant in PRODUCTS.items() if not variant.on_host]
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as NumPy warns, so does its variant
 
 PUBLIC_ERRORS = (TypeError, ValueError, MemoryError, NotImplementedError)
 
@@ -330,7 +330,7 @@ def test_auto_of_host_arrays(data, name, kernels, in_tuple):
 
 @given(data=st.data(), name=every_backend, variant=st.sampled_from(KERNELS))
 def test_named_variants_of_host_arrays(data, name, variant):
-    """The same rules for the types of a row."""
+    """The same rules for the types of a variant."""
     dtype = data.draw(st.sampled_from([name for name in PRODUCTS[variant].types if name in TYPES]))
     call = data.draw(calls([dtype], out_types=[dtype, dtype, *NUMPY_TYPES] if dtype in NUMPY_TYPES else [dtype]))
     with cudakern.use_backend(name):
@@ -346,7 +346,7 @@ def test_auto_of_device_arrays(data, name):
 
 @given(data=st.data(), name=every_backend, variant=st.sampled_from(KERNELS))
 def test_named_variants_of_device_arrays(data, name, variant):
-    """Each row takes any strides: what its layout cannot take is packed."""
+    """Each variant takes any strides: what its layout cannot take is packed."""
     dtype = data.draw(st.sampled_from([name for name in PRODUCTS[variant].types if name in TYPES]))
     call = data.draw(
         calls([dtype], host=False, out_types=[dtype, dtype, *NUMPY_TYPES] if dtype in NUMPY_TYPES else [dtype])
@@ -358,14 +358,14 @@ def test_named_variants_of_device_arrays(data, name, variant):
 ANY_SHAPE = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=7)
 
 
-def hold_sum(result, x, row, **parameters):
-    """Exact modulo 2**64, or within the row's bound (auto: a sequential sum's)."""
+def hold_sum(result, x, variant, **parameters):
+    """Exact modulo 2**64, or within the variant's bound (auto: a sequential sum's)."""
     reference, magnitude = sum_reference(x)
     if x.dtype.kind in "biu":
         assert int(result) % 2**64 == reference
         return
     u = rounding_unit("float64" if x.dtype.name == "float64" else "float32")
-    bound = (x.size + 3) * u if row is None else row.error_bound((x.size,), dtype=x.dtype, **parameters)
+    bound = (x.size + 3) * u if variant is None else variant.error_bound((x.size,), dtype=x.dtype, **parameters)
     assert relative_error(float(result), reference, magnitude) <= bound
 
 
@@ -378,8 +378,8 @@ def sum_type(name):
 @given(data=st.data(), name=every_backend, variant=st.sampled_from(["auto", *SUMS]), kernels=st.booleans())
 def test_sums_of_host_arrays(data, name, variant, kernels):
     """Any shape, strides, byte order and type."""
-    row = SUMS.get(variant)
-    dtype = data.draw(st.sampled_from([t for t in (row.types if row else REAL_TYPES) if t in REAL_TYPES]))
+    entry = SUMS.get(variant)
+    dtype = data.draw(st.sampled_from([t for t in (entry.types if entry else REAL_TYPES) if t in REAL_TYPES]))
     form = data.draw(forms(dtype, data.draw(ANY_SHAPE)))
     buffer = form.buffer()
     x = form.over(buffer)
@@ -387,15 +387,15 @@ def test_sums_of_host_arrays(data, name, variant, kernels):
         result = cudakern.sum_of_squares(x, variant=variant)
     assert isinstance(result, np.generic)
     assert result.dtype == sum_type(dtype)
-    hold_sum(result, x.astype(numpy_dtype(dtype)), row)
+    hold_sum(result, x.astype(numpy_dtype(dtype)), entry)
     assert np.array_equal(buffer, form.buffer())
 
 
 @given(data=st.data(), name=every_backend, variant=st.sampled_from(["auto", *SUMS]))
 def test_sums_of_device_arrays(data, name, variant):
     """The result stays on the device, whatever the variant."""
-    row = SUMS.get(variant)
-    dtype = data.draw(st.sampled_from([t for t in (row.types if row else REAL_TYPES) if t in REAL_TYPES]))
+    entry = SUMS.get(variant)
+    dtype = data.draw(st.sampled_from([t for t in (entry.types if entry else REAL_TYPES) if t in REAL_TYPES]))
     form = data.draw(forms(dtype, data.draw(ANY_SHAPE), host=False))
     buffer = form.buffer()
     memory, x = form.on_device(native(name), buffer)
@@ -406,7 +406,7 @@ def test_sums_of_device_arrays(data, name, variant):
     result = cudakern.sum_of_squares(x, variant=variant)
     assert type(result) is DeviceArray
     assert (result.shape, result._view.dtype) == ((), sum_type(dtype))
-    hold_sum(result.get()[()], form.over(buffer).astype(numpy_dtype(dtype)), row)
+    hold_sum(result.get()[()], form.over(buffer).astype(numpy_dtype(dtype)), entry)
     assert np.array_equal(bytes_of(native(name), memory), buffer)
 
 
@@ -655,7 +655,7 @@ def test_bfloat16_of_device_arrays(backend):
 
 
 # --- named variants ------------------------------------------------------------------------------------------------
-def test_named_variants_take_one_type_of_their_row(backend):
+def test_named_variants_take_one_type(backend):
     for a, b in ((TWO, TWO.astype("f4")), (TWO.astype("f4"), TWO), (TWO, TWO.astype(int))):
         for x, y in ((a, b), (cudakern.asarray(a), cudakern.asarray(b))):
             with pytest.raises(TypeError, match=f"one type, not a {a.dtype}, b {b.dtype}"):

@@ -1,7 +1,7 @@
 """How operands get to the kernels: stacks, transposed and broadcast arrays of the host, any strides on the device.
 
 Past Python, which would copy some of them: what is held here is the runtime's own part (csrc/runtime/layout.c,
-operand.c). Every row of matmul, since each asks for another layout."""
+operand.c). Every variant of matmul, since each asks for another layout."""
 
 import mmap
 
@@ -11,10 +11,10 @@ import pytest
 from hypothesis import strategies as st
 
 import cudakern
-from cases import BACKENDS, label, main_type, native, numbers, product_reference, relative_error, rows
+from cases import BACKENDS, label, main_type, native, numbers, product_reference, relative_error, variants
 
-ROWS = list(rows("matmul", host=False))
-every_row = pytest.mark.parametrize("name, row", ROWS, ids=label)
+VARIANTS = list(variants("matmul", host=False))
+every_variant = pytest.mark.parametrize("name, variant", VARIANTS, ids=label)
 every_backend = pytest.mark.parametrize("name", BACKENDS)
 M, K, N = 19, 33, 10
 NORESERVE = 0x4000  # of mmap, on Linux; not in every Python
@@ -77,7 +77,7 @@ def check(result, a, b):
     if result.dtype.kind in "biu":
         assert np.array_equal(result, reference)
     elif result.size:
-        # An element in the wrong place is off by far more than any row's bound.
+        # An element in the wrong place is off by far more than any variant's bound.
         assert relative_error(result, reference, magnitude).max() < 1e-4
 
 
@@ -97,33 +97,33 @@ def untouched(memory, view):
 
 
 @pytest.mark.parametrize("what", stacks("float32"))
-@every_row
-def test_host_operands(name, row, what):
-    a, b = stacks(main_type(row))[what]
+@every_variant
+def test_host_operands(name, variant, what):
+    a, b = stacks(main_type(variant))[what]
     out = np.full((*a.shape[:-1], b.shape[-1]), 7, a.dtype)
-    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     check(out, a, b)
 
 
 @pytest.mark.parametrize("what", ["matrices", "stack of stacks", "stack of transposed"])
-@every_row
-def test_host_outputs(name, row, what):
-    a, b = stacks(main_type(row))[what]
+@every_variant
+def test_host_outputs(name, variant, what):
+    a, b = stacks(main_type(variant))[what]
     for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), a.dtype):
-        native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+        native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
         check(out, a, b)
         assert untouched(memory, out), kind
 
 
-@every_row
-def test_infinities_stay_where_they_are(name, row):
+@every_variant
+def test_infinities_stay_where_they_are(name, variant):
     """Zeros around an operand must not meet what was written for one that is broadcast: 0 * inf is not a number."""
-    a = np.broadcast_to(np.full((1, 1), np.inf, main_type(row)), (M, K))
+    a = np.broadcast_to(np.full((1, 1), np.inf, main_type(variant)), (M, K))
     b = np.ones((K, N), a.dtype)
     out = np.zeros((M, N), a.dtype)
-    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     plain = np.zeros_like(out)
-    native(name).execute("matmul", row.name, row.values({}), (a.copy(), b), (plain,), 0, False, 0)
+    native(name).execute("matmul", variant.name, variant.values({}), (a.copy(), b), (plain,), 0, False, 0)
     assert np.array_equal(out, plain, equal_nan=True)
 
 
@@ -147,9 +147,9 @@ def test_what_is_refused(name, broken):
         out, message = np.lib.stride_tricks.as_strided(out, out.shape, (0, *out.strides[1:])), "stride 0"
     elif broken == "swapped":
         a, message = a.astype(a.dtype.newbyteorder("S")), "newbyteorder"
-    arrays, results, row = (a, b), (out,), "tiled"
+    arrays, results, variant = (a, b), (out,), "tiled"
     if broken == "a row with gaps":
-        operation, row, values, arrays, results = (
+        operation, variant, values, arrays, results = (
             "sum_of_squares",
             "atomic",
             (256, 1),
@@ -159,7 +159,7 @@ def test_what_is_refused(name, broken):
     before = [x.tobytes() for x in (*arrays, *results)]
     used = native(name).pool_used(0)
     with pytest.raises(ValueError, match=message):
-        native(name).execute(operation, row, values, arrays, results, 0, False, 0)
+        native(name).execute(operation, variant, values, arrays, results, 0, False, 0)
     assert [x.tobytes() for x in (*arrays, *results)] == before
     assert native(name).pool_used(0) == used
 
@@ -167,35 +167,37 @@ def test_what_is_refused(name, broken):
 @pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5), ()])
 @every_backend
 def test_a_sum_of_what_is_broadcast_or_transposed(name, shape):
-    """Rows that ask for C order get it, whatever comes."""
+    """Variants that ask for C order get it, whatever comes."""
     one = np.full((1,) * len(shape), 3, "int64")
     for x in (np.broadcast_to(one, shape), np.arange(np.prod(shape, dtype=int)).reshape(shape[::-1]).T):
-        for row in ("vectorized", "single_thread"):
+        for variant in ("vectorized", "single_thread"):
             if x.ndim > 2 and not x.flags.c_contiguous and 0 not in x.strides:
                 x = x.swapaxes(0, 1).copy().swapaxes(0, 1)
             out = np.zeros((), "int64")
-            values = (256, 0) if row == "vectorized" else ()
-            native(name).execute("sum_of_squares", row, values, (x,), (out,), 0, False, 0)
+            values = (256, 0) if variant == "vectorized" else ()
+            native(name).execute("sum_of_squares", variant, values, (x,), (out,), 0, False, 0)
             assert out == (np.asarray(x).astype("int64") ** 2).sum()
 
 
 # --- as few calls as can be ------------------------------------------------------------------------------------------
-def guarded_calls(name, row, a, b):
+def guarded_calls(name, variant, a, b):
     out = np.zeros((*a.shape[:-1], b.shape[-1]), a.dtype)
-    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     native(name).inject_fault(0, 1)  # counts anew
-    native(name).execute("matmul", row.name, row.values({}), (a, b), (out,), 0, False, 0)
+    native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     check(out, a, b)
     return native(name).fault_count()
 
 
-@every_row
-def test_a_stack_is_copied_in_as_many_calls_as_a_matrix(name, row):
+@every_variant
+def test_a_stack_is_copied_in_as_many_calls_as_a_matrix(name, variant):
     """However many matrices: one copy an operand, or as many as a matrix has rows where both sides are padded."""
-    a, b = numbers((40, 3, 5), main_type(row)), numbers((40, 5, 2), main_type(row))
-    one = guarded_calls(name, row, a[:1], b[:1])
-    assert guarded_calls(name, row, a, b) <= one + (8 if row.name == "tiled_padded" else 0)
-    assert guarded_calls(name, row, np.broadcast_to(a[:1], a.shape), b) <= one + 8 * (row.name == "tiled_padded")
+    a, b = numbers((40, 3, 5), main_type(variant)), numbers((40, 5, 2), main_type(variant))
+    one = guarded_calls(name, variant, a[:1], b[:1])
+    assert guarded_calls(name, variant, a, b) <= one + (8 if variant.name == "tiled_padded" else 0)
+    assert guarded_calls(name, variant, np.broadcast_to(a[:1], a.shape), b) <= one + 8 * (
+        variant.name == "tiled_padded"
+    )
 
 
 @every_backend
@@ -220,18 +222,18 @@ def test_rows_further_apart_than_a_copy_takes(name):
     x = np.lib.stride_tricks.as_strided(raw.view("int32"), (3, 5), (apart, 4))
     x[...] = np.arange(15).reshape(3, 5)
     identity, out = np.eye(5, dtype="int32"), np.zeros((3, 5), "int32")
-    for row, values in (("naive", ()), ("tiled", (16,))):
+    for variant, values in (("naive", ()), ("tiled", (16,))):
         out[...] = 0
-        native(name).execute("matmul", row, values, (x, identity), (out,), 0, False, 0)
+        native(name).execute("matmul", variant, values, (x, identity), (out,), 0, False, 0)
         assert np.array_equal(out, x)
         result = np.lib.stride_tricks.as_strided(raw[2048:].view("int32"), (3, 5), (apart, 4))
-        native(name).execute("matmul", row, values, (out, identity), (result,), 0, False, 0)
+        native(name).execute("matmul", variant, values, (out, identity), (result,), 0, False, 0)
         assert np.array_equal(result, out)
 
 
 @every_backend
 def test_sizes_beyond_all_memory(name):
-    """One number, 2**61 times, for rows that want them side by side, or with zeros around them."""
+    """One number, 2**61 times, for variants that want them side by side, or with zeros around them."""
     many, out = (1 << 61) - 8, np.zeros((1, 1), "float32")
     x = np.lib.stride_tricks.as_strided(np.ones(1, "float32"), (many,), (0,))
     view = native(name).view(on_device(name, np.ones(1, "float32"))[0], 0, (many,), (0,), "float32")
@@ -275,9 +277,9 @@ def read(name, view):
 @pytest.mark.parametrize(
     "what", [*(k for k in stacks("float32") if k != "rows that overlap"), "any strides", "backwards"]
 )
-@every_row
-def test_device_operands(name, row, what):
-    cases = stacks(main_type(row))
+@every_variant
+def test_device_operands(name, variant, what):
+    cases = stacks(main_type(variant))
     a, b = cases["stack of stacks"]
     cases["any strides"] = (a[:, :, ::2, ::3], np.asfortranarray(b)[..., : a[..., ::3].shape[-1], ::2])
     cases["backwards"] = (a[..., ::-1, ::-1], b[:, :, ::-1, ::-1])
@@ -285,7 +287,7 @@ def test_device_operands(name, row, what):
     first, second = on_device(name, a)[0], on_device(name, b)[0]
     out = native(name).empty((*a.shape[:-1], b.shape[-1]), a.dtype.name, 0, 0)
     used = native(name).pool_used(0)
-    native(name).execute("matmul", row.name, row.values({}), (first, second), (out,), 0, False, 0)
+    native(name).execute("matmul", variant.name, variant.values({}), (first, second), (out,), 0, False, 0)
     assert native(name).pool_used(0) == used
     check(read(name, out), a, b)
     assert np.array_equal(read(name, first), a)
@@ -316,19 +318,19 @@ def products(draw):
     return a, b, out
 
 
-@every_row
+@every_variant
 @hypothesis.settings(max_examples=60)
 @hypothesis.given(case=products())
-def test_any_strides_at_all(name, row, case):
+def test_any_strides_at_all(name, variant, case):
     """On the device every array is taken; of the host those that ck_execute promises to take."""
     a, b, out = case
     module = native(name)
     views = [on_device(name, x)[0] for x in case]
-    module.execute("matmul", row.name, row.values({}), tuple(views[:2]), tuple(views[2:]), 0, False, 0)
+    module.execute("matmul", variant.name, variant.values({}), tuple(views[:2]), tuple(views[2:]), 0, False, 0)
     assert np.array_equal(read(name, views[2]), a @ b)
     result = np.full(out.shape, 7, "float32")
     try:
-        module.execute("matmul", row.name, row.values({}), (a, b), (result,), 0, False, 0)
+        module.execute("matmul", variant.name, variant.values({}), (a, b), (result,), 0, False, 0)
     except ValueError as error:
         assert "ascontiguousarray" in str(error)
     else:
@@ -336,26 +338,26 @@ def test_any_strides_at_all(name, row, case):
 
 
 @pytest.mark.parametrize("what", ["matrices", "stack of stacks"])
-@every_row
-def test_device_outputs(name, row, what):
+@every_variant
+def test_device_outputs(name, variant, what):
     """Only the output's elements are written, whatever lies between them."""
-    a, b = stacks(main_type(row))[what]
+    a, b = stacks(main_type(variant))[what]
     first, second = on_device(name, a)[0], on_device(name, b)[0]
     for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), a.dtype):
         everything = native(name).empty(memory.shape, memory.dtype.name, 0, 0)
         native(name).upload(everything, memory, 0)
         offset = out.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
         view = native(name).view(everything, offset, out.shape, out.strides, out.dtype.name)
-        native(name).execute("matmul", row.name, row.values({}), (first, second), (view,), 0, False, 0)
+        native(name).execute("matmul", variant.name, variant.values({}), (first, second), (view,), 0, False, 0)
         memory[...] = read(name, everything)  # of which `out` is a view
         check(out, a, b)
         assert untouched(memory, out), kind
 
 
 @pytest.mark.parametrize("layout", ["plain", "every second", "backwards", "transposed", "broadcast"])
-@pytest.mark.parametrize("name, row", list(rows("sum_of_squares", host=False)), ids=label)
-def test_sums_on_the_device(name, row, layout):
-    x = numbers((30, 40), main_type(row), 3)
+@pytest.mark.parametrize("name, variant", list(variants("sum_of_squares", host=False)), ids=label)
+def test_sums_on_the_device(name, variant, layout):
+    x = numbers((30, 40), main_type(variant), 3)
     x = {
         "plain": x,
         "every second": x[::2, ::2],
@@ -364,9 +366,9 @@ def test_sums_on_the_device(name, row, layout):
         "broadcast": np.broadcast_to(x[0], x.shape),
     }[layout]
     view = on_device(name, x)[0]
-    out = on_device(name, np.zeros((), row.signature(x.dtype.name)[2]))[0]
+    out = on_device(name, np.zeros((), variant.signature(x.dtype.name)[2]))[0]
     used = native(name).pool_used(0)
-    native(name).execute("sum_of_squares", row.name, row.values({}), (view,), (out,), 0, False, 0)
+    native(name).execute("sum_of_squares", variant.name, variant.values({}), (view,), (out,), 0, False, 0)
     assert native(name).pool_used(0) == used
     assert np.allclose(read(name, out), (x.astype("float64") ** 2).sum(), rtol=1e-4)
 
@@ -381,8 +383,8 @@ def test_memory_that_is_not_aligned_is_packed(name):
     native(name).upload(whole, raw, 0)
     view = native(name).view(whole, 3, x.shape, x.strides, "float32")
     out = native(name).view(native(name).empty((x.nbytes + 1,), "uint8", 0, 0), 1, x.shape, x.strides, "float32")
-    for row, values in (("naive", ()), ("tiled", (8,)), ("tiled_padded", (8,)), ("pitched", ())):
-        native(name).execute("matmul", row, values, (view, view), (out,), 0, False, 0)
+    for variant, values in (("naive", ()), ("tiled", (8,)), ("tiled_padded", (8,)), ("pitched", ())):
+        native(name).execute("matmul", variant, values, (view, view), (out,), 0, False, 0)
         check(read(name, out), x, x)
 
 
@@ -405,17 +407,17 @@ def test_an_output_that_repeats_an_element_is_refused(name):
 
 # --- what a call costs -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "operation, row, values",
+    "operation, variant, values",
     [("matmul", "tiled", (16,)), ("matmul", "naive", ()), ("sum_of_squares", "vectorized", (512, 0))],
 )
 @every_backend
-def test_a_call_on_plain_arrays_asks_for_the_device_and_launches(name, operation, row, values):
+def test_a_call_on_plain_arrays_asks_for_the_device_and_launches(name, operation, variant, values):
     """No memory, no event, no wait: two calls of the runtime, in the default stream."""
     module = native(name)
     x = on_device(name, numbers((16, 16), "float32"))[0]
     inputs, shape = ((x, x), (16, 16)) if operation == "matmul" else ((x,), ())
     out = module.empty(shape, "float32", 0, 0)
-    module.execute(operation, row, values, inputs, (out,), 0, False, 0)
+    module.execute(operation, variant, values, inputs, (out,), 0, False, 0)
     module.inject_fault(0, 1)  # counts anew
-    module.execute(operation, row, values, inputs, (out,), 0, False, 0)
+    module.execute(operation, variant, values, inputs, (out,), 0, False, 0)
     assert module.fault_count() == 2

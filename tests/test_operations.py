@@ -20,11 +20,11 @@ from cases import (
     label,
     largest_shape,
     main_type,
-    rows,
     settings,
     small_shape,
     smallest,
     snapshot,
+    variants,
 )
 from cudakern._dtypes import kind_of, numpy_dtype
 from cudakern._operations import registry
@@ -33,14 +33,14 @@ from cudakern._verify import _error_ratio
 pytestmark = pytest.mark.proves()
 
 OPERATIONS = tuple(name for name in registry() if name not in ("matmul", "sum_of_squares"))
-RUNS = [(operation, name, row) for operation in OPERATIONS for name, row in rows(operation)]
+RUNS = [(operation, name, variant) for operation in OPERATIONS for name, variant in variants(operation)]
 TYPED = [(*run, dtype) for run in RUNS for dtype in run[2].types if dtype != "bfloat16" or HAS_BFLOAT16]
 SETTINGS = [(*run, values) for run in RUNS for values in settings(run[2])[1:]]
 KERNELS = [run for run in RUNS if not run[2].on_host]
 
-every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
-every_kernel = pytest.mark.parametrize("operation, name, row", KERNELS, ids=label)
-every_type = pytest.mark.parametrize("operation, name, row, dtype", TYPED, ids=label)
+every_run = pytest.mark.parametrize("operation, name, variant", RUNS, ids=label)
+every_kernel = pytest.mark.parametrize("operation, name, variant", KERNELS, ids=label)
+every_type = pytest.mark.parametrize("operation, name, variant, dtype", TYPED, ids=label)
 
 
 def call(operation, name, *inputs, **keywords):
@@ -53,48 +53,50 @@ def on_device(name, inputs):
         return tuple(map(cudakern.asarray, inputs))
 
 
-def check(operation, row, inputs, result, **parameters):
+def check(operation, variant, inputs, result, **parameters):
     """The result's type, shape and error; an error is told with the index of the worst element."""
     result = np.asarray(result.get() if isinstance(result, cudakern.DeviceArray) else result)
-    assert result.dtype.name == row.signature(inputs[0].dtype)[2]
-    assert _error_ratio(registry()[operation], row, inputs, result, **parameters) <= 1
+    assert result.dtype.name == variant.signature(inputs[0].dtype)[2]
+    assert _error_ratio(registry()[operation], variant, inputs, result, **parameters) <= 1
 
 
 @every_type
-def test_every_size(operation, name, row, dtype):
+def test_every_size(operation, name, variant, dtype):
     for shape in registry()[operation].ragged:
         inputs = inputs_for(operation, dtype, shape, seed=math.prod(shape))
         before = snapshot(*inputs)
-        result = call(operation, name, *inputs, variant=row.name)
+        result = call(operation, name, *inputs, variant=variant.name)
         assert isinstance(result, (np.ndarray, np.generic))
-        check(operation, row, inputs, result)
+        check(operation, variant, inputs, result)
         assert snapshot(*inputs) == before
 
 
-@pytest.mark.parametrize("operation, name, row, values", SETTINGS, ids=label)
-def test_every_parameter(operation, name, row, values):
+@pytest.mark.parametrize("operation, name, variant, values", SETTINGS, ids=label)
+def test_every_parameter(operation, name, variant, values):
     what = registry()[operation]
     for shape in (small_shape(operation), *what.ragged[:2]):
-        inputs = inputs_for(operation, main_type(row), shape)
+        inputs = inputs_for(operation, main_type(variant), shape)
         words = {
-            p.name: p.words[values[p.name]] if p.words else values[p.name] for p in row.parameters if p.name in values
+            p.name: p.words[values[p.name]] if p.words else values[p.name]
+            for p in variant.parameters
+            if p.name in values
         }
-        result = call(operation, name, *inputs, variant=row.name, **words)
-        check(operation, row, inputs, result, **words)
+        result = call(operation, name, *inputs, variant=variant.name, **words)
+        check(operation, variant, inputs, result, **words)
 
 
 @every_type
-def test_arrays_on_the_device(operation, name, row, dtype):
+def test_arrays_on_the_device(operation, name, variant, dtype):
     for shape in (small_shape(operation), registry()[operation].ragged[0]):
         inputs = inputs_for(operation, dtype, shape)
         arrays = on_device(name, inputs)
-        if row.on_host:
+        if variant.on_host:
             with pytest.raises(TypeError, match="computes on the host"):
-                call(operation, name, *arrays, variant=row.name)
+                call(operation, name, *arrays, variant=variant.name)
             continue
-        result = call(operation, name, *arrays, variant=row.name)
+        result = call(operation, name, *arrays, variant=variant.name)
         assert isinstance(result, cudakern.DeviceArray)
-        check(operation, row, inputs, result)
+        check(operation, variant, inputs, result)
         assert [x.get().tobytes() for x in arrays] == [x.tobytes() for x in inputs]
 
 
@@ -145,30 +147,30 @@ def movable(operation, layout):
 LAID = [(*run, layout) for run in KERNELS for layout in LYING if movable(run[0], layout)]
 
 
-@pytest.mark.parametrize("operation, name, row, layout", LAID, ids=label)
-def test_memory_in_any_order(operation, name, row, layout):
+@pytest.mark.parametrize("operation, name, variant, layout", LAID, ids=label)
+def test_memory_in_any_order(operation, name, variant, layout):
     """The same values give the same bits however they lie, on the host and on the device."""
-    laid = list(inputs_for(operation, main_type(row), small_shape(operation)))
+    laid = list(inputs_for(operation, main_type(variant), small_shape(operation)))
     lying = {i: LYING[layout](laid[i]) for i in movable(operation, layout)}
     for i, (memory, view) in lying.items():
         laid[i] = view(memory)
     plain = [np.array(x, x.dtype.newbyteorder("="), order="C") for x in laid]
-    expected = np.asarray(call(operation, name, *plain, variant=row.name))
-    assert np.asarray(call(operation, name, *laid, variant=row.name)).tobytes() == expected.tobytes()
+    expected = np.asarray(call(operation, name, *plain, variant=variant.name))
+    assert np.asarray(call(operation, name, *laid, variant=variant.name)).tobytes() == expected.tobytes()
     if layout in ON_HOST:
         return
     arrays = list(on_device(name, plain))
     for i, (memory, view) in lying.items():
         arrays[i] = view(on_device(name, [memory])[0])
         assert arrays[i].strides == laid[i].strides
-    assert call(operation, name, *arrays, variant=row.name).get().tobytes() == expected.tobytes()
+    assert call(operation, name, *arrays, variant=variant.name).get().tobytes() == expected.tobytes()
 
 
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 
-@pytest.mark.parametrize("operation, name, row, dtype", [run for run in TYPED if kind_of(run[3]) == "f"], ids=label)
-def test_special_values(operation, name, row, dtype):
+@pytest.mark.parametrize("operation, name, variant, dtype", [run for run in TYPED if kind_of(run[3]) == "f"], ids=label)
+def test_special_values(operation, name, variant, dtype):
     """NaN, infinities and denormals come out as NumPy has them: NaN where NumPy has NaN, and so on."""
     what = registry()[operation]
     inputs = list(inputs_for(operation, dtype, small_shape(operation)))
@@ -184,39 +186,39 @@ def test_special_values(operation, name, row, dtype):
         precise = [x.astype(np.longdouble) for x in inputs]
         wide = np.asarray(what.reference(*precise))
         magnitude = np.broadcast_to(what.magnitude(*precise), wide.shape)
-        expected = wide.astype(numpy_dtype(row.signature(dtype)[2]))
-        result = np.asarray(call(operation, name, *inputs, variant=row.name))
+        expected = wide.astype(numpy_dtype(variant.signature(dtype)[2]))
+        result = np.asarray(call(operation, name, *inputs, variant=variant.name))
     # Element by element, as `check` does; `wide` has more digits than the result, and so no rounding of its own.
     assert np.array_equal(np.isnan(result), np.isnan(expected))
     finite = np.isfinite(expected)
     assert np.array_equal(result[~finite], expected[~finite], equal_nan=True)
-    bound = row.error_bound(*(x.shape for x in inputs), dtype=dtype)
+    bound = variant.error_bound(*(x.shape for x in inputs), dtype=dtype)
     difference = np.abs(result[finite].astype(np.longdouble) - wide[finite])
     assert (difference <= bound * magnitude[finite] + smallest(expected.dtype)).all()
 
 
 @every_kernel
-def test_the_same_bits_in_every_order(operation, name, row, order):
-    inputs = inputs_for(operation, main_type(row), small_shape(operation))
+def test_the_same_bits_in_every_order(operation, name, variant, order):
+    inputs = inputs_for(operation, main_type(variant), small_shape(operation))
     results = []
     for how in ORDERS:
         order(how)
-        results.append(np.asarray(call(operation, name, *inputs, variant=row.name)).tobytes())
-    if row.deterministic_for(main_type(row)):
+        results.append(np.asarray(call(operation, name, *inputs, variant=variant.name)).tobytes())
+    if variant.deterministic_for(main_type(variant)):
         assert len(set(results)) == 1
 
 
 @every_kernel
-def test_a_large_array(operation, name, row):
-    inputs = inputs_for(operation, main_type(row), largest_shape(operation), seed=5)
-    check(operation, row, inputs, call(operation, name, *inputs, variant=row.name))
+def test_a_large_array(operation, name, variant):
+    inputs = inputs_for(operation, main_type(variant), largest_shape(operation), seed=5)
+    check(operation, variant, inputs, call(operation, name, *inputs, variant=variant.name))
 
 
 @pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_auto_is_numpys_result(operation, backend):
     what = registry()[operation]
-    listed = dict.fromkeys(t for row in cudakern.variants(operation) for t in row.types)
+    listed = dict.fromkeys(t for variant in cudakern.variants(operation) for t in variant.types)
     for dtype in listed:
         if dtype == "bfloat16" and not HAS_BFLOAT16:
             continue
@@ -224,7 +226,9 @@ def test_auto_is_numpys_result(operation, backend):
             inputs = inputs_for(operation, dtype, shape, seed=2)
             expected = np.asarray(what.reference(*inputs))
             results = [call(operation, backend, *inputs)]
-            taken = [row for row in cudakern.variants(operation) if not row.on_host and dtype in row.types]
+            taken = [
+                variant for variant in cudakern.variants(operation) if not variant.on_host and dtype in variant.types
+            ]
             if taken:
                 results.append(call(operation, backend, *on_device(backend, inputs)).get())
             for result in results:
@@ -242,17 +246,17 @@ def test_auto_is_numpys_result(operation, backend):
 
 
 @every_run
-def test_what_a_row_does_not_take(operation, name, row):
-    inputs = inputs_for(operation, main_type(row), small_shape(operation))
+def test_what_a_variant_does_not_take(operation, name, variant):
+    inputs = inputs_for(operation, main_type(variant), small_shape(operation))
     with pytest.raises(TypeError, match="no parameter 'colour'"):
-        call(operation, name, *inputs, variant=row.name, colour=3)
+        call(operation, name, *inputs, variant=variant.name, colour=3)
     with pytest.raises(ValueError, match="unknown variant"):
-        call(operation, name, *inputs, variant=row.name + "x")
-    if not row.on_host:
-        with pytest.raises(TypeError, match=row.name):
-            call(operation, name, *(x.astype("longdouble") for x in inputs), variant=row.name)
+        call(operation, name, *inputs, variant=variant.name + "x")
+    if not variant.on_host:
+        with pytest.raises(TypeError, match=variant.name):
+            call(operation, name, *(x.astype("longdouble") for x in inputs), variant=variant.name)
     with pytest.raises(TypeError):
-        call(operation, name, *(np.array(["a"] * 3) for _ in inputs), variant=row.name)
+        call(operation, name, *(np.array(["a"] * 3) for _ in inputs), variant=variant.name)
 
 
 NO_NUMBERS = {"U": "U3", "S": "S3", "M": "M8[D]", "m": "m8[D]", "O": "O", "V": [("x", "i4")]}
@@ -264,11 +268,11 @@ NUMPYS = {"vector_add": "OmUS", "saxpy": "Om", "stencil_1d": "O", "sort": "OmMSU
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_elements_that_are_no_numbers(operation, backend):
-    """An error in our words, which says what was given and what is taken, from every row; or NumPy's answer."""
+    """An error in our words, which says what was given and what is taken, from every variant; or NumPy's answer."""
     inputs = inputs_for(operation, registry()[operation].default_dtype, small_shape(operation))
     for kind, dtype in NO_NUMBERS.items():
         given = [np.zeros(x.shape, dtype) if x.ndim else x for x in inputs]
-        for variant in ("auto", *(row.name for row in cudakern.variants(operation))):
+        for variant in ("auto", *(variant.name for variant in cudakern.variants(operation))):
             if variant == "auto" and kind in NUMPYS.get(operation, ""):
                 expected = registry()[operation].reference(*given)
                 assert np.array_equal(registry()[operation].call(*given), expected), kind

@@ -1,4 +1,4 @@
-"""What Python offers around the operations: backends, rows, sources, profiles, ladders, comparison."""
+"""What Python offers around the operations: backends, variants, sources, profiles, ladders, comparison."""
 
 import asyncio
 import dataclasses
@@ -185,19 +185,19 @@ def test_errors_travel_between_processes(error):
     assert vars(again) == vars(error)
 
 
-# --- rows and sources ------------------------------------------------------------------------------------------------
+# --- variants and sources --------------------------------------------------------------------------------------------
 def test_variants_is_a_table():
-    rows = cudakern.variants("matmul")
-    assert rows["tiled"] is next(row for row in rows if row.name == "tiled")
-    assert all(row.name in repr(rows) for row in rows)
-    assert all(row.name in rows._repr_html_() for row in rows)
-    assert [row["name"] for row in json_of(rows.to_dict())] == [row.name for row in rows]
+    variants = cudakern.variants("matmul")
+    assert variants["tiled"] is next(variant for variant in variants if variant.name == "tiled")
+    assert all(variant.name in repr(variants) for variant in variants)
+    assert all(variant.name in variants._repr_html_() for variant in variants)
+    assert [variant["name"] for variant in json_of(variants.to_dict())] == [variant.name for variant in variants]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        rows[0].name = "other"
-    hash(rows[0])
+        variants[0].name = "other"
+    hash(variants[0])
 
 
-def test_parameters_of_a_row():
+def test_parameters_of_a_variant():
     tile = cudakern.variants("matmul")["tiled"].parameters[0]
     assert (tile.name, tile.default, sorted(tile.choices)) == ("tile", 16, [8, 16, 32])
     threads = cudakern.variants("sum_of_squares")["coalesced"].parameters[0]
@@ -318,7 +318,7 @@ def test_a_gpu_reaches_a_share_of_its_limit(backend):
 
 
 @pytest.mark.proves("profile")
-def test_profile_of_numpys_row(backend):
+def test_profile_of_numpys_variant(backend):
     p = cudakern.profile(cudakern.matmul, np.ones((30, 30)), np.ones((30, 30)), variant="numpy", repeat=2)
     assert (p.clock, p.backend, p.share, p.cycles) == ("host", "host", None, ())
     assert p.to_device_ns == p.to_host_ns == 0
@@ -352,7 +352,7 @@ def small_ladder(request):
 
 
 def test_ladder_has_every_step(small_ladder):
-    names = [row.name for row in cudakern.variants("matmul")]
+    names = [variant.name for variant in cudakern.variants("matmul")]
     assert [step.variant.name for step in small_ladder] == names
     assert len(small_ladder) == len(names)
     assert not small_ladder.failed
@@ -403,7 +403,7 @@ def test_ladder_of_sums(backend, capsys):
     assert steps.dtype == "float64"
     assert steps.shapes == ((3000,),)
     assert "GB/s" in repr(steps)
-    assert "atomic" in capsys.readouterr().err  # progress says which row runs
+    assert "atomic" in capsys.readouterr().err  # progress says which variant runs
     exact = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced"], repeat=1)
     assert exact.dtype == "int32"
     assert exact[0].error == (0, 0)
@@ -429,7 +429,7 @@ def test_ladder_takes_shapes_and_refuses_nonsense(backend):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "float16", "complex64"])
-def test_ladders_of_types_that_some_rows_have(backend, dtype):
+def test_ladders_of_types_that_some_variants_have(backend, dtype):
     steps = cudakern.ladder("matmul", shape=(17, 9, 20), dtype=dtype, repeat=1)
     for step in steps:
         if dtype in step.variant.types:
@@ -468,10 +468,10 @@ def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
 
     right = _execute.execute
 
-    def fails(row, *arguments):
-        if row.name == "coalesced":
+    def fails(variant, *arguments):
+        if variant.name == "coalesced":
             raise cudakern.CudaError("cudaErrorLaunchFailure (719): words", "cudaErrorLaunchFailure", 719)
-        right(row, *arguments)
+        right(variant, *arguments)
 
     monkeypatch.setattr(_execute, "execute", fails)
     steps = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced", "atomic"], repeat=1, progress=False)
@@ -562,7 +562,7 @@ def test_random_matrices(dtype):
         cudakern.random_matrix(3, dtype="int32")
 
 
-def test_rows_are_found_by_name():
+def test_variants_are_found_by_name():
     table = cudakern.variants("matmul")
     assert "tiled" in table
     assert table["tiled"] in table

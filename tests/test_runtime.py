@@ -14,27 +14,27 @@ import pytest
 
 import cudakern
 import subprocesses
-from cases import BACKENDS, inputs_for, label, main_type, native, numbers, outputs_for, rows, small_shape
+from cases import BACKENDS, inputs_for, label, main_type, native, numbers, outputs_for, small_shape, variants
 from cudakern._operations import registry
 from failing import failures
 from growth import grows_by_less
 
-RUNS = [(operation, name, row) for operation in registry() for name, row in rows(operation, host=False)]
-FIRST = {operation: row for operation, _, row in reversed(RUNS)}  # each operation's first kernel
-every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
+RUNS = [(operation, name, variant) for operation in registry() for name, variant in variants(operation, host=False)]
+FIRST = {operation: variant for operation, _, variant in reversed(RUNS)}  # each operation's first kernel
+every_run = pytest.mark.parametrize("operation, name, variant", RUNS, ids=label)
 every_backend = pytest.mark.parametrize("name", BACKENDS)
 INVALID_VALUE, OUT_OF_MEMORY, LAUNCH_FAILURE = 1, 2, 719
 full = pytest.mark.full
 
 
-def arguments(row):
-    return inputs_for(row.operation, main_type(row), small_shape(row.operation))
+def arguments(variant):
+    return inputs_for(variant.operation, main_type(variant), small_shape(variant.operation))
 
 
-def execute(name, row, given, measure=False):
+def execute(name, variant, given, measure=False):
     """Past Python, so that every fault meets the call itself."""
-    outputs = outputs_for(row, given)
-    native(name).execute(row.operation, row.name, row.values({}), given, outputs, 0, measure, 0)
+    outputs = outputs_for(variant, given)
+    native(name).execute(variant.operation, variant.name, variant.values({}), given, outputs, 0, measure, 0)
     return outputs
 
 
@@ -52,7 +52,7 @@ def to_host(name, view):
 
 
 def between(name, x):
-    """A View of the same values with gaps between them, so that no row can take it as it is without strides."""
+    """A View of the same values with gaps between them, so that no variant can take it as it is without strides."""
     apart = np.zeros([2 * n for n in x.shape], x.dtype)
     apart[tuple(slice(None, None, 2) for _ in x.shape)] = x
     view = to_device(name, apart)
@@ -63,20 +63,20 @@ def between(name, x):
     "code", [pytest.param(INVALID_VALUE, marks=full), OUT_OF_MEMORY, pytest.param(LAUNCH_FAILURE, marks=full)]
 )
 @every_run
-def test_every_guarded_call_may_fail(operation, name, row, code, fault):
+def test_every_guarded_call_may_fail(operation, name, variant, code, fault):
     """The right exception; nothing stays allocated, nothing is overwritten, and the next call is right."""
     gc.collect()  # views of other tests, kept by their exceptions, would go back in the middle of this one
-    given = arguments(row)
+    given = arguments(variant)
     before = [x.tobytes() for x in given]
     for _ in range(3):  # streams, pools and events are made by the first ones
-        expected = execute(name, row, given)
+        expected = execute(name, variant, given)
     used = native(name).pool_used(0)
-    call = functools.partial(execute, name, row, given)
+    call = functools.partial(execute, name, variant, given)
     for n, error in failures(name, call, code, more_than=5):  # copies each way, memory, launch, waiting
         is_the_fault(error, n, code)
         assert (n, native(name).pool_used(0)) == (n, used)
         assert [x.tobytes() for x in given] == before
-        for result, want in zip(execute(name, row, given), expected, strict=True):
+        for result, want in zip(execute(name, variant, given), expected, strict=True):
             assert np.allclose(result, want, rtol=1e-5), n
 
 
@@ -98,18 +98,18 @@ def is_the_fault(error, n, code):
     ids=["plain", "gaps-measured", "plain-stream-measured", "gaps-stream"],
 )
 @every_run
-def test_every_guarded_call_on_device_arrays_may_fail(operation, name, row, own_stream, place, measure, fault):
-    """The same where arrays are on the device: with gaps some rows need copies of them, which are given back too."""
+def test_every_guarded_call_on_device_arrays_may_fail(operation, name, variant, own_stream, place, measure, fault):
+    """The same where arrays are on the device: with gaps some variants need copies, which are given back too."""
     gc.collect()
     module, code = native(name), LAUNCH_FAILURE
     stream = module.stream_create(0, 0) if own_stream else 0
-    given = arguments(row)
-    expected = execute(name, row, given)
+    given = arguments(variant)
+    expected = execute(name, variant, given)
     inputs = tuple(place(name, x) for x in given)
     outputs = tuple(place(name, np.full_like(x, 7)) for x in expected)
 
     def call():
-        module.execute(operation, row.name, row.values({}), inputs, outputs, 0, measure, stream)
+        module.execute(operation, variant.name, variant.values({}), inputs, outputs, 0, measure, stream)
 
     def holds():
         module.stream_synchronize(0, stream)
@@ -189,26 +189,26 @@ def test_faults_of_a_first_call(name):
 
 
 @pytest.mark.parametrize(
-    "operation, name, row",
+    "operation, name, variant",
     [run if run[2] == FIRST[run[0]] else pytest.param(*run, marks=full) for run in RUNS],
     ids=label,
 )
-def test_nothing_is_kept(operation, name, row):
+def test_nothing_is_kept(operation, name, variant):
     """No reference, no device memory and no Python object outlives a call, a failed one neither."""
-    given = inputs_for(operation, main_type(row), registry()[operation].square(9))
-    wrong = tuple(x.astype("longdouble") for x in given)  # which no row of ours takes
-    out, *others = outputs_for(row, given)
+    given = inputs_for(operation, main_type(variant), registry()[operation].square(9))
+    wrong = tuple(x.astype("longdouble") for x in given)  # which no variant of ours takes
+    out, *others = outputs_for(variant, given)
     call = registry()[operation].call
     takes_out = "out" in inspect.signature(call).parameters
     with cudakern.use_backend(name):
 
         def all_ways():
-            call(*given, variant=row.name)
+            call(*given, variant=variant.name)
             if takes_out:
-                call(*given, out=out, variant=row.name)
-            native(name).execute(operation, row.name, row.values({}), given, (out, *others), 0, True, 0)
+                call(*given, out=out, variant=variant.name)
+            native(name).execute(operation, variant.name, variant.values({}), given, (out, *others), 0, True, 0)
             with pytest.raises(TypeError):
-                call(*wrong, variant=row.name)
+                call(*wrong, variant=variant.name)
 
         native(name).trim(0)  # numbers that other tests' calls have left on the device
         for _ in range(3):
@@ -311,18 +311,18 @@ def test_buffers_that_the_c_module_does_not_take(name, bad):
 @every_backend
 def test_many_threads_at_once(name):
     """Each thread has its own backend, arrays and streams, and gets its own results."""
-    all_rows = [row for operation, _, row in RUNS if operation == "sum_of_squares"]
-    some = [row for i, row in enumerate(all_rows) if i % 3 == 0 or row.cooperative]
+    all_variants = [variant for operation, _, variant in RUNS if operation == "sum_of_squares"]
+    some = [variant for i, variant in enumerate(all_variants) if i % 3 == 0 or variant.cooperative]
     failures, right = [], []
 
     def work(seed):
         with cudakern.use_backend(name):
             for i in range(4):
                 x = numbers(900 + 37 * seed, "int64", seed + i)
-                for row in some:
+                for variant in some:
                     with np.errstate(over="ignore"):
-                        result = cudakern.sum_of_squares(x, variant=row.name)
-                        (right if result == np.dot(x, x) else failures).append((seed, row.name))
+                        result = cudakern.sum_of_squares(x, variant=variant.name)
+                        (right if result == np.dot(x, x) else failures).append((seed, variant.name))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(12)]
     for thread in threads:

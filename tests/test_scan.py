@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, ORDERS, emulated_chip, label, numbers, relative_error, rows
+from cases import BACKENDS, ORDERS, emulated_chip, label, numbers, relative_error, variants
 from cudakern.emulator import configure
 
 pytestmark = pytest.mark.proves()
 
 SCANS = {"exclusive_scan": cudakern.exclusive_scan, "inclusive_scan": cudakern.inclusive_scan}
-RUNS = [(operation, name, row) for operation in SCANS for name, row in rows(operation, host=False)]
+RUNS = [(operation, name, variant) for operation in SCANS for name, variant in variants(operation, host=False)]
 EXACT = ("int32", "int64", "uint32", "uint64")
 
-every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
+every_run = pytest.mark.parametrize("operation, name, variant", RUNS, ids=label)
 every_scan = pytest.mark.parametrize("operation", SCANS)
 
 
@@ -28,21 +28,21 @@ def scan(operation, name, x, **keywords):
         return SCANS[operation](x, **keywords)
 
 
-def check_floats(operation, row, x, result, **parameters):
+def check_floats(operation, variant, x, result, **parameters):
     wide = x.astype(np.longdouble)
     error = relative_error(result, reference(operation, wide), reference(operation, np.abs(wide)))
-    assert np.max(error, initial=0) <= row.error_bound(x.shape, dtype=x.dtype, **parameters)
+    assert np.max(error, initial=0) <= variant.error_bound(x.shape, dtype=x.dtype, **parameters)
 
 
 # --- NumPy's result -------------------------------------------------------------------------------------------------
 @every_run
 @pytest.mark.parametrize("dtype", EXACT)
-def test_numpys_bits_for_integers(operation, name, row, dtype):
+def test_numpys_bits_for_integers(operation, name, variant, dtype):
     """Over the whole range of the type, so that sums wrap; narrow ones are widened first, with their sign."""
     for n in (1, 2, 1000, 5003):
         x = numbers(n, dtype, seed=n)
         expected = reference(operation, x)
-        result = scan(operation, name, x, variant=row.name)
+        result = scan(operation, name, x, variant=variant.name)
         assert result.dtype == expected.dtype
         assert np.array_equal(result, expected)
 
@@ -69,8 +69,8 @@ def test_narrow_integers_on_the_device(operation, name):
 
 
 @every_scan
-def test_a_chip_without_a_kernel_for_the_preferred_row(operation):
-    """ "auto" goes on to the row before it."""
+def test_a_chip_without_a_kernel_for_the_preferred_variant(operation):
+    """ "auto" goes on to the variant before it."""
     with cudakern.use_backend("emulator"):
         with emulated_chip("P100"):
             x = cudakern.asarray(np.ones(100, "float32"))
@@ -104,10 +104,10 @@ def test_axes_become_one(operation, backend):
 
 
 @every_run
-def test_signs_of_zeros_are_numpys(operation, name, row):
+def test_signs_of_zeros_are_numpys(operation, name, variant):
     """numpy.cumsum begins with the first element, which keeps a -0.0; an exclusive scan begins with 0."""
     x = np.array([-0.0, -0.0, -0.0, 0.0, -0.0], "float32")
-    result = scan(operation, name, x, variant=row.name)
+    result = scan(operation, name, x, variant=variant.name)
     expected = [True, True, True, False, False] if operation == "inclusive_scan" else [False] * 5
     assert np.signbit(result).tolist() == expected
     assert not np.any(result)
@@ -115,27 +115,27 @@ def test_signs_of_zeros_are_numpys(operation, name, row):
 
 @every_run
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
-def test_nothing_special_comes_before_its_place(operation, name, row, special):
+def test_nothing_special_comes_before_its_place(operation, name, variant, special):
     """A scan that subtracts an element again would have NaN at its place, or an infinity before it."""
     x = np.ones(3000, "float64")
     for place in (0, 1, 1500, 2999):
         y = x.copy()
         y[place] = special
-        result = scan(operation, name, y, variant=row.name)
+        result = scan(operation, name, y, variant=variant.name)
         with np.errstate(all="ignore"):
             assert np.array_equal(result, reference(operation, y), equal_nan=True)
     y[[10, 20]] = np.inf, -np.inf
     first = 20 + (operation == "exclusive_scan")
-    result = scan(operation, name, y, variant=row.name)
+    result = scan(operation, name, y, variant=variant.name)
     assert np.isinf(result[first - 1])
     assert np.isnan(result[first:]).all()
 
 
 @every_run
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_sums_that_cancel(operation, name, row, dtype):
+def test_sums_that_cancel(operation, name, variant, dtype):
     x = numbers(20011, dtype, seed=8, signed=True)
-    check_floats(operation, row, x, scan(operation, name, x, variant=row.name))
+    check_floats(operation, variant, x, scan(operation, name, x, variant=variant.name))
 
 
 # --- where tiles, groups of tiles and groups of groups end ------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_sums_that_cancel(operation, name, row, dtype):
 @pytest.mark.parametrize("dtype, tile", [("float32", 512), ("float64", 256), ("int32", 256)])
 def test_lookback_over_all_of_its_levels(operation, name, dtype, tile):
     """With 32 threads: 32 tiles are a group, 1024 a group of groups; at each end one fewer, as many, and one more."""
-    row = cudakern.variants(operation)["lookback"]
+    variant = cudakern.variants(operation)["lookback"]
     for tiles in (1, 2, 31, 32, 33, 64, 1023, 1024, 1025, 1057, 2049):
         for n in (tiles * tile - 1, tiles * tile, tiles * tile + 1):
             x = numbers(n, dtype, seed=tiles)
@@ -152,7 +152,7 @@ def test_lookback_over_all_of_its_levels(operation, name, dtype, tile):
             if dtype == "int32":
                 assert np.array_equal(result, reference(operation, x)), n
             else:
-                check_floats(operation, row, x, result, threads=32)
+                check_floats(operation, variant, x, result, threads=32)
 
 
 @every_scan

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, as_called, label, rows, settings
+from cases import BACKENDS, as_called, label, settings, variants
 
 pytestmark = pytest.mark.proves()
 
-RUNS = tuple(rows("sort", host=False))
+RUNS = tuple(variants("sort", host=False))
 TYPES = ("uint32", "int32", "float32")
 LENGTHS = (0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025)
 
-every_run = pytest.mark.parametrize("name, row", RUNS, ids=label)
+every_run = pytest.mark.parametrize("name, variant", RUNS, ids=label)
 every_type = pytest.mark.parametrize("dtype", TYPES)
 
 
@@ -84,57 +84,57 @@ def check(x, result, kind=""):
 
 @every_type
 @every_run
-def test_every_kind_of_input(name, row, dtype):
+def test_every_kind_of_input(name, variant, dtype):
     for kind, x in inputs(1000, dtype).items():
         kept = x.copy()
-        check(x, run(name, x, variant=row.name), kind)
+        check(x, run(name, x, variant=variant.name), kind)
         assert x.tobytes() == kept.tobytes()
 
 
 @every_run
-def test_every_length(name, row):
+def test_every_length(name, variant):
     for n in LENGTHS:
         for kind in ("random", "all ones", "special"):
             for dtype in TYPES:
                 x = KINDS[kind](n, dtype, np.random.default_rng(n))
-                check(x, run(name, x, variant=row.name), f"{kind} {n}")
+                check(x, run(name, x, variant=variant.name), f"{kind} {n}")
 
 
 @every_run
-def test_every_kind_in_every_setting(name, row):
-    for values in settings(row):
-        words = as_called(row, values)
+def test_every_kind_in_every_setting(name, variant):
+    for values in settings(variant):
+        words = as_called(variant, values)
         for kind, x in inputs(777, "float32").items():
-            check(x, run(name, x, variant=row.name, **words), f"{kind} {words}")
+            check(x, run(name, x, variant=variant.name, **words), f"{kind} {words}")
 
 
 @pytest.mark.parametrize("lists", [1, 2, 4, 8, 16, 32, 64, 128, 256])
 @pytest.mark.parametrize(
-    "name, row", [run for run in RUNS if any(p.name == "lists" for p in run[1].parameters)], ids=label
+    "name, variant", [run for run in RUNS if any(p.name == "lists" for p in run[1].parameters)], ids=label
 )
-def test_the_documents_numbers_of_lists(name, row, lists):
+def test_the_documents_numbers_of_lists(name, variant, lists):
     for n in (1024, 700, lists - 1, lists + 1):
         for kind in ("random", "few values", "all ones"):
             x = KINDS[kind](n, "uint32", np.random.default_rng(n))
-            check(x, run(name, x, variant=row.name, lists=lists), kind)
+            check(x, run(name, x, variant=variant.name, lists=lists), kind)
 
 
 @every_run
-def test_long_arrays(name, row):
+def test_long_arrays(name, variant):
     for n in (7679, 7680, 7681, 8192, 65_535, 65_537, 70_001):
         x = random_bits(n, "float32", np.random.default_rng(n))
-        check(x, run(name, x, variant=row.name), str(n))
+        check(x, run(name, x, variant=variant.name), str(n))
 
 
 SAMPLED = [run for run in RUNS if any(p.name == "bins" for p in run[1].parameters)]
-every_sampled = pytest.mark.parametrize("name, row", SAMPLED, ids=label)
+every_sampled = pytest.mark.parametrize("name, variant", SAMPLED, ids=label)
 
 
 @pytest.mark.parametrize("dtype, n, bins", [("float32", 70_001, 0), ("int32", 9001, 512), ("uint32", 80_000, 4)])
 @every_sampled
-def test_every_kind_in_one_level_of_bins_and_in_several(name, row, dtype, n, bins):
+def test_every_kind_in_one_level_of_bins_and_in_several(name, variant, dtype, n, bins):
     for kind, x in inputs(n, dtype).items():
-        check(x, run(name, x, variant=row.name, bins=bins), kind)
+        check(x, run(name, x, variant=variant.name, bins=bins), kind)
 
 
 def drawn(n, samples):
@@ -148,15 +148,15 @@ def drawn(n, samples):
 
 
 @every_sampled
-def test_samples_that_say_nothing(name, row):
+def test_samples_that_say_nothing(name, variant):
     """The smallest keys are those that are drawn: all others fall into one bin, too long for a block's memory."""
     n = 50_000
     draw = np.random.default_rng(8)
     x = draw.integers(1 << 20, 1 << 32, n, dtype=np.uint32)
     x[drawn(n, 16 * 128)] = draw.integers(0, 1 << 20, 16 * 128)
-    check(x, run(name, x, variant=row.name))
+    check(x, run(name, x, variant=variant.name))
     for bins in (4, 16):
-        check(x, run(name, x, variant=row.name, bins=bins))
+        check(x, run(name, x, variant=variant.name, bins=bins))
 
 
 def test_two_levels_without_being_asked(backend):
@@ -166,29 +166,29 @@ def test_two_levels_without_being_asked(backend):
 
 
 @every_sampled
-def test_samples_sorted_by_sample_sort_itself(name, row):
+def test_samples_sorted_by_sample_sort_itself(name, variant):
     """Bins so many that one block cannot sort their samples."""
     for kind in ("random", "powers", "constant"):
         x = KINDS[kind](140_000, "float32", np.random.default_rng(9))
-        check(x, run(name, x, variant=row.name, bins=256), kind)
+        check(x, run(name, x, variant=variant.name, bins=256), kind)
 
 
-@pytest.mark.parametrize("name, row", [run for run in RUNS if run[1].name != "cub"], ids=label)
-def test_minus_zeros_come_first(name, row):
+@pytest.mark.parametrize("name, variant", [run for run in RUNS if run[1].name != "cub"], ids=label)
+def test_minus_zeros_come_first(name, variant):
     x = np.array([0.0, -0.0, 1, 0.0, -0.0, -1], np.float32)
-    signs = np.signbit(run(name, x, variant=row.name))
+    signs = np.signbit(run(name, x, variant=variant.name))
     assert signs.tolist() == [True, True, True, False, False, False]
 
 
 @every_run
-def test_strided_inputs_and_arrays_on_the_device(name, row):
+def test_strided_inputs_and_arrays_on_the_device(name, variant):
     x = random_bits(3000, "float32", np.random.default_rng(3))
     for view in (x[::3], x[::-2], x.reshape(30, 100)[:, 5], np.broadcast_to(x[:1], 100)):
-        check(view, run(name, view, variant=row.name))
+        check(view, run(name, view, variant=variant.name))
     with cudakern.use_backend(name):
         d = cudakern.asarray(x)
-        check(x[::-3], cudakern.sort(d[::-3], variant=row.name).get())
-        check(x, cudakern.sort(d, variant=row.name).get())
+        check(x[::-3], cudakern.sort(d[::-3], variant=variant.name).get())
+        check(x, cudakern.sort(d, variant=variant.name).get())
         assert d.get().tobytes() == x.tobytes()
 
 
@@ -204,14 +204,14 @@ def test_auto_on_the_device(name, dtype):
 
 
 @pytest.mark.parametrize(
-    "name, row", [run for run in RUNS if run[1].parameters and run[1].parameters[-1].name == "memory"], ids=label
+    "name, variant", [run for run in RUNS if run[1].parameters and run[1].parameters[-1].name == "memory"], ids=label
 )
-def test_too_long_for_shared_memory(name, row):
+def test_too_long_for_shared_memory(name, variant):
     x = np.zeros(60_000, np.uint32)
     with pytest.raises(ValueError, match=r"memory='shared': 60000 keys .* memory='global' takes any length"):
-        run(name, x, variant=row.name, memory="shared")
+        run(name, x, variant=variant.name, memory="shared")
     with pytest.raises(ValueError, match="known: shared, global"):
-        run(name, x[:10], variant=row.name, memory="texture")
+        run(name, x[:10], variant=variant.name, memory="texture")
 
 
 @pytest.mark.proves("sort:cub")
@@ -245,10 +245,10 @@ def test_other_types_and_several_rows_are_numpys(name):
 @pytest.mark.parametrize("name", BACKENDS)
 def test_one_row_of_several_axes(name):
     x = np.array([[3, 1, 2]], np.int32)
-    row = next(row for side, row in RUNS if side == name)
-    assert run(name, x, variant=row.name).tolist() == [[1, 2, 3]]
-    assert run(name, x.T, 0, variant=row.name).tolist() == [[1], [2], [3]]
-    assert run(name, x.reshape(3, 1), None, variant=row.name).tolist() == [1, 2, 3]
+    variant = next(variant for side, variant in RUNS if side == name)
+    assert run(name, x, variant=variant.name).tolist() == [[1, 2, 3]]
+    assert run(name, x.T, 0, variant=variant.name).tolist() == [[1], [2], [3]]
+    assert run(name, x.reshape(3, 1), None, variant=variant.name).tolist() == [1, 2, 3]
     with cudakern.use_backend(name):
         assert cudakern.sort(cudakern.asarray(x)).get().tolist() == [[1, 2, 3]]
         assert cudakern.sort(cudakern.asarray(x.T), None).get().tolist() == [1, 2, 3]
@@ -257,12 +257,12 @@ def test_one_row_of_several_axes(name):
 @pytest.mark.parametrize("name", BACKENDS)
 def test_what_is_refused(name):
     x = np.zeros((2, 3), np.float32)
-    row = next(row for side, row in RUNS if side == name)
+    entry = next(variant for side, variant in RUNS if side == name)
     for keyword in ("kind", "order", "stable"):
         with pytest.raises(TypeError, match=f"numpy.sort's keyword '{keyword}' is not taken here"):
             run(name, x, **{keyword: None})
     with cudakern.use_backend(name):
-        for a, variant in ((x, row.name), (cudakern.asarray(x), "auto")):
+        for a, variant in ((x, entry.name), (cudakern.asarray(x), "auto")):
             with pytest.raises(ValueError, match=r"a is \(2, 3\), and the kernels sort one row"):
                 cudakern.sort(a, variant=variant)
         with pytest.raises(TypeError, match="on the device takes uint32, int32, float32, not float64"):
@@ -273,7 +273,7 @@ def test_what_is_refused(name):
     with pytest.raises(np.exceptions.AxisError):
         run(name, 5)
     with pytest.raises(TypeError, match="float64"):
-        run(name, np.zeros(3), variant=row.name)
+        run(name, np.zeros(3), variant=entry.name)
     with pytest.raises(ValueError, match="lists=257|257"):
         run(name, x[0], variant="merge_hybrid", lists=257)
     with pytest.raises(ValueError, match="unknown variant"):

@@ -13,12 +13,12 @@ from cases import (
     native,
     numbers,
     relative_error,
-    row_types,
-    rows,
     settings,
     smallest,
     snapshot,
     sum_reference,
+    variant_types,
+    variants,
 )
 from cudakern._dtypes import kind_of, numpy_dtype
 
@@ -26,57 +26,57 @@ pytestmark = pytest.mark.proves()
 
 OPERATION = "sum_of_squares"
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 997, 1000, 4099)
-CASES = row_types(OPERATION)
-ALL_CASES = row_types(OPERATION, types=None)
-KERNEL_CASES = row_types(OPERATION, host=False, types=None)
+CASES = variant_types(OPERATION)
+ALL_CASES = variant_types(OPERATION, types=None)
+KERNEL_CASES = variant_types(OPERATION, host=False, types=None)
 FLOAT_CASES = [case for case in ALL_CASES if kind_of(case[2]) == "f"]
-ONE_TYPE = [(name, row, "int32") for name, row in rows(OPERATION)]
+ONE_TYPE = [(name, variant, "int32") for name, variant in variants(OPERATION)]
 
-every = pytest.mark.parametrize("backend, row, dtype", CASES, ids=label, indirect=["backend"])
-every_type = pytest.mark.parametrize("backend, row, dtype", ALL_CASES, ids=label, indirect=["backend"])
-every_kernel = pytest.mark.parametrize("backend, row, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
-every_float = pytest.mark.parametrize("backend, row, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
-every_row = pytest.mark.parametrize("backend, row, dtype", ONE_TYPE, ids=label, indirect=["backend"])
+every = pytest.mark.parametrize("backend, variant, dtype", CASES, ids=label, indirect=["backend"])
+every_type = pytest.mark.parametrize("backend, variant, dtype", ALL_CASES, ids=label, indirect=["backend"])
+every_kernel = pytest.mark.parametrize("backend, variant, dtype", KERNEL_CASES, ids=label, indirect=["backend"])
+every_float = pytest.mark.parametrize("backend, variant, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
+every_variant = pytest.mark.parametrize("backend, variant, dtype", ONE_TYPE, ids=label, indirect=["backend"])
 
 
-def check(row, x, **parameters):
-    """Computes, and holds the result to NumPy's type and the row's bound; returns the relative error."""
+def check(variant, x, **parameters):
+    """Computes, and holds the result to NumPy's type and the variant's bound; returns the relative error."""
     before = snapshot(x)
-    result = cudakern.sum_of_squares(x, variant=row.name, **parameters)
+    result = cudakern.sum_of_squares(x, variant=variant.name, **parameters)
     assert snapshot(x) == before
     assert isinstance(result, np.generic)
-    return held(row, x, result, **parameters)
+    return held(variant, x, result, **parameters)
 
 
-def held(row, x, result, **parameters):
-    """Holds a result to its type and the row's bound; returns the relative error."""
+def held(variant, x, result, **parameters):
+    """Holds a result to its type and the variant's bound; returns the relative error."""
     reference, magnitude = sum_reference(x)
-    assert result.dtype == row.signature(x.dtype)[2]
+    assert result.dtype == variant.signature(x.dtype)[2]
     if x.dtype.kind in "biu":
         assert int(result) % 2**64 == reference
         return 0.0
     error = float(relative_error(result, reference, magnitude))
-    assert error <= row.error_bound((x.size,), dtype=x.dtype, **parameters)
+    assert error <= variant.error_bound((x.size,), dtype=x.dtype, **parameters)
     return error
 
 
 @pytest.mark.parametrize("n", SIZES)
 @every_type
-def test_sizes(backend, row, dtype, n):
-    check(row, numbers(n, dtype, seed=n))
+def test_sizes(backend, variant, dtype, n):
+    check(variant, numbers(n, dtype, seed=n))
 
 
-@every_row
-def test_large(backend, row, dtype):
-    check(row, numbers(100003, dtype))
+@every_variant
+def test_large(backend, variant, dtype):
+    check(variant, numbers(100003, dtype))
 
 
 @every_type
-def test_sums_of_the_largest_numbers(backend, row, dtype):
+def test_sums_of_the_largest_numbers(backend, variant, dtype):
     """Integers wrap modulo 2**64; floats overflow only where the result's type ends."""
     if kind_of(dtype) == "f":
         largest = LARGEST[dtype]
-        result = cudakern.sum_of_squares(np.full(3, largest, numpy_dtype(dtype)), variant=row.name)
+        result = cudakern.sum_of_squares(np.full(3, largest, numpy_dtype(dtype)), variant=variant.name)
         if dtype == "float16":
             assert result == np.float32(3 * largest**2)  # 33 bits: one rounding
         else:
@@ -84,7 +84,7 @@ def test_sums_of_the_largest_numbers(backend, row, dtype):
         return
     low, high = (False, True) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     for x in (np.full(1000, low, dtype), np.full(1001, high, dtype)):
-        check(row, x)
+        check(variant, x)
 
 
 LARGEST = {
@@ -96,15 +96,15 @@ LARGEST = {
 
 
 @every_type
-def test_the_documents_input(backend, row, dtype):
+def test_the_documents_input(backend, variant, dtype):
     x = np.random.default_rng(5).integers(0, 2 if dtype == "bool" else 10, 4096)
     exact = int(np.sum(x**2))
     x = x.astype(numpy_dtype(dtype))
-    assert cudakern.sum_of_squares(x, variant=row.name) == exact  # small whole numbers are exact in every type
+    assert cudakern.sum_of_squares(x, variant=variant.name) == exact  # small whole numbers are exact in every type
 
 
 @every_kernel
-def test_arrays_that_begin_anywhere(backend, row, dtype):
+def test_arrays_that_begin_anywhere(backend, variant, dtype):
     """On the device, at each place of a pack of 16 bytes, and ending at each: what lies beside is not read."""
     x = numbers(1100, dtype)
     x[[0, -1]] = x[[-1, 0]]
@@ -113,23 +113,23 @@ def test_arrays_that_begin_anywhere(backend, row, dtype):
     for start in range(1, 1 + 16 // item):
         for n in (0, 1, 2, 16 // item, 37, 1100 - start - 16 // item, 1100 - start):
             part = slice(start, start + n)
-            result = cudakern.sum_of_squares(there[part], variant=row.name)
+            result = cudakern.sum_of_squares(there[part], variant=variant.name)
             assert result.shape == ()
-            assert result.dtype == row.signature(dtype)[2]
-            held(row, x[part], result.get()[()])
+            assert result.dtype == variant.signature(dtype)[2]
+            held(variant, x[part], result.get()[()])
 
 
 @every_type
-def test_strided_arrays_on_the_device(backend, row, dtype):
-    if row.on_host:
+def test_strided_arrays_on_the_device(backend, variant, dtype):
+    if variant.on_host:
         with pytest.raises(TypeError, match="host"):
-            cudakern.sum_of_squares(cudakern.asarray(numbers(3, dtype)), variant=row.name)
+            cudakern.sum_of_squares(cudakern.asarray(numbers(3, dtype)), variant=variant.name)
         return
     x = numbers((40, 30), dtype)
     there = cudakern.asarray(x)
     for part in ((slice(None, None, -1),), (slice(3, 20, 2), slice(None, None, -3)), (slice(None), 4)):
-        held(row, x[part], cudakern.sum_of_squares(there[part], variant=row.name).get()[()])
-    held(row, x.T, cudakern.sum_of_squares(there.T, variant=row.name).get()[()])
+        held(variant, x[part], cudakern.sum_of_squares(there[part], variant=variant.name).get()[()])
+    held(variant, x.T, cudakern.sum_of_squares(there.T, variant=variant.name).get()[()])
 
 
 @pytest.mark.parametrize("dtype", ["int8", "bfloat16", "float32", "float64"])
@@ -156,21 +156,24 @@ def test_small_arrays_on_the_device_take_one_launch(backend, fault, dtype):
 
 
 PARAMETER_CASES = [
-    (name, row, dtype, given)
-    for name, row, dtype in CASES
+    (name, variant, dtype, given)
+    for name, variant, dtype in CASES
     if dtype in ("int64", "float32")
-    for given in settings(row)
+    for given in settings(variant)
     if given
 ]
 
 
-@pytest.mark.parametrize("backend, row, dtype, parameters", PARAMETER_CASES, ids=label, indirect=["backend"])
-def test_parameters(backend, row, dtype, parameters):
+@pytest.mark.parametrize("backend, variant, dtype, parameters", PARAMETER_CASES, ids=label, indirect=["backend"])
+def test_parameters(backend, variant, dtype, parameters):
     for n in (0, 1, 1009, 5000):
         try:
-            check(row, numbers(n, dtype, seed=n), **parameters)
-        except (ValueError, cudakern.CudaError) as error:  # a cooperative grid's limit is the device's: no row knows it
-            assert row.cooperative
+            check(variant, numbers(n, dtype, seed=n), **parameters)
+        except (
+            ValueError,
+            cudakern.CudaError,
+        ) as error:  # a cooperative grid's limit is the device's
+            assert variant.cooperative
             assert parameters["blocks"] > 2
             assert f"{parameters['blocks']}" in str(error)
             assert "resident" in str(error)
@@ -179,111 +182,118 @@ def test_parameters(backend, row, dtype, parameters):
 WITH_PARTIAL_SUMS = [case for case in PARAMETER_CASES if not case[1].cooperative]
 
 
-@pytest.mark.parametrize("backend, row, dtype, parameters", WITH_PARTIAL_SUMS, ids=label, indirect=["backend"])
-def test_parameters_on_the_device(backend, row, dtype, parameters):
+@pytest.mark.parametrize("backend, variant, dtype, parameters", WITH_PARTIAL_SUMS, ids=label, indirect=["backend"])
+def test_parameters_on_the_device(backend, variant, dtype, parameters):
     """Partial sums are added by a kernel there, and a single one is the result."""
     x = numbers(2011, dtype)
-    held(row, x, cudakern.sum_of_squares(cudakern.asarray(x), variant=row.name, **parameters).get()[()], **parameters)
+    held(
+        variant,
+        x,
+        cudakern.sum_of_squares(cudakern.asarray(x), variant=variant.name, **parameters).get()[()],
+        **parameters,
+    )
 
 
-@every_row
-def test_the_largest_grid(backend, row, dtype):
-    blocks = next((p for p in row.parameters if p.name == "blocks"), None)
-    if blocks is None or row.cooperative:
-        assert row.cooperative or len(row.parameters) <= 1
+@every_variant
+def test_the_largest_grid(backend, variant, dtype):
+    blocks = next((p for p in variant.parameters if p.name == "blocks"), None)
+    if blocks is None or variant.cooperative:
+        assert variant.cooperative or len(variant.parameters) <= 1
         return
-    threads = {"threads": 33} if len(row.parameters) > 1 else {}
-    check(row, numbers(1009, dtype), blocks=blocks.high, **threads)
+    threads = {"threads": 33} if len(variant.parameters) > 1 else {}
+    check(variant, numbers(1009, dtype), blocks=blocks.high, **threads)
 
 
 @every_float
-def test_root_mean_square_of_the_error(backend, row, dtype):
+def test_root_mean_square_of_the_error(backend, variant, dtype):
     """A loose bound cannot hide a fault: over seeds, errors must be as small as roundings at random make them."""
     n = 4099
-    errors = [check(row, numbers(n, dtype, seed, signed=False)) for seed in range(30)]
-    assert np.sqrt(np.mean(np.square(errors))) <= row.error_bound((n,), dtype=dtype, rms=True)
+    errors = [check(variant, numbers(n, dtype, seed, signed=False)) for seed in range(30)]
+    assert np.sqrt(np.mean(np.square(errors))) <= variant.error_bound((n,), dtype=dtype, rms=True)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@every_row
-def test_layouts(backend, row, dtype, layout):
-    for kind in {"int32", "float64", "int8", "bool", "float16"} & set(row.types):
+@every_variant
+def test_layouts(backend, variant, dtype, layout):
+    for kind in {"int32", "float64", "int8", "bool", "float16"} & set(variant.types):
         for shape in ((300,), (17, 33)):
-            check(row, LAYOUTS[layout](numbers(shape, kind)))
+            check(variant, LAYOUTS[layout](numbers(shape, kind)))
 
 
-@every_row
-def test_more_dimensions_and_lists(backend, row, dtype):
+@every_variant
+def test_more_dimensions_and_lists(backend, variant, dtype):
     x = numbers((3, 4, 5, 6), dtype)
-    check(row, x)
-    check(row, x.transpose(2, 0, 3, 1))
-    check(row, x[:, ::2, ::-1, 1:3])
-    check(row, np.asarray(x[0, 0, 0, 0]))
-    assert cudakern.sum_of_squares([1, 2, 3], variant=row.name) == 14
+    check(variant, x)
+    check(variant, x.transpose(2, 0, 3, 1))
+    check(variant, x[:, ::2, ::-1, 1:3])
+    check(variant, np.asarray(x[0, 0, 0, 0]))
+    assert cudakern.sum_of_squares([1, 2, 3], variant=variant.name) == 14
 
 
 @every_float
-def test_special_values(backend, row, dtype):
+def test_special_values(backend, variant, dtype):
     for special in (np.nan, np.inf, -np.inf):
         for n, at in ((1, 0), (257, 0), (257, 256), (1000, 500)):
             x = numbers(n, dtype)
             x[at] = special
-            wide = x.astype(row.signature(dtype)[1])
+            wide = x.astype(variant.signature(dtype)[1])
             expected = np.dot(wide, wide)
-            result = cudakern.sum_of_squares(x, variant=row.name)
+            result = cudakern.sum_of_squares(x, variant=variant.name)
             assert (np.isnan(result) and np.isnan(expected)) or result == expected, (special, n, at)
     both = np.array([np.inf, 1, np.nan], numpy_dtype(dtype))
-    assert np.isnan(cudakern.sum_of_squares(both, variant=row.name))
+    assert np.isnan(cudakern.sum_of_squares(both, variant=variant.name))
 
 
 @every_float
-def test_denormals_are_kept(backend, row, dtype):
-    tiny = smallest(row.signature(dtype)[2])
+def test_denormals_are_kept(backend, variant, dtype):
+    tiny = smallest(variant.signature(dtype)[2])
     kind = numpy_dtype(dtype)
     x = np.full(700, 3 * smallest(dtype) if dtype == "float16" else np.sqrt(tiny) * 8, kind)  # numbers or their squares
-    result = float(cudakern.sum_of_squares(x, variant=row.name))
+    result = float(cudakern.sum_of_squares(x, variant=variant.name))
     reference, _ = sum_reference(x)
-    if row.flushes_denormals and dtype == "float32" and backend == "cuda":
+    if variant.flushes_denormals and dtype == "float32" and backend == "cuda":
         assert result in (0, pytest.approx(float(reference), abs=700 * tiny))
         return
     assert result > 0
-    assert abs(result - float(reference)) <= max(700 * tiny, row.error_bound((700,), dtype=dtype) * float(reference))
-    assert cudakern.sum_of_squares(np.zeros(33, kind), variant=row.name) == 0
+    assert abs(result - float(reference)) <= max(
+        700 * tiny, variant.error_bound((700,), dtype=dtype) * float(reference)
+    )
+    assert cudakern.sum_of_squares(np.zeros(33, kind), variant=variant.name) == 0
 
 
 @every_kernel
-def test_runs_and_orders_give_the_same_bits(backend, row, dtype, order):
-    """Deterministic rows give the same bits whatever the order; the others stay within their bound."""
+def test_runs_and_orders_give_the_same_bits(backend, variant, dtype, order):
+    """Deterministic variants give the same bits whatever the order; the others stay within their bound."""
     x = numbers(4099, dtype)
     results = []
     for name in ORDERS if backend == "emulator" else ["as it comes"] * 5:
         if backend == "emulator":
             order(name)
-        check(row, x)
-        results += [cudakern.sum_of_squares(x, variant=row.name).tobytes() for _ in range(2)]
-    if row.deterministic_for(dtype):
+        check(variant, x)
+        results += [cudakern.sum_of_squares(x, variant=variant.name).tobytes() for _ in range(2)]
+    if variant.deterministic_for(dtype):
         assert len(set(results)) == 1
 
 
 @every
-def test_every_order_is_right_for_ragged_sizes(backend, row, dtype, order):
+def test_every_order_is_right_for_ragged_sizes(backend, variant, dtype, order):
     for name in ORDERS[1:4]:
         order(name)
         for n in (33, 257, 1009):
-            check(row, numbers(n, dtype, seed=n))
+            check(variant, numbers(n, dtype, seed=n))
 
 
 @hypothesis.given(data=st.data())
 def test_any_view_of_any_array(data):
     """Shapes of up to three dimensions, any slices, any order of axes."""
-    name, row, dtype = data.draw(st.sampled_from(ALL_CASES), "case")
+    name, variant, dtype = data.draw(st.sampled_from(ALL_CASES), "case")
     shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3), "shape"))
     x = numbers(shape, dtype, seed=data.draw(st.integers(0, 9), "seed"))
     x = x.transpose(data.draw(st.permutations(range(x.ndim)), "axes"))
     step = st.sampled_from([1, 2, 3, -1, -2])
     x = x[tuple(slice(None, None, data.draw(step, "step")) for _ in range(x.ndim))]
     with cudakern.use_backend(name):
-        check(row, x)
+        check(variant, x)
 
 
 def test_work_is_two_operations_an_element():
@@ -291,10 +301,12 @@ def test_work_is_two_operations_an_element():
     assert flops == 2 * 200
 
 
-@pytest.mark.parametrize("row", [row for row in cudakern.variants(OPERATION) if not row.on_host], ids=label)
-def test_bounds_of_arrays_that_no_memory_holds(row):
+@pytest.mark.parametrize(
+    "variant", [variant for variant in cudakern.variants(OPERATION) if not variant.on_host], ids=label
+)
+def test_bounds_of_arrays_that_no_memory_holds(variant):
     """A length past 64 bits counts as the largest there is: it does not wrap to a small one."""
-    bounds = [row.error_bound(shape, dtype="float32") for shape in ((2**20,), (2**62,), (2**62, 4), (2**62, 2**62))]
+    bounds = [variant.error_bound(shape, dtype="float32") for shape in ((2**20,), (2**62,), (2**62, 4), (2**62, 2**62))]
     assert bounds == sorted(bounds)
     assert bounds[0] < bounds[1] < bounds[2]
 
@@ -333,40 +345,40 @@ def test_unknown_variant(backend):
         cudakern.sum_of_squares([1.0], variant="tree_sequental")
     text = str(caught.value)
     assert text.index("tree_sequential") < text.index("multi_block")  # the nearest comes first
-    assert all(row.name in text for row in cudakern.variants(OPERATION))
+    assert all(variant.name in text for variant in cudakern.variants(OPERATION))
     assert "\n" not in text
 
 
-@every_row
-def test_types_that_the_row_does_not_list(backend, row, dtype):
+@every_variant
+def test_types_that_the_variant_does_not_list(backend, variant, dtype):
     for other in ("int8", "uint64", "float16", "complex128", "bool"):
-        if other not in row.types:
+        if other not in variant.types:
             with pytest.raises(TypeError, match=other) as caught:
-                cudakern.sum_of_squares(np.zeros(3, other), variant=row.name)
-            if other != "complex128":  # which no row takes: that is what is said
-                assert all(kind in str(caught.value) for kind in row.types)
+                cudakern.sum_of_squares(np.zeros(3, other), variant=variant.name)
+            if other != "complex128":  # which no variant takes: that is what is said
+                assert all(kind in str(caught.value) for kind in variant.types)
 
 
-@every_row
-def test_parameters_that_the_row_does_not_have(backend, row, dtype):
+@every_variant
+def test_parameters_that_the_variant_does_not_have(backend, variant, dtype):
     with pytest.raises(TypeError, match="tiles") as caught:
-        cudakern.sum_of_squares(np.zeros(3, dtype), variant=row.name, tiles=3)
-    assert row.name in str(caught.value)
-    assert all(p.name in str(caught.value) for p in row.parameters)
+        cudakern.sum_of_squares(np.zeros(3, dtype), variant=variant.name, tiles=3)
+    assert variant.name in str(caught.value)
+    assert all(p.name in str(caught.value) for p in variant.parameters)
 
 
-@every_row
-def test_values_that_a_parameter_does_not_take(backend, row, dtype):
+@every_variant
+def test_values_that_a_parameter_does_not_take(backend, variant, dtype):
     x = np.zeros(3, dtype)
-    for p in row.parameters:
+    for p in variant.parameters:
         for wrong in {p.low - 1, -1, p.high + 1, 10**9, 2**70}:
             with pytest.raises(ValueError, match=p.name) as caught:
-                cudakern.sum_of_squares(x, variant=row.name, **{p.name: wrong})
+                cudakern.sum_of_squares(x, variant=variant.name, **{p.name: wrong})
             assert str(wrong) in str(caught.value)
             assert p.allowed in str(caught.value)
         for wrong in (1.5, "32", None):
             with pytest.raises(TypeError, match=p.name):
-                cudakern.sum_of_squares(x, variant=row.name, **{p.name: wrong})
+                cudakern.sum_of_squares(x, variant=variant.name, **{p.name: wrong})
 
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "single_thread"])

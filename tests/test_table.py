@@ -1,4 +1,4 @@
-"""The variant table: rows are consistent, and none lies about its kernels, parameters, types or traits."""
+"""The variant table: variants are consistent, and none lies about its kernels, parameters, types or traits."""
 
 import inspect
 import pathlib
@@ -17,9 +17,9 @@ from cases import (
     main_type,
     native,
     outputs_for,
-    rows,
     settings,
     small_shape,
+    variants,
 )
 from cuda_api import ROOT
 from cudakern import _numpy_variants
@@ -27,19 +27,19 @@ from cudakern._dtypes import NAMES
 from cudakern._operations import registry
 
 OPERATIONS = tuple(registry())
-ROWS = [(operation, row) for operation in OPERATIONS for row in cudakern.variants(operation)]
-KERNEL_ROWS = [(operation, row) for operation, row in ROWS if not row.on_host]
-RUNS = [(operation, name, row) for operation in OPERATIONS for name, row in rows(operation, host=False)]
+VARIANTS = [(operation, variant) for operation in OPERATIONS for variant in cudakern.variants(operation)]
+KERNEL_VARIANTS = [(operation, variant) for operation, variant in VARIANTS if not variant.on_host]
+RUNS = [(operation, name, variant) for operation in OPERATIONS for name, variant in variants(operation, host=False)]
 
-every = pytest.mark.parametrize("operation, row", ROWS, ids=label)
-every_kernel = pytest.mark.parametrize("operation, row", KERNEL_ROWS, ids=label)
-every_run = pytest.mark.parametrize("operation, name, row", RUNS, ids=label)
+every = pytest.mark.parametrize("operation, variant", VARIANTS, ids=label)
+every_kernel = pytest.mark.parametrize("operation, variant", KERNEL_VARIANTS, ids=label)
+every_run = pytest.mark.parametrize("operation, name, variant", RUNS, ids=label)
 
 
-def arrays(row, dtype, shape=None):
+def arrays(variant, dtype, shape=None):
     """Inputs and outputs for a direct call of the C module."""
-    inputs = inputs_for(row.operation, dtype, shape or small_shape(row.operation))
-    return inputs, outputs_for(row, inputs)
+    inputs = inputs_for(variant.operation, dtype, shape or small_shape(variant.operation))
+    return inputs, outputs_for(variant, inputs)
 
 
 def shapes_for(operation, n):
@@ -48,10 +48,10 @@ def shapes_for(operation, n):
     return tuple(tuple(n if length == 7 else length for length in x.shape) for x in small)
 
 
-def execute(operation, name, row, dtype, values=None, measure=False):
-    inputs, outputs = arrays(row, dtype)
-    values = row.values({}) if values is None else values
-    return native(name).execute(operation, row.name, values, inputs, outputs, 0, measure, 0)
+def execute(operation, name, variant, dtype, values=None, measure=False):
+    inputs, outputs = arrays(variant, dtype)
+    values = variant.values({}) if values is None else values
+    return native(name).execute(operation, variant.name, values, inputs, outputs, 0, measure, 0)
 
 
 def test_every_operation_is_in_the_table():
@@ -94,7 +94,7 @@ def test_both_modules_have_the_same_table():
     ],
 )
 def test_the_ladders_of_the_documents(operation, names):
-    table = [row.name for row in cudakern.variants(operation)]
+    table = [variant.name for variant in cudakern.variants(operation)]
     assert set(names) <= set(table)
     steps = [
         name
@@ -123,7 +123,7 @@ def test_numpys_variant_comes_first(operation):
     assert first.summary
     assert first.lesson
     assert all(accumulator == result for _, accumulator, result in first.signatures)
-    assert {dtype for row in kernels for dtype in row.types} - {"bfloat16"} <= set(first.types)
+    assert {dtype for variant in kernels for dtype in variant.types} - {"bfloat16"} <= set(first.types)
 
 
 def test_words_of_numpys_variants_are_of_operations():
@@ -132,12 +132,12 @@ def test_words_of_numpys_variants_are_of_operations():
 
 def test_traits_of_the_documents_steps():
     """The documents' sums read the clock; their products compensate from the second step on, the slides' do not."""
-    sums = {row.name for row in cudakern.variants("sum_of_squares") if row.reads_clock}
+    sums = {variant.name for variant in cudakern.variants("sum_of_squares") if variant.reads_clock}
     assert sums == {
         *("single_thread", "chunked", "chunked_global", "coalesced", "multi_block", "shared_serial"),
         *("tree_interleaved", "tree_sequential", "tree_unrolled"),
     }
-    products = {row.name for row in cudakern.variants("matmul") if row.compensated}
+    products = {variant.name for variant in cudakern.variants("matmul") if variant.compensated}
     assert products == {"kahan", "shared_row", "pitched", "tiled", "tiled_padded"}
     assert not cudakern.variants("sum_of_squares")["atomic"].deterministic_for("float32")
     assert cudakern.variants("sum_of_squares")["atomic"].deterministic_for("int32")
@@ -145,81 +145,81 @@ def test_traits_of_the_documents_steps():
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_steps_form_a_ladder(operation):
-    """Each row comes after one that stands above it, and names are used once."""
+    """Each variant comes after one that stands above it, and names are used once."""
     seen = []
-    for row in cudakern.variants(operation):
-        assert row.after is None or row.after in seen, row.name
-        assert row.name not in seen
-        assert re.fullmatch(r"[a-z][a-z0-9_]*", row.name)
-        seen.append(row.name)
+    for variant in cudakern.variants(operation):
+        assert variant.after is None or variant.after in seen, variant.name
+        assert variant.name not in seen
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", variant.name)
+        seen.append(variant.name)
 
 
 @every
-def test_rows_say_what_they_are(operation, row):
-    assert row.summary
-    assert row.lesson
-    assert row.origin
-    assert "\n" not in row.summary
-    assert len(row.summary) <= 100
-    assert row.types == tuple(dict.fromkeys(row.types))
-    assert row.backends
-    assert set(row.backends) <= {"cuda", "emulator", "host"}
-    assert row.sum_order in ("sequential", "tree", "compensated", "none")
-    assert row.compensated == (row.sum_order == "compensated")
-    assert row.finish in ("host", "kernel")
+def test_variants_say_what_they_are(operation, variant):
+    assert variant.summary
+    assert variant.lesson
+    assert variant.origin
+    assert "\n" not in variant.summary
+    assert len(variant.summary) <= 100
+    assert variant.types == tuple(dict.fromkeys(variant.types))
+    assert variant.backends
+    assert set(variant.backends) <= {"cuda", "emulator", "host"}
+    assert variant.sum_order in ("sequential", "tree", "compensated", "none")
+    assert variant.compensated == (variant.sum_order == "compensated")
+    assert variant.finish in ("host", "kernel")
 
 
 @every_kernel
-def test_types_of_the_documents_input(operation, row):
+def test_types_of_the_documents_input(operation, variant):
     wanted = {"sum_of_squares": {"int32", "int64", "float32", "float64"}, "matmul": {"float32", "float64"}}
-    assert {registry()[operation].default_dtype} | wanted.get(operation, set()) <= set(row.types)
+    assert {registry()[operation].default_dtype} | wanted.get(operation, set()) <= set(variant.types)
 
 
 @every_kernel
-def test_kernels_are_in_the_source(operation, row):
-    """In the row's file, or in a file of the same folder that it includes where it changes all but the kernel."""
-    text = cudakern.source(operation, row.name)
-    assert str(text.path).endswith(row.source)
+def test_kernels_are_in_the_source(operation, variant):
+    """In the variant's file, or in a file of the same folder that it includes where it changes all but the kernel."""
+    text = cudakern.source(operation, variant.name)
+    assert str(text.path).endswith(variant.source)
     assert len(text.splitlines()) <= 200
     neighbours = [text.path.parent / name for name in re.findall(r'#include "(\w+\.cuh)"', text)]
     included = [path for path in neighbours if path.is_file()]
     texts = [re.sub(r"//.*", "", source) for source in (text, *(path.read_text() for path in included))]
     found = [re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\s*\(", one) for one in texts]
-    assert row.kernels
-    assert set(row.kernels) <= {name for names in found for name in names}
-    assert row.kernels[0] in found[0] or "kernel" in text.split("#ifndef")[0]  # else the header tells where it is
+    assert variant.kernels
+    assert set(variant.kernels) <= {name for names in found for name in names}
+    assert variant.kernels[0] in found[0] or "kernel" in text.split("#ifndef")[0]  # else the header tells where it is
 
 
 @every_kernel
-def test_rows_that_read_the_clock_do(operation, row):
+def test_variants_that_read_the_clock_do(operation, variant):
     """The trait, the source and the figures say the same."""
-    text = re.sub(r"//.*", "", cudakern.source(operation, row.name))
-    assert row.reads_clock == ("clock" in text.lower())
+    text = re.sub(r"//.*", "", cudakern.source(operation, variant.name))
+    assert variant.reads_clock == ("clock" in text.lower())
 
 
 @every_run
-def test_clocks_are_there_for_the_rows_that_read_them(operation, name, row):
-    report = execute(operation, name, row, main_type(row), measure=True)
-    assert bool(report["clocks"]) == row.reads_clock
+def test_clocks_are_there_for_the_variants_that_read_them(operation, name, variant):
+    report = execute(operation, name, variant, main_type(variant), measure=True)
+    assert bool(report["clocks"]) == variant.reads_clock
     for cycle_start, cycle_end, ns_start, ns_end in report["clocks"]:
         assert cycle_start <= cycle_end
         assert ns_start <= ns_end
-    if row.reads_clock:
+    if variant.reads_clock:
         assert len(report["clocks"]) == int(np.prod(report["grid"]))
 
 
 @every_run
-def test_finish_tells_who_adds_the_partial_sums(operation, name, row):
-    report = execute(operation, name, row, main_type(row), measure=True)
-    assert (report["partials"] > 0) == (row.finish == "host")
+def test_finish_tells_who_adds_the_partial_sums(operation, name, variant):
+    report = execute(operation, name, variant, main_type(variant), measure=True)
+    assert (report["partials"] > 0) == (variant.finish == "host")
 
 
 @every_run
-def test_cooperative_rows_fit_the_device(operation, name, row):
-    text = re.sub(r"//.*", "", cudakern.source(operation, row.name))
-    assert row.cooperative == bool(re.search(r"\bthis_grid\b|\bgrid_group\b", text))
-    if row.cooperative:
-        execute(operation, name, row, main_type(row))
+def test_cooperative_variants_fit_the_device(operation, name, variant):
+    text = re.sub(r"//.*", "", cudakern.source(operation, variant.name))
+    assert variant.cooperative == bool(re.search(r"\bthis_grid\b|\bgrid_group\b", text))
+    if variant.cooperative:
+        execute(operation, name, variant, main_type(variant))
         assert native(name).device_properties(0)["cooperative"]
 
 
@@ -281,24 +281,31 @@ def got(array):
 
 
 @every_run
-def test_types_that_are_not_listed_are_refused_by_the_c_module(operation, name, row):
-    shapes = [x.shape for x in inputs_for(operation, main_type(row), small_shape(operation))]
-    (result,) = outputs_for(row, inputs_for(operation, main_type(row), small_shape(operation)))
-    for dtype in set(NAMES) - set(row.types):
+def test_types_that_are_not_listed_are_refused_by_the_c_module(operation, name, variant):
+    shapes = [x.shape for x in inputs_for(operation, main_type(variant), small_shape(operation))]
+    (result,) = outputs_for(variant, inputs_for(operation, main_type(variant), small_shape(operation)))
+    for dtype in set(NAMES) - set(variant.types):
         inputs = tuple(given(np.zeros(shape), dtype) for shape in shapes)
         with pytest.raises(TypeError, match=f"does not take {dtype}"):
             native(name).execute(
-                operation, row.name, row.values({}), inputs, (given(np.zeros(result.shape), dtype),), 0, False, 0
+                operation,
+                variant.name,
+                variant.values({}),
+                inputs,
+                (given(np.zeros(result.shape), dtype),),
+                0,
+                False,
+                0,
             )
 
 
-EVERY_TYPE = [(operation, name, row, dtype) for operation, name, row in RUNS for dtype in row.types]
+EVERY_TYPE = [(operation, name, variant, dtype) for operation, name, variant in RUNS for dtype in variant.types]
 
 
-@pytest.mark.parametrize("operation, name, row, dtype", EVERY_TYPE, ids=label)
-def test_a_listed_type_is_computed_with_its_accumulator(operation, name, row, dtype):
+@pytest.mark.parametrize("operation, name, variant, dtype", EVERY_TYPE, ids=label)
+def test_a_listed_type_is_computed_with_its_accumulator(operation, name, variant, dtype):
     """Small whole numbers: every partial sum is exact in the accumulator, and not in a narrower one."""
-    output = row.signature(dtype)[2]
+    output = variant.signature(dtype)[2]
     for shape in registry()[operation].ragged:
         inputs = [np.asarray(x) for x in inputs_for(operation, "int64", shape)]
         if dtype == "bool":
@@ -306,7 +313,7 @@ def test_a_listed_type_is_computed_with_its_accumulator(operation, name, row, dt
         expected = np.asarray(registry()[operation].reference(*inputs))
         arrays = tuple(given(x, dtype) for x in inputs)
         result = given(np.zeros(expected.shape), output)
-        native(name).execute(operation, row.name, row.values({}), arrays, (result,), 0, False, 0)
+        native(name).execute(operation, variant.name, variant.values({}), arrays, (result,), 0, False, 0)
         with np.errstate(over="ignore"):
             wanted = got(given(rounded(expected, output), output))
         assert np.array_equal(got(result), wanted), shape
@@ -336,28 +343,28 @@ def test_arrays_on_the_device_have_a_kernel_of_every_type():
 
 def test_narrow_floats_are_summed_in_float32():
     for operation in ("matmul", "sum_of_squares"):
-        for row in cudakern.variants(operation):
-            for dtype, accumulator, _ in row.signatures:
-                if dtype in ("float16", "bfloat16") and not row.on_host:
+        for variant in cudakern.variants(operation):
+            for dtype, accumulator, _ in variant.signatures:
+                if dtype in ("float16", "bfloat16") and not variant.on_host:
                     assert accumulator == "float32"
 
 
 @every_run
-def test_outputs_of_another_type_or_shape_are_refused_by_the_c_module(operation, name, row):
-    inputs, (first, *others) = arrays(row, main_type(row))
+def test_outputs_of_another_type_or_shape_are_refused_by_the_c_module(operation, name, variant):
+    inputs, (first, *others) = arrays(variant, main_type(variant))
     for wrong in (np.zeros(first.shape, "int8"), np.zeros((*first.shape, 3), first.dtype)):
         with pytest.raises((TypeError, ValueError)):
-            native(name).execute(operation, row.name, row.values({}), inputs, (wrong, *others), 0, False, 0)
+            native(name).execute(operation, variant.name, variant.values({}), inputs, (wrong, *others), 0, False, 0)
     frozen = first.copy()
     frozen.flags.writeable = False
     with pytest.raises((TypeError, ValueError, BufferError)):
-        native(name).execute(operation, row.name, row.values({}), inputs, (frozen, *others), 0, False, 0)
+        native(name).execute(operation, variant.name, variant.values({}), inputs, (frozen, *others), 0, False, 0)
 
 
 @every_run
-def test_parameters_are_checked_by_the_c_module(operation, name, row):
-    defaults = row.values({})
-    for at, parameter in enumerate(row.parameters):
+def test_parameters_are_checked_by_the_c_module(operation, name, variant):
+    defaults = variant.values({})
+    for at, parameter in enumerate(variant.parameters):
         if parameter.choices:
             wrong = {min(parameter.choices) - 1, max(parameter.choices) + 1}
         else:
@@ -366,104 +373,104 @@ def test_parameters_are_checked_by_the_c_module(operation, name, row):
                 wrong.add(parameter.low + 1)
         for value in wrong | {-1, 2**40}:
             with pytest.raises(ValueError, match=parameter.name) as caught:
-                execute(operation, name, row, main_type(row), (*defaults[:at], value, *defaults[at + 1 :]))
+                execute(operation, name, variant, main_type(variant), (*defaults[:at], value, *defaults[at + 1 :]))
             assert str(value) in str(caught.value)
     with pytest.raises((ValueError, TypeError)):
-        execute(operation, name, row, main_type(row), (*defaults, 1))
+        execute(operation, name, variant, main_type(variant), (*defaults, 1))
 
 
 @every_run
-def test_unknown_names_are_refused_by_the_c_module(operation, name, row):
-    inputs, outputs = arrays(row, main_type(row))
-    for given in ((operation + "l", row.name), (operation, row.name + "l")):
-        with pytest.raises(ValueError, match=f"{operation}l|{row.name}l"):
-            native(name).execute(*given, row.values({}), inputs, outputs, 0, False, 0)
+def test_unknown_names_are_refused_by_the_c_module(operation, name, variant):
+    inputs, outputs = arrays(variant, main_type(variant))
+    for given in ((operation + "l", variant.name), (operation, variant.name + "l")):
+        with pytest.raises(ValueError, match=f"{operation}l|{variant.name}l"):
+            native(name).execute(*given, variant.values({}), inputs, outputs, 0, False, 0)
 
 
 @every_run
-def test_a_parameter_changes_what_runs(operation, name, row):
+def test_a_parameter_changes_what_runs(operation, name, variant):
     """A parameter that nothing reads would be a lie: grid, block or shared memory must follow it.
 
     Those that change the result are seen there."""
-    for parameter in row.parameters:
+    for parameter in variant.parameters:
         if parameter.name in registry()[operation].own:
             continue
         seen = set()
-        for given in settings(row):
-            if set(given) <= {parameter.name} and not (row.cooperative and given.get("blocks", 1) > 8):
-                inputs, outputs = arrays(row, main_type(row), largest_shape(operation))
-                values = row.values(as_called(row, given))
-                report = native(name).execute(operation, row.name, values, inputs, outputs, 0, True, 0)
+        for given in settings(variant):
+            if set(given) <= {parameter.name} and not (variant.cooperative and given.get("blocks", 1) > 8):
+                inputs, outputs = arrays(variant, main_type(variant), largest_shape(operation))
+                values = variant.values(as_called(variant, given))
+                report = native(name).execute(operation, variant.name, values, inputs, outputs, 0, True, 0)
                 seen.add((tuple(report["grid"]), tuple(report["block"]), report["shared_bytes"]))
         assert len(seen) > 1, parameter.name
 
 
 @every_kernel
-def test_error_bounds_follow_the_order_of_summation(operation, row):
+def test_error_bounds_follow_the_order_of_summation(operation, variant):
     """Sequential sums grow with the length, trees with its logarithm and the share of a thread; compensated stay."""
-    if row.sum_order == "none":
+    if variant.sum_order == "none":
         return
 
     def depth(n):
         shapes = shapes_for(operation, n)
-        names = (main_type(row),) * len(shapes)
-        return native("emulator").error_depth(operation, row.name, row.values({}), names, shapes)
+        names = (main_type(variant),) * len(shapes)
+        return native("emulator").error_depth(operation, variant.name, variant.values({}), names, shapes)
 
     few, many = depth(1000), depth(1_000_000)
-    if row.compensated:
+    if variant.compensated:
         assert few == many == 2
     else:
         assert np.log2(1000) * 0.5 <= few <= 1010
         assert few < many <= 1_000_010
-    if row.sum_order == "tree":
+    if variant.sum_order == "tree":
         assert many < 1_000_000 / 8
-    if "int32" in row.types:
-        assert row.error_bound(*shapes_for(operation, 1000), dtype="int32") == 0
+    if "int32" in variant.types:
+        assert variant.error_bound(*shapes_for(operation, 1000), dtype="int32") == 0
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_least_traffic_is_each_operand_once(operation):
     """The FLOPs are checked in the operation's own tests."""
-    row = next(row for _, row in rows(operation, host=False))
-    inputs, outputs = arrays(row, main_type(row))
-    flops, least = native("emulator").work(operation, tuple(x.shape for x in (*inputs, *outputs)), main_type(row))
+    variant = next(variant for _, variant in variants(operation, host=False))
+    inputs, outputs = arrays(variant, main_type(variant))
+    flops, least = native("emulator").work(operation, tuple(x.shape for x in (*inputs, *outputs)), main_type(variant))
     assert flops >= 0
     assert least == sum(x.nbytes for x in (*inputs, *outputs))
 
 
 @pytest.mark.parametrize("operation", [name for name in registry() if name in cudakern.__all__])
-def test_docstrings_name_every_parameter_of_every_row(operation):
+def test_docstrings_name_every_parameter_of_every_variant(operation):
     call = registry()[operation].call
     said = call.__doc__
-    names = {parameter.name for row in cudakern.variants(operation) for parameter in row.parameters}
+    names = {parameter.name for variant in cudakern.variants(operation) for parameter in variant.parameters}
     assert [name for name in names - {*inspect.signature(call).parameters} if f"``{name}=" not in said] == []
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_public_functions_repeat_no_parameter(operation):
-    """Parameters come from the rows: a signature that lists them would drift.
+    """Parameters come from the variants: a signature that lists them would drift.
 
     Those that change the result are the function's own."""
-    names = {p.name for row in cudakern.variants(operation) for p in row.parameters}
+    names = {p.name for variant in cudakern.variants(operation) for p in variant.parameters}
     names -= set(registry()[operation].own)
     assert not names & set(inspect.signature(registry()[operation].call).parameters)
 
 
 @every_run
-def test_results_do_not_depend_on_what_memory_held_before(operation, name, row):
+def test_results_do_not_depend_on_what_memory_held_before(operation, name, variant):
     """The same call after a different one of the same size: a workspace that nobody cleared would show."""
     results = []
     for seed in (0, 1, 0):
-        inputs = inputs_for(operation, main_type(row), small_shape(operation), seed)
-        outputs = outputs_for(row, inputs)
-        native(name).execute(operation, row.name, row.values({}), inputs, outputs, 0, False, 0)
+        inputs = inputs_for(operation, main_type(variant), small_shape(operation), seed)
+        outputs = outputs_for(variant, inputs)
+        native(name).execute(operation, variant.name, variant.values({}), inputs, outputs, 0, False, 0)
         results.append(outputs[0])
-    if row.deterministic_for(main_type(row)):
+    if variant.deterministic_for(main_type(variant)):
         assert results[0].tobytes() == results[2].tobytes()
     assert np.allclose(results[0], results[2], rtol=1e-5)
     assert not np.array_equal(results[0], results[1])
 
 
 def test_sources_are_installed_with_the_package():
-    for operation, row in KERNEL_ROWS:
-        assert pathlib.Path(cudakern.source(operation, row.name).path).is_file()
+    for operation, variant in KERNEL_VARIANTS:
+        assert pathlib.Path(cudakern.source(operation, variant.name).path).is_file()

@@ -82,9 +82,9 @@ def first_steps() -> None:
 
 
 def the_ladder() -> None:
-    rows = ck.variants("matmul")
-    assert_type(rows, ck.Variants)
-    assert_type([row.name for row in rows], list[str])
+    variants = ck.variants("matmul")
+    assert_type(variants, ck.Variants)
+    assert_type([variant.name for variant in variants], list[str])
     steps = ck.ladder("sum_of_squares", n=100, variants=["coalesced"], repeat=1, progress=False)
     assert_type(steps, ck.Ladder)
     for step in steps:

@@ -1,9 +1,9 @@
-// Every row of every operation, without Python: for processors that the test suite itself cannot run on.
+// Every variant of every operation, without Python: for processors that the test suite itself cannot run on.
 //
 // It is built with a cross compiler, with the emulator's core, the runtime and the kernels in one program, and run
 // under an emulator of that processor (.ci/deep, step aarch64). Its one argument is a file of write_cases.py: inputs,
 // and the results that the suite's own machine has for them. Integers must be the same; floating point too, but for
-// what another order of additions and another library of functions may change. Prints a line a row; exit status 1 if
+// what another order of additions and another library of functions may change. Prints a line a variant; exit status 1 if
 // one is wrong.
 #include <inttypes.h>
 #include <math.h>
@@ -114,7 +114,7 @@ static ck_view read_array(FILE *file) {
 }
 
 // Reads a case and runs it in each order. The worst difference there was.
-static int try_case(ck_runtime *runtime, FILE *file, const ck_operation *operation, const ck_variant *row) {
+static int try_case(ck_runtime *runtime, FILE *file, const ck_operation *operation, const ck_variant *variant) {
     static const char *const orders[ORDERS] = {"fixed", "reversed", "seed:5"};
     int64_t parameters[CK_MAX_PARAMETERS];
     const int64_t given = read_number(file);
@@ -131,7 +131,7 @@ static int try_case(ck_runtime *runtime, FILE *file, const ck_operation *operati
         if (!(views[i].data = malloc(bytes ? bytes : 1))) stop("no memory for a result");
     }
     const ck_request request = {.operation = operation,
-                                .variant = row,
+                                .variant = variant,
                                 .parameters = parameters,
                                 .parameter_count = (int)given,
                                 .views = views,
@@ -143,7 +143,7 @@ static int try_case(ck_runtime *runtime, FILE *file, const ck_operation *operati
         for (int i = operation->inputs; i < arrays; i++)
             memset(views[i].data, 0x5a, count_of(&views[i]) * ck_dtype_size(views[i].dtype));
         if (ck_execute(runtime, &request, &error) != CK_OK) {
-            printf("%s %s: %s\n", operation->name, row->name, error.message);
+            printf("%s %s: %s\n", operation->name, variant->name, error.message);
             worst = 2;
         } else
             for (int i = operation->inputs; i < arrays; i++) {
@@ -155,12 +155,12 @@ static int try_case(ck_runtime *runtime, FILE *file, const ck_operation *operati
     return worst;
 }
 
-static void tell(const ck_operation *operation, const ck_variant *row, counts of_row, counts *rows) {
-    if (!row) return;
-    const char *verdict = of_row.wrong ? "WRONG" : of_row.near ? "near" : "same bits";
-    of_row.wrong ? rows->wrong++ : of_row.near ? rows->near++ : rows->same++;
-    printf("%-17s %-22s %-9s (%d cases the same, %d near, %d wrong)\n", operation->name, row->name, verdict,
-           of_row.same, of_row.near, of_row.wrong);
+static void tell(const ck_operation *operation, const ck_variant *variant, counts of_variant, counts *variants) {
+    if (!variant) return;
+    const char *verdict = of_variant.wrong ? "WRONG" : of_variant.near ? "near" : "same bits";
+    of_variant.wrong ? variants->wrong++ : of_variant.near ? variants->near++ : variants->same++;
+    printf("%-17s %-22s %-9s (%d cases the same, %d near, %d wrong)\n", operation->name, variant->name, verdict,
+           of_variant.same, of_variant.near, of_variant.wrong);
 }
 
 int main(int argc, char **argv) {
@@ -168,32 +168,32 @@ int main(int argc, char **argv) {
     if (!file) stop("cannot be read");
     ck_runtime *runtime = ck_runtime_create();
     const ck_operation *operation = NULL;
-    const ck_variant *row = NULL;
-    counts rows = {0}, of_row = {0};
+    const ck_variant *entry = NULL;
+    counts variants = {0}, of_variant = {0};
     int cases = 0;
     char name[64], variant[64];
     while (fscanf(file, "%63s %63s", name, variant) == 2) {
-        if (!row || strcmp(name, operation->name) != 0 || strcmp(variant, row->name) != 0) {
-            tell(operation, row, of_row, &rows);
-            of_row = (counts){0};
+        if (!entry || strcmp(name, operation->name) != 0 || strcmp(variant, entry->name) != 0) {
+            tell(operation, entry, of_variant, &variants);
+            of_variant = (counts){0};
             operation = NULL;
             for (int i = 0; i < cudakern_set.operation_count; i++)
                 if (strcmp(cudakern_set.operations[i]->name, name) == 0) operation = cudakern_set.operations[i];
             if (!operation) stop(name);
             ck_error error = {0};
-            row = ck_find_variant(operation, variant, &error);
-            if (!row) stop(error.message);
+            entry = ck_find_variant(operation, variant, &error);
+            if (!entry) stop(error.message);
         }
-        const int worst = try_case(runtime, file, operation, row);
-        worst == 2 ? of_row.wrong++ : worst ? of_row.near++ : of_row.same++;
+        const int worst = try_case(runtime, file, operation, entry);
+        worst == 2 ? of_variant.wrong++ : worst ? of_variant.near++ : of_variant.same++;
         cases++;
     }
     if (!feof(file)) stop("a case is cut off");
-    tell(operation, row, of_row, &rows);
+    tell(operation, entry, of_variant, &variants);
     fclose(file);
     ck_runtime_destroy(runtime);
-    const int total = rows.same + rows.near + rows.wrong;
-    printf("%d rows in %d cases and %d orders: %d with the same bits, %d near, %d wrong\n", total, cases, ORDERS,
-           rows.same, rows.near, rows.wrong);
-    return rows.wrong != 0 || total == 0;
+    const int total = variants.same + variants.near + variants.wrong;
+    printf("%d variants in %d cases and %d orders: %d with the same bits, %d near, %d wrong\n", total, cases, ORDERS,
+           variants.same, variants.near, variants.wrong);
+    return variants.wrong != 0 || total == 0;
 }

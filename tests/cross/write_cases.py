@@ -1,22 +1,22 @@
-"""Writes what every row gives on this machine's emulator, for driver.c to compare on another processor.
+"""Writes what every variant gives on this machine's emulator, for driver.c to compare on another processor.
 
 ``python tests/cross/write_cases.py FILE`` in the folder ``tests``, or with it on the path. Some shapes an operation,
-every row and type, every parameter at its ends. A case is a line of words, its parameters' values and the number of
+every variant and type, every parameter at its ends. A case is a line of words, its parameters' values and the number of
 its arrays; then for each array a line (type, number of axes, lengths) and its bytes, inputs before outputs.
 """
 
 import sys
 
 import cudakern
-from cases import as_called, inputs_for, native, outputs_for, row_types, settings
+from cases import as_called, inputs_for, native, outputs_for, settings, variant_types
 from cudakern._operations import registry
 
 SHAPES = 3  # an operation: those of the fewest elements are trivial ones
 MOST_ELEMENTS = 20_000  # a case: the other processor is emulated too
 
 
-def write(file, row, values, inputs, outputs):
-    words = [row.operation, row.name, len(values), *values, len(inputs) + len(outputs)]
+def write(file, variant, values, inputs, outputs):
+    words = [variant.operation, variant.name, len(values), *values, len(inputs) + len(outputs)]
     file.write(" ".join(map(str, words)).encode() + b"\n")
     for x in (*inputs, *outputs):
         file.write(" ".join(map(str, [x.dtype.name, x.ndim, *x.shape])).encode() + b"\n" + x.tobytes())
@@ -26,23 +26,23 @@ def main(path):
     count = 0
     with cudakern.use_backend("emulator"), open(path, "wb") as file:
         for operation, what in registry().items():
-            for _, row, dtype in row_types(operation, host=False, types=None):
-                of_row = "emulator" in row.backends
+            for _, variant, dtype in variant_types(operation, host=False, types=None):
+                on_emulator = "emulator" in variant.backends
                 shapes = list(dict.fromkeys((*what.ragged[:1], *what.ragged[-SHAPES:])))
                 runs = [(shape, {}) for shape in shapes]
-                if dtype == row.types[0]:
-                    runs += [(shapes[-1], given) for given in settings(row)]
-                for shape, given in runs if of_row else []:
+                if dtype == variant.types[0]:
+                    runs += [(shapes[-1], given) for given in settings(variant)]
+                for shape, given in runs if on_emulator else []:
                     inputs = inputs_for(operation, dtype, shape, seed=count)
                     if sum(x.size for x in inputs) > MOST_ELEMENTS:
                         continue
-                    outputs = outputs_for(row, inputs)
-                    values = row.values(as_called(row, given))
+                    outputs = outputs_for(variant, inputs)
+                    values = variant.values(as_called(variant, given))
                     try:
-                        native("emulator").execute(operation, row.name, values, inputs, outputs, 0, False, 0)
-                    except ValueError:  # a row that says which sizes it takes
+                        native("emulator").execute(operation, variant.name, values, inputs, outputs, 0, False, 0)
+                    except ValueError:  # a variant that says which sizes it takes
                         continue
-                    write(file, row, values, inputs, outputs)
+                    write(file, variant, values, inputs, outputs)
                     count += 1
     print(count, "cases")
 
