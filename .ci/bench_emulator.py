@@ -64,15 +64,15 @@ def main():
     flops = 2 * n**3
     with ck.use_backend("emulator"):
         products = {}
-        for row in ck.variants("matmul"):
-            if not row.why_not(ck.backend()) and row.name != "numpy":
-                products[row.name] = seconds(
-                    lambda name=row.name: ck.matmul(a, b, variant=name), 1 + 2 * (row.name == "tiled")
+        for variant in ck.variants("matmul"):
+            if not variant.why_not(ck.backend()) and variant.name != "numpy":
+                products[variant.name] = seconds(
+                    lambda name=variant.name: ck.matmul(a, b, variant=name), 1 + 2 * (variant.name == "tiled")
                 )
         sums = {
-            row.name: seconds(lambda name=row.name: ck.sum_of_squares(x, variant=name))
-            for row in ck.variants("sum_of_squares")
-            if not row.why_not(ck.backend()) and row.name != "numpy"
+            variant.name: seconds(lambda name=variant.name: ck.sum_of_squares(x, variant=name))
+            for variant in ck.variants("sum_of_squares")
+            if not variant.why_not(ck.backend()) and variant.name != "numpy"
         }
     loop, tiled = plain_loop(a, b), products["tiled"]
     record = {

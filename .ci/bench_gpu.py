@@ -167,8 +167,8 @@ def timed(side):
 def measure(what, n, dtype, every):
     inputs = what.make(what.square(n), np.dtype(dtype), 1)
     exact = what.reference(*widened(inputs, np.float64))
-    wanted = [row for row in ck.variants(what.name) if every is True or row.name in (every or ())]
-    names = [row.name for row in wanted if not row.on_host and dtype in row.types]
+    wanted = [entry for entry in ck.variants(what.name) if every is True or entry.name in (every or ())]
+    names = [entry.name for entry in wanted if not entry.on_host and dtype in entry.types]
     rows = []
     for library, side in ((torch, torch_side), (cupy, cupy_side)):
         for name, ns, result in timed(side(what.name, inputs)) if library else ():

@@ -71,7 +71,7 @@ def markdown(heads, rows, source):
 
 
 def measured(ladder):
-    """Steps that ran. (NumPy's row has the host's clock, and says so.)"""
+    """Steps that ran. (NumPy's variant has the host's clock, and says so.)"""
     return [step for step in ladder["steps"] if step["profile"]]
 
 
@@ -109,7 +109,7 @@ def ladder_table(name):
     heads = ["variant", "what it shows", f"kernel time{mark}", *blocks, f"{unit}{mark}", "speed-up", "largest error"]
     gap = (
         "Kernel time is between two events around the launch, behind an empty kernel; all blocks is from the first "
-        "block's start to the last one's end by the device's common timer, in rows that read it. The gap is launch "
+        "block's start to the last one's end by the device's common timer, of variants that read it. The gap is launch "
         "latency.\n\n"
     )
     cancels = (
