@@ -1,4 +1,4 @@
-// intrinsics: the functions that both rows have, numbered as the words of the parameter `function`.
+// intrinsics: the functions that both variants have, numbered as the words of the parameter `function`.
 //
 // evaluated() computes one of them `repeats` times and gives the last result, which is that of one time: x would change
 // if a result ever were `never`, a NaN, which equals nothing. The compiler cannot know that, so it does the work.

@@ -74,7 +74,7 @@ double depth(const ck_call *call) {
 
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(elements_of(call->views[0]));
-    const int64_t window = call->parameters[WINDOW_AT]; // 0 where no row is asked about
+    const int64_t window = call->parameters[WINDOW_AT]; // 0 where no variant is asked about
     work->flops = 2 * n * static_cast<double>(window > 0 ? window : 32);
     work->bytes = 2 * n * static_cast<double>(ck_dtype_size(call->types.input));
 }
