@@ -14,6 +14,7 @@ NAME is an operation (its ladder on a GPU, on the emulator if there is no other)
 copy cost beside theirs), or emulator_speed."""
 
 import hashlib
+import inspect
 import itertools
 import json
 import re
@@ -21,6 +22,7 @@ import statistics
 import sys
 from pathlib import Path
 
+import cudakern
 import records
 from cudakern import variants
 from cudakern._display import duration, figure
@@ -199,6 +201,24 @@ def calls_table():
     return markdown(["device arrays", "cudakern", "PyTorch", "CuPy"], rows, f"{source}From `{path.relative_to(ROOT)}`.")
 
 
+def with_operations(text):
+    """README with the public operations and the variants that there are today in its table of operations."""
+    rows = list(LADDERS_ROW.finditer(text))
+    listed = {*OPERATIONS, *(match[2] for match in rows)}
+    new = [what for name, what in registry().items() if name in cudakern.__all__ and name not in listed]
+    lines = "".join(
+        f"\n| `{what.name}({required(what.call)})` | {inspect.getdoc(what.call).splitlines()[0].rstrip('.')} | `` |"
+        for what in new
+    )
+    return LADDERS_ROW.sub(ladders_row, text[: rows[-1].end()] + lines + text[rows[-1].end() :])
+
+
+def required(function):
+    """The names of the arguments that a function cannot be called without."""
+    parameters = inspect.signature(function).parameters.values()
+    return ", ".join(p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD)
+
+
 def ladders_row(match):
     """A line of README's table of operations, with the variants that there are today."""
     names = [
@@ -371,7 +391,7 @@ def main():
             or f"tables: {len(names)} tables, {len(pages)} pages and the picture are what docs/results/ says"
         )
         sys.exit(f"run .ci/tables.py: {len(faults)} faults" if faults else 0)
-    README.write_text(LADDERS_ROW.sub(ladders_row, fresh))
+    README.write_text(with_operations(fresh))
     for path, page in pages.items():
         path.write_text(page)
     draw([record for record, _ in found], digest)
