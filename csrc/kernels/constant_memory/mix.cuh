@@ -1,4 +1,4 @@
-// constant_memory: the arithmetic that its rows share. Each of them reads the same numbers from another place.
+// constant_memory: the arithmetic that its variants share. Each of them reads the same numbers from another place.
 //
 // An element is mixed with one number of the table after another: d = (d ^ number) * ODD, ROUNDS times. Nothing of it
 // folds away (M's own chain of ^, |, & and | is four constants to a compiler), and the order of the numbers counts.

@@ -16,7 +16,7 @@ namespace matmul {
 
 // --- sizes
 
-// Axes are counted from the end: 1 and 2 are the matrix, the stack begins at 3. A question about a row of the table
+// Axes are counted from the end: 1 and 2 are the matrix, the stack begins at 3. A question about an entry of the table
 // may come with vectors, or with stacks that are not broadcast yet.
 inline int64_t length(const ck_view &view, int axis) {
     return axis <= view.ndim ? view.shape[view.ndim - axis] : 1;
