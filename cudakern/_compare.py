@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._dtypes import kind_of, numpy_dtype
-from ._table import told
+from ._table import type_in_words
 
 
 class Comparison(NamedTuple):
@@ -56,7 +56,7 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
         raise ValueError(f"compare: shapes differ, {first.shape} and {second.shape}")
     for x in (first, second):
         if x.dtype.kind not in "biufcO" and x.dtype.isbuiltin != 2:  # (2: another package's, as bfloat16)
-            raise TypeError(f"compare takes numbers, not {told(x.dtype)}")
+            raise TypeError(f"compare takes numbers, not {type_in_words(x.dtype)}")
     if magnitude is None:
         kept = second != 0
         first, second = first[kept], second[kept]

@@ -365,7 +365,9 @@ def _input(
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     listed = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in listed:
-        raise TypeError(f"ladder: the variants of {what.name} take {', '.join(listed)}, not {_table.told(kind)}")
+        raise TypeError(
+            f"ladder: the variants of {what.name} take {', '.join(listed)}, not {_table.type_in_words(kind)}"
+        )
     return sizes, kind
 
 

@@ -25,7 +25,7 @@ NUMPY = "numpy"  #: the variant that NumPy computes, on the host
 LARGEST, ROOT_MEAN_SQUARE = 1.1, 1.0
 
 
-def told(dtype: npt.DTypeLike) -> str:
+def type_in_words(dtype: npt.DTypeLike) -> str:
     """A type's name for an error: without the bits of strings and records, which nobody writes."""
     name = type_name(dtype)
     return name.rstrip("0123456789") if name.startswith(("str", "bytes", "void", "StringDType")) else name
@@ -130,7 +130,7 @@ class Variant:
         # (Complex numbers that an operation does not take at all have been refused before.)
         hint = f"; {mend or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
         raise TypeError(
-            f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {told(dtype)}{hint}"
+            f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {type_in_words(dtype)}{hint}"
         )
 
     def values(self, given: Mapping[str, Any]) -> tuple[int, ...]:
@@ -214,7 +214,7 @@ class Variant:
         return columns | {"parameters": [vars(p) for p in self.parameters]}
 
 
-class Variants(tuple[Variant, ...]):
+class Variants(_display.Shown, tuple[Variant, ...]):
     """The variants of an operation in the ladder's order; a variant by index or by name; shown as a table."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -242,12 +242,6 @@ class Variants(tuple[Variant, ...]):
         title = f"{self[0].operation}: {_operation(self[0].operation)['summary']}" if self else ""
         columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
         return _display.Table(title, columns, rows)
-
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
     def to_dict(self) -> list[dict[str, Any]]:
         """A dictionary a variant, for JSON."""

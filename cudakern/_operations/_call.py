@@ -15,7 +15,7 @@ from typing import Any
 from .._array import DeviceArray
 from .._observer import observer
 from .._streams import stream_handle
-from .._table import AUTO, NUMPY, told
+from .._table import AUTO, NUMPY, type_in_words
 from . import _checks
 from ._execute import named
 from ._on_device import on_device, variant_on_device
@@ -68,6 +68,6 @@ def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Named, own:
         _checks.check_numbers(rule, entry, others)
     else:
         dtype = x.dtype.newbyteorder("=")
-        _checks.check_type(rule, entry, told(dtype))
+        _checks.check_type(rule, entry, type_in_words(dtype))
         if entry is not None:
             entry.signature(dtype)

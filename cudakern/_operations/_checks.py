@@ -14,7 +14,7 @@ from .._dtypes import kind_of
 from .._exchange import is_elsewhere
 from .._layout import Shape, elements_meet
 from .._native import Native
-from .._table import AUTO, Variant, having, told, variants
+from .._table import AUTO, Variant, having, type_in_words, variants
 from ._rule import CONVERT, WEAK, Named, Rule
 
 #: What to do with elements that are no numbers, by NumPy's letter for the kind of their type.
@@ -165,11 +165,11 @@ def check_numbers(
                 mend = f"variant={AUTO!r} leaves it to NumPy"
             raise TypeError(
                 f"{rule.name}: variant {variant.name!r} takes {' or '.join(variant.types)}, "
-                f"and {name} is {told(dtype)}; {mend}"
+                f"and {name} is {type_in_words(dtype)}; {mend}"
             )
         if dtype.kind not in left:
             takes = " or ".join(rule.only) or "numbers"
-            raise TypeError(f"{rule.name} takes {takes}, and {name} is {told(dtype)}; {mend}")
+            raise TypeError(f"{rule.name} takes {takes}, and {name} is {type_in_words(dtype)}; {mend}")
 
 
 def check_real(rule: Rule, given: Named) -> None:
@@ -177,7 +177,7 @@ def check_real(rule: Rule, given: Named) -> None:
     for x in given.values():
         dtype = x._view.dtype if isinstance(x, DeviceArray) else np.asarray(x).dtype
         if kind_of(dtype) not in ("b", "i", "u", "f"):
-            raise TypeError(f"{rule.name} takes real numbers, not {told(dtype)}")
+            raise TypeError(f"{rule.name} takes real numbers, not {type_in_words(dtype)}")
 
 
 def check_type(rule: Rule, variant: Variant | None, name: str) -> None:

@@ -13,7 +13,7 @@ from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import MASK_LOST, host_array, host_operand, host_result, native
 from .._layout import MAX_DIMS, Shape
 from .._streams import stream_handle
-from .._table import AUTO, Variant, find, told, variants
+from .._table import AUTO, Variant, find, type_in_words, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
 from ._execute import Known, by_numpy, host_variant, named, remember
@@ -167,7 +167,7 @@ def _check_out_on_host(rule: Rule, out: Any, result_type: np.dtype[Any] | None, 
         _checks.check_writable(rule.name, out.flags.writeable)
         if result_type is not None:
             possible = np.can_cast(result_type, out.dtype, casting="same_kind")
-            _checks.check_cast(rule.name, possible, name_in_numpy(result_type), told(out.dtype))
+            _checks.check_cast(rule.name, possible, name_in_numpy(result_type), type_in_words(out.dtype))
     shapes = [np.shape(x) for x in given.values()]
     shape = rule.shape(*shapes, **own)
     if out is not None:
@@ -181,7 +181,7 @@ def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
     try:
         return by_numpy(rule, arrays, own)
     except TypeError as error:
-        said = " and ".join(f"{n} of {told(np.asarray(x).dtype)}" for n, x in given.items())
+        said = " and ".join(f"{n} of {type_in_words(np.asarray(x).dtype)}" for n, x in given.items())
         raise TypeError(f"{rule.name}: {said}: NumPy says: {error}") from None
 
 
@@ -195,7 +195,7 @@ def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[
         if variant is not None:
             _check_one_type(rule, variant, given)
         raise
-    _checks.check_type(rule, variant, told(dtype))
+    _checks.check_type(rule, variant, type_in_words(dtype))
     if variant is not None:
         variant.signature(dtype)
         _check_one_type(rule, variant, given)
@@ -203,7 +203,9 @@ def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[
 
 
 def _check_one_type(rule: Rule, variant: Variant, given: Named) -> None:
-    _checks.check_one_type(rule, variant, {n: told(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)})
+    _checks.check_one_type(
+        rule, variant, {n: type_in_words(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)}
+    )
 
 
 def _is_listed(rule: Rule, dtype: np.dtype[Any]) -> bool:
@@ -228,6 +230,6 @@ def _into(rule: Rule, out: Array | None, result: Any) -> Any:
         return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
     kind = np.asarray(result).dtype
     possible = np.can_cast(kind, out.dtype, casting="same_kind")
-    _checks.check_cast(rule.name, possible, name_in_numpy(kind), told(out.dtype))
+    _checks.check_cast(rule.name, possible, name_in_numpy(kind), type_in_words(out.dtype))
     np.copyto(out, result, casting="same_kind")
     return out

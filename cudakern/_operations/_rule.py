@@ -10,7 +10,7 @@ import numpy as np
 
 from .._layout import Shape, broadcast
 from .._native import Native, View
-from .._table import told
+from .._table import type_in_words
 from .._transfer import Array
 
 #: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
@@ -52,7 +52,7 @@ def floating(*given: Any, of: str, hint: str = "") -> np.dtype[Any]:
     if dtype.kind in "f":
         return dtype
     if dtype.kind not in "biu":
-        raise TypeError(f"{of} is for real numbers, not {told(dtype)}{hint if dtype.kind == 'c' else ''}")
+        raise TypeError(f"{of} is for real numbers, not {type_in_words(dtype)}{hint if dtype.kind == 'c' else ''}")
     return np.dtype(np.float64)
 
 

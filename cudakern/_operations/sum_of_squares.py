@@ -11,7 +11,7 @@ from .._dtypes import BFLOAT16, itemsize, name_in_numpy
 from .._host import native
 from .._layout import Shape
 from .._native import Native, View
-from .._table import AUTO, told
+from .._table import AUTO, type_in_words
 from .._transfer import Array
 from . import Operation
 from ._call import call
@@ -112,7 +112,7 @@ def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(np.float32) if dtype.itemsize == 2 else dtype.newbyteorder("=")
     if name_in_numpy(dtype) == BFLOAT16:
         return np.dtype(np.float32)
-    raise TypeError(f"sum_of_squares takes real numbers, not {told(dtype)}")
+    raise TypeError(f"sum_of_squares takes real numbers, not {type_in_words(dtype)}")
 
 
 def on_host(x: Array, result: np.dtype[Any]) -> Any:

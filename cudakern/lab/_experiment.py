@@ -64,7 +64,7 @@ class Column:
 
 
 @dataclass(frozen=True, repr=False)
-class Experiment:
+class Experiment(_display.Shown):
     """The result of an experiment: shown as a table, with ``plot()``, ``to_dict()`` and its rows.
 
     ``rows`` are dictionaries; a key that no column names is kept for ``to_dict()`` and for plots. A row with a true
@@ -116,12 +116,6 @@ class Experiment:
     def _cell(self, column: Column, row: dict[str, Any]) -> str:
         text, value = column.text(row.get(column.key)), row.get(column.key)
         return f"{text} {OF_THE_CPU}" if value is not None and row.get("cpu") and self._marks(column) else text
-
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
