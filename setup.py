@@ -261,14 +261,14 @@ PRINT = threading.Lock()
 
 
 def run(command: list[str], label: str, number: Callable[[], str] = str) -> list[str]:
-    """Runs a compiler and prints what it says; returns what ptxas told of each kernel's registers and memory.
+    """Runs a compiler and prints what it says; returns what ptxas says of each kernel's registers and memory.
     ``number`` says when the command has ended how far the build is."""
     start = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
     lines = done.stdout.splitlines()
-    told, words = [], []
+    usage, words = [], []
     for line in filter(str.strip, lines):
-        (told if line.startswith("ptxas info") or "bytes stack frame" in line else words).append(line)
+        (usage if line.startswith("ptxas info") or "bytes stack frame" in line else words).append(line)
     with PRINT:
         print(f"cudakern: {number()}{time.monotonic() - start:5.1f} s  {label}", flush=True)
         if words:  # warnings too
@@ -277,13 +277,13 @@ def run(command: list[str], label: str, number: Callable[[], str] = str) -> list
         raise Unavailable(
             f"{label}: {Path(command[0]).name} failed with exit status {done.returncode}\n{shlex.join(command)}"
         )
-    return [line for line in told if "Compile time" not in line and "bytes gmem" not in line]
+    return [line for line in usage if "Compile time" not in line and "bytes gmem" not in line]
 
 
 def up_to_date(output: Path, inputs: list[Path]) -> bool:
     try:
-        made = output.stat().st_mtime_ns
-        return all(path.stat().st_mtime_ns < made for path in inputs)
+        written = output.stat().st_mtime_ns
+        return all(path.stat().st_mtime_ns < written for path in inputs)
     except OSError:
         return False
 
@@ -294,9 +294,9 @@ def make(output: Path, command: list[str], label: str, number: Callable[[], str]
     part = output.with_name(f"{output.name}.{os.getpid()}.part")
     started = time.time_ns()
     try:
-        told = run([str(part) if word == "OUTPUT" else word for word in command], label, number)
-        if told:
-            output.with_suffix(".ptxas").write_text("\n".join(told) + "\n")
+        usage = run([str(part) if word == "OUTPUT" else word for word in command], label, number)
+        if usage:
+            output.with_suffix(".ptxas").write_text("\n".join(usage) + "\n")
         os.utime(part, ns=(started, started))  # an edit while the compiler ran counts as newer
         part.replace(output)
     finally:
@@ -437,9 +437,11 @@ def side_part(build: Build, folder: Path) -> Part:
         link(module, of_the_module, objects_of(of_module), tail, f"{build.name}: {module.name}")
         of_the_set = [*shared, "-Wl,-rpath,$ORIGIN:$ORIGIN/.."]
         link(kernel_set, of_the_set, objects_of(of_set), [str(module), *tail], f"{build.name}: {kernel_set.name}")
-        told = [path.read_text() for unit in of_set + of_module if (path := unit.object.with_suffix(".ptxas")).exists()]
-        if told:
-            (folder / "lib" / KERNELS).write_text("".join(told))
+        usage = [
+            path.read_text() for unit in of_set + of_module if (path := unit.object.with_suffix(".ptxas")).exists()
+        ]
+        if usage:
+            (folder / "lib" / KERNELS).write_text("".join(usage))
         return [module, kernel_set]
 
     return Part([*of_set, *of_module], link_side)

@@ -106,8 +106,8 @@ def calls(op, n):
         row |= {"issue_us": statistics.median(issue[who]), "done_us": statistics.median(done[who])}
         row["value_us"] = statistics.median(value[who]) if value[who] else None
         rows.append(row)
-        told = f", value {row['value_us']:.1f} us" if row["value_us"] else ""
-        print(f"{op} {n} {who:22} issue {row['issue_us']:.2f} us, done {row['done_us']:.2f} us{told}", flush=True)
+        value = f", value {row['value_us']:.1f} us" if row["value_us"] else ""
+        print(f"{op} {n} {who:22} issue {row['issue_us']:.2f} us, done {row['done_us']:.2f} us{value}", flush=True)
     return rows
 
 
@@ -192,8 +192,8 @@ def copies():
             row = {"bytes": nbytes, "direction": direction, "memory": memory}
             row |= {who: nbytes / timed(work) / 1e9 for who, work in works.items()}
             rows.append(row)
-            told = ", ".join(f"{who} {row[who]:.1f}" for who in works)
-            print(f"{nbytes >> 20} MiB {direction}, {memory}: {told} GB/s", flush=True)
+            figures = ", ".join(f"{who} {row[who]:.1f}" for who in works)
+            print(f"{nbytes >> 20} MiB {direction}, {memory}: {figures} GB/s", flush=True)
     return rows
 
 
@@ -217,9 +217,9 @@ def promises(record):
     copied = [row for row in record["copies"] if row["bytes"] == largest]
     kept = {
         f"{op} of {n}: a call costs less than theirs": all(
-            who.startswith("cudakern") or found["cudakern"] < other for who, other in found.items()
+            who.startswith("cudakern") or times["cudakern"] < other for who, other in times.items()
         )
-        for (op, n), found in cases.items()
+        for (op, n), times in cases.items()
     }
     for row in copied:
         others = [row[who] for who in ("torch", "cupy") if who in row and (who == "cupy" or "page" in row["memory"])]

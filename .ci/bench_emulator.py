@@ -51,9 +51,9 @@ def plain_loop(a, b):
         product = ctypes.CDLL(str(library)).product
     c = np.empty_like(a)
     pointers = [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
-    taken = seconds(lambda: product(*pointers, len(a)))
+    elapsed = seconds(lambda: product(*pointers, len(a)))
     assert np.allclose(c, a @ b, rtol=1e-4)
-    return taken
+    return elapsed
 
 
 def main():
@@ -91,15 +91,15 @@ def main():
     }
     print(f"matmul, n = {n}, float32, {cores} cores (emulated unless it says C)")
     print(f"  plain C, one thread, -O2  {loop:8.3f} s")
-    for name, taken in products.items():
-        print(f"  {name:24}  {taken:8.3f} s  {taken / loop:6.2f} x plain C")
+    for name, elapsed in products.items():
+        print(f"  {name:24}  {elapsed:8.3f} s  {elapsed / loop:6.2f} x plain C")
     print(
         f"  tiled: {record['tiled_mflop_per_s']:.0f} MFLOP/s, {record['over_numba_simulator']:,.0f} times Numba's "
         f"simulator ({NUMBA_MFLOPS} MFLOP/s)"
     )
     print("sum of squares, 2^20 ints (emulated)")
-    for name, taken in sums.items():
-        print(f"  {name:24}  {taken:8.3f} s")
+    for name, elapsed in sums.items():
+        print(f"  {name:24}  {elapsed:8.3f} s")
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(json.dumps(record, indent=1) + "\n")
 

@@ -104,9 +104,9 @@ def torch_side(op, inputs):
     written = torch.empty(FLUSH, dtype=torch.uint8, device="cuda")
 
     def event():
-        made = torch.cuda.Event(enable_timing=True)
-        made.record()
-        return made
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
 
     def between(begin, end):
         end.synchronize()
@@ -120,9 +120,9 @@ def cupy_side(op, inputs):
     written = cupy.empty(FLUSH, "uint8")
 
     def event():
-        made = cupy.cuda.Event()
-        made.record()
-        return made
+        event = cupy.cuda.Event()
+        event.record()
+        return event
 
     def between(begin, end):
         end.synchronize()
@@ -139,9 +139,9 @@ def our_side(what, variants, inputs):
         return lambda: what.call(*there, variant=name)
 
     def event():
-        made = ck.Event()
-        made.record()
-        return made
+        event = ck.Event()
+        event.record()
+        return event
 
     def between(begin, end):
         end.synchronize()
@@ -183,8 +183,8 @@ def measure(what, n, dtype, every):
         rows.append({"who": name, "variant": variant, "kernel_ns": ns, "error": error, "ratio": ratio})
     for row in rows:
         ratio = f"  {row['ratio']:.2f}x the best of the others" if row.get("ratio") else ""
-        said = f"{row['kernel_ns'] / 1e3:12.1f} us  error {row['error']:.1e}{ratio}"
-        print(f"{what.name} {n} {dtype:8} {row['who']:32} {said}", flush=True)
+        line = f"{row['kernel_ns'] / 1e3:12.1f} us  error {row['error']:.1e}{ratio}"
+        print(f"{what.name} {n} {dtype:8} {row['who']:32} {line}", flush=True)
     return [{"op": what.name, "n": n, "dtype": dtype, **row} for row in rows]
 
 

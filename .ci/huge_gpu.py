@@ -41,8 +41,8 @@ def total():
     tail = np.random.default_rng().integers(-128, 128, 100_000).astype(np.int8)
     x[-tail.size :] = tail
     x[: tail.size] = tail
-    found, exact = int(ck.sum_of_squares(x)), 2 * int((tail.astype(np.int64) ** 2).sum())
-    return {"what": "sum_of_squares int8", "elements": x.size, "error": abs(found - exact), "ok": found == exact}
+    result, exact = int(ck.sum_of_squares(x)), 2 * int((tail.astype(np.int64) ** 2).sum())
+    return {"what": "sum_of_squares int8", "elements": x.size, "error": abs(result - exact), "ok": result == exact}
 
 
 def strided():

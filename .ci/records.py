@@ -29,16 +29,16 @@ def sources(op):
 
 
 def included(new):
-    found = set()
+    files = set()
     while new:
         path = new.pop()
-        if path in found:
+        if path in files:
             continue
-        found.add(path)
+        files.add(path)
         if path.parent.name == "kernels" or KERNELS in path.parents:
             wanted = re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)
             new += [there for there in ((path.parent / name).resolve() for name in wanted) if there.is_file()]
-    return sorted(found)
+    return sorted(files)
 
 
 def digest(op, ours=True):
@@ -47,7 +47,7 @@ def digest(op, ours=True):
     timing = [RUNTIME / "timing.c", *included([RUNTIME / "kernels/head_start.cu"])] if ours else []
     whole = hashlib.sha256()
     for path in sorted({*sources(op), *timing}):
-        code = COMMENTS.sub(lambda found: found[1] or " ", path.read_text())
+        code = COMMENTS.sub(lambda match: match[1] or " ", path.read_text())
         code = re.sub(r"\binline\b", " ", code)  # of linkage, and of no kernel's code
         whole.update(f"{path.relative_to(ROOT)}\0{''.join(code.split())}\0".encode())
     return whole.hexdigest()
@@ -62,5 +62,5 @@ def of_experiments():
     """The operations whose kernels the experiments of cudakern.lab run: those that its modules import."""
     imported = re.compile(r"^from \.\._operations[.\w]* import ([^\n(]+|\([^)]+)", re.M)
     lines = {line for path in (ROOT / "cudakern/lab").glob("*.py") for line in imported.findall(path.read_text())}
-    found = {name for line in lines for name in re.findall(r"\w+", line)}
-    return sorted(name for name in found if (KERNELS / name).is_dir())
+    names = {name for line in lines for name in re.findall(r"\w+", line)}
+    return sorted(name for name in names if (KERNELS / name).is_dir())

@@ -108,10 +108,10 @@ def proved(item):
     if all(mark.args for mark in marks):
         return calls
     params = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    made = [f"{v.operation}:{v.name}" for v in params if isinstance(v, Variant)]
-    if not made:  # (an operation alone: "auto" computes)
-        made = [f"{v}:auto" for v in params if isinstance(v, str) and v in registry()]
-    return calls | {name: True for call in made for name in (call, call.partition(":")[0])}
+    names = [f"{v.operation}:{v.name}" for v in params if isinstance(v, Variant)]
+    if not names:  # (an operation alone: "auto" computes)
+        names = [f"{v}:auto" for v in params if isinstance(v, str) and v in registry()]
+    return calls | {name: True for call in names for name in (call, call.partition(":")[0])}
 
 
 # --- notebooks -------------------------------------------------------------------------------------------------------
@@ -176,11 +176,11 @@ def page():
     for section in sections:
         text += [f"## {section['title']}", "", "| row | call | tests | notebook | from |", "|---|---|---|---|---|"]
         for row in section["rows"]:
-            calls, found = [], set()
+            calls, tests = [], set()
             for name in row["calls"]:
                 key = ":".join(name.split(":")[:2])
                 wanted.add(key)
-                found |= proofs.get(key, set())
+                tests |= proofs.get(key, set())
                 if key not in proofs:
                     faults.append(f"{row['row']!r}: {name} has no test with the mark proves")
                 try:
@@ -197,8 +197,8 @@ def page():
                 if not {"emulator", "host"} & set(cudakern.variants(call.operation)[call.variant].backends)
             ]
             links = ", ".join(f"[{stem[:2]}](../notebooks/{stem}.ipynb)" for stem in books)
-            shown = ", ".join(call.shown() for call in calls)
-            text.append(f"| {row['row']} | {shown} | {in_words(found)} | {links} | {origins(row, calls)} |")
+            cells = ", ".join(call.shown() for call in calls)
+            text.append(f"| {row['row']} | {cells} | {in_words(tests)} | {links} | {origins(row, calls)} |")
         text.append("")
     marked = {call for call, tests in proofs.items() if not all(from_table for *_, from_table in tests)}
     faults += [f"a test proves {call!r}, which is no call of docs/rows.toml" for call in sorted(marked - wanted)]

@@ -31,6 +31,8 @@ from cudakern.lab._by_name import experiments as lab_experiments
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
+#: The commit of the record that ON_AN_H200 in the modules of cudakern/lab was written from, by hand.
+LAB_TEXTS_FROM = "90056f8"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
@@ -54,10 +56,10 @@ def records_of(op):
 def find(name):
     """The ladder's file: of the chip that the name gives, else the newest chip's, the emulator's last."""
     exact = RESULTS / f"ladder_{name}.json"
-    found = [exact] if exact.exists() else records_of(name)
-    if not found:
+    files = [exact] if exact.exists() else records_of(name)
+    if not files:
         sys.exit(f"tables: README asks for {name}, and docs/results/ has no ladder_{name}*.json")
-    return json.loads(found[0].read_text()), found[0]
+    return json.loads(files[0].read_text()), files[0]
 
 
 def error(value):
@@ -135,9 +137,9 @@ def bench_table():
         if "kernel_ns" in row:
             groups.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
     rows = []
-    for (op, dtype, n), found in groups.items():
-        ours = [row for row in found if row["who"].startswith("cudakern: ")]
-        theirs = [row for row in found if not row["who"].startswith("cudakern")]
+    for (op, dtype, n), timed in groups.items():
+        ours = [row for row in timed if row["who"].startswith("cudakern: ")]
+        theirs = [row for row in timed if not row["who"].startswith("cudakern")]
         if not ours or not theirs:
             continue
         best, other = (min(side, key=lambda row: row["kernel_ns"]) for side in (ours, theirs))
@@ -186,11 +188,11 @@ def calls_table():
     record = json.loads(path.read_text())
     rows = []
     for op, n in dict.fromkeys((row["op"], row["n"]) for row in record["calls"]):
-        found = {row["who"]: row for row in record["calls"] if (row["op"], row["n"]) == (op, n)}
+        by_who = {row["who"]: row for row in record["calls"] if (row["op"], row["n"]) == (op, n)}
         side = f"{n} x {n}" if op == "matmul" else f"{n:,}"
         for what, key in (("the call", "issue_us"), ("call and kernel", "done_us"), ("call and value", "value_us")):
-            if found["cudakern"][key] is not None:
-                figures = [f"{found[who][key]:.1f}" if who in found else "-" for who in ("cudakern", "torch", "cupy")]
+            if by_who["cudakern"][key] is not None:
+                figures = [f"{by_who[who][key]:.1f}" if who in by_who else "-" for who in ("cudakern", "torch", "cupy")]
                 rows.append([f"`{op}`, {side} float32: {what}, us", *figures])
     for row in record["copies"]:
         if row["bytes"] == max(copied["bytes"] for copied in record["copies"]):
@@ -269,7 +271,7 @@ def experiments():
         f"Every experiment of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
         f"{record['nvcc']}), with the documents' claim beside it ([sources](sources.md) has the letters). All figures "
         f"are in [{path.name}](results/{path.name}). Written by `.ci/tables.py` from the texts of the experiments' "
-        f"modules; do not edit it.{notice(path)}",
+        f"modules, which describe the run of commit {LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
     ]
     for name, experiment in lab_experiments().items():
         module = sys.modules[experiment.__module__]
@@ -355,11 +357,17 @@ def outdated():
     """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
     several = {BENCH: "gpu bench", "gpu_lab.json": "gpu lab"}  # of several operations, and their steps
     paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in several)]
-    return [
+    old = [
         f"{path.name}: {why}; again: .ci/{several.get(path.name, 'gpu ladders' if is_gpus(path) else 'deep ladders')}"
         for path in sorted(paths)
         if path.exists() and (why := changes(path))
     ]
+    if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != LAB_TEXTS_FROM:
+        old.append(
+            f"gpu_lab.json is of {commit}, and ON_AN_H200 in cudakern/lab describes {LAB_TEXTS_FROM}: "
+            "compare them, mend them, and set LAB_TEXTS_FROM"
+        )
+    return old
 
 
 def main():
@@ -369,9 +377,9 @@ def main():
     if not names:
         sys.exit("tables: README.md has no <!-- table:NAME --> ... <!-- /table -->")
     fresh = MARKED.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", text)
-    found = [find(op) for op in OPERATIONS]
+    steps = [find(op) for op in OPERATIONS]
     digest = "drawn from " + " ".join(
-        f"{path.name}:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" for _, path in found
+        f"{path.name}:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" for _, path in steps
     )
     faults = (
         [] if without_notices(fresh) == without_notices(text) else ["README.md's tables are not those of docs/results/"]
@@ -394,7 +402,7 @@ def main():
     README.write_text(with_operations(fresh))
     for path, page in pages.items():
         path.write_text(page)
-    draw([record for record, _ in found], digest)
+    draw([record for record, _ in steps], digest)
     print("\n".join([f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}", *(old := outdated())]))
     if old and sys.argv[1:] == ["--release"]:
         sys.exit(f"tables: {len(old)} records are older than their kernels")

@@ -207,20 +207,11 @@ int convert(const ck_view *to, const ck_view *from, const movement &movement, co
         return ck_fail(error, CK_NOT_SUPPORTED,
                        "%s to %s with swapped bytes: copy to this machine's byte order first",
                        ck_dtype_name(from->dtype), ck_dtype_name(to->dtype));
-    switch (from->dtype) {
-    case CK_INT8:
-    case CK_INT16:
-    case CK_INT32:
-    case CK_INT64: return convert_from<int64_t>(to, from, movement, context, error);
-    case CK_BOOL:
-    case CK_UINT8:
-    case CK_UINT16:
-    case CK_UINT32:
-    case CK_UINT64: return convert_from<uint64_t>(to, from, movement, context, error);
-    case CK_COMPLEX64:
-    case CK_COMPLEX128: return convert_from<complex<double>>(to, from, movement, context, error);
-    default: return convert_from<double>(to, from, movement, context, error);
-    }
+#define CASE(code, element)                                                                                          \
+    case CK_##code: return convert_from<widest<element>>(to, from, movement, context, error);
+    switch (from->dtype) { CK_ELEMENTS(CASE) }
+#undef CASE
+    return no_kernel_for(from->dtype, error);
 }
 
 // --- one value

@@ -13,8 +13,7 @@
 
 #include <string.h>
 
-#include "../../kernels/numbers.cuh"
-#include "../../kernels/call.h"
+#include "../../kernels/types.cuh"
 
 namespace strided {
 
@@ -125,23 +124,10 @@ template <typename T> constexpr auto widest_of() {
 template <typename T> using widest = decltype(widest_of<T>());
 
 template <typename Visit> __device__ __forceinline__ void with_type(int dtype, Visit visit) {
-    switch (dtype) {
-    case CK_BOOL: return visit(bool8{});
-    case CK_INT8: return visit(int8_t{});
-    case CK_UINT8: return visit(uint8_t{});
-    case CK_INT16: return visit(int16_t{});
-    case CK_UINT16: return visit(uint16_t{});
-    case CK_INT32: return visit(int32_t{});
-    case CK_UINT32: return visit(uint32_t{});
-    case CK_INT64: return visit(int64_t{});
-    case CK_UINT64: return visit(uint64_t{});
-    case CK_FLOAT16: return visit(__half{});
-    case CK_BFLOAT16: return visit(__nv_bfloat16{});
-    case CK_FLOAT32: return visit(float{});
-    case CK_FLOAT64: return visit(double{});
-    case CK_COMPLEX64: return visit(complex<float>{});
-    case CK_COMPLEX128: return visit(complex<double>{});
-    }
+#define CASE(code, element)                                                                                          \
+    case CK_##code: return visit(element{});
+    switch (dtype) { CK_ELEMENTS(CASE) }
+#undef CASE
 }
 
 template <typename T, bool ALIGNED> __device__ __forceinline__ T read(const char *address) {
