@@ -133,12 +133,14 @@ def test_words_of_numpys_variants_are_of_operations():
 def test_traits_of_the_documents_steps():
     """The documents' sums read the clock; their products compensate from the second step on, the slides' do not."""
     sums = {variant.name for variant in cudakern.variants("sum_of_squares") if variant.reads_clock}
-    assert sums == {
+    assert sums >= {
         *("single_thread", "chunked", "chunked_global", "coalesced", "multi_block", "shared_serial"),
         *("tree_interleaved", "tree_sequential", "tree_unrolled"),
     }
+    assert not sums & {"warp_shuffle", "vectorized", "cooperative", "atomic"}
     products = {variant.name for variant in cudakern.variants("matmul") if variant.compensated}
-    assert products == {"kahan", "shared_row", "pitched", "tiled", "tiled_padded"}
+    assert products >= {"kahan", "shared_row", "pitched", "tiled", "tiled_padded"}
+    assert not products & {"naive", "tiled_plain"}
     assert not cudakern.variants("sum_of_squares")["atomic"].deterministic_for("float32")
     assert cudakern.variants("sum_of_squares")["atomic"].deterministic_for("int32")
 
