@@ -1,7 +1,8 @@
-"""README's tables and picture, written from docs/results/: no figure without its file.
+"""The tables, pages and picture of the documentation, written from docs/results/: no figure without its file.
 
-    tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in README.md, draws
-                        docs/ladder.svg and writes docs/ladders.md, docs/experiments.md and docs/overhead.md
+    tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in docs/*.md, draws
+                        docs/ladder.svg, writes docs/ladders.md, docs/experiments.md and docs/overhead.md, and
+                        cudakern/recorded.json, which the package shows where there is no GPU
     tables.py --check   changes nothing; fails if one of them is not what the results say, and warns of results that
                         were measured on other kernels than those in csrc/kernels
     tables.py --release as without; then fails if there are such results
@@ -30,7 +31,9 @@ from cudakern._operations import registry
 from cudakern.lab._by_name import experiments as lab_experiments
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, README, PICTURE = ROOT / "docs/results", ROOT / "README.md", ROOT / "docs/ladder.svg"
+RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
+OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
+KERNELS = "gpu_kernels.json"
 #: The commit of the record that ON_AN_H200 in the modules of cudakern/lab was written from, by hand.
 LAB_TEXTS_FROM = "90056f8"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
@@ -39,7 +42,7 @@ RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 BENCH = "gpu_bench.json"
 NOTICE = " *Measured at commit {}; the kernels have changed since.*"
-LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # of the other operations
+LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # of a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
 
 
@@ -58,7 +61,7 @@ def find(name):
     exact = RESULTS / f"ladder_{name}.json"
     files = [exact] if exact.exists() else records_of(name)
     if not files:
-        sys.exit(f"tables: README asks for {name}, and docs/results/ has no ladder_{name}*.json")
+        sys.exit(f"tables: a page asks for {name}, and docs/results/ has no ladder_{name}*.json")
     return json.loads(files[0].read_text()), files[0]
 
 
@@ -103,7 +106,6 @@ def ladder_table(name):
                 error(step["error"]["max"] if step["error"] else None),
             ]
         )
-    shapes = " by ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
     where = (
         f"the emulator on {record.get('cores')} cores, whose times say nothing about a GPU"
         if emulated
@@ -124,7 +126,7 @@ def ladder_table(name):
     return markdown(
         heads,
         rows,
-        f"{cancels}{gap if clocked and not emulated else ''}{shapes} {ladder['dtype']}; {where}; "
+        f"{cancels}{gap if clocked and not emulated else ''}{size(ladder)} {ladder['dtype']}; {where}; "
         f"{record['date'][:10]}, commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.{notice(path)}",
     )
 
@@ -204,9 +206,9 @@ def calls_table():
 
 
 def with_operations(text):
-    """README with the public operations and the variants that there are today in its table of operations."""
+    """The page with today's public operations and variants in its tables of operations."""
     rows = list(LADDERS_ROW.finditer(text))
-    listed = {*OPERATIONS, *(match[2] for match in rows)}
+    listed = {match[2] for match in rows}
     new = [what for name, what in registry().items() if name in cudakern.__all__ and name not in listed]
     lines = "".join(
         f"\n| `{what.name}({required(what.call)})` | {inspect.getdoc(what.call).splitlines()[0].rstrip('.')} | `` |"
@@ -222,7 +224,7 @@ def required(function):
 
 
 def ladders_row(match):
-    """A line of README's table of operations, with the variants that there are today."""
+    """A line of a table of operations, with the variants that there are today."""
     names = [
         f"`{v.name}`" + ("" if "emulator" in v.backends else " (on a GPU)") for v in variants(match[2]) if not v.on_host
     ]
@@ -232,6 +234,15 @@ def ladders_row(match):
 def table(name):
     special = {"bench": bench_table, "calls": calls_table, "emulator_speed": emulator_table}
     return special[name]() if name in special else ladder_table(name)
+
+
+def limit_rate(ladder):
+    """(what bounds a ladder's operation on its chip, that as a rate); None where no step knows it."""
+    unit = RATES[ladder["operation"]]
+    for step in measured(ladder):
+        if step["profile"]["share"]:
+            return step["profile"]["limit"], rate(step, unit) / step["profile"]["share"]
+    return None
 
 
 def draw(records, digest):
@@ -249,16 +260,62 @@ def draw(records, digest):
     ]
     tallest = max(len(steps) for _, steps in sides)
     colors = dict(zip(OPERATIONS, itertools.cycle(COLORS), strict=False))
-    drawing, axes = pyplot.subplots(1, len(sides), figsize=(11, 1 + 0.33 * tallest), layout="constrained")
+    drawing, axes = pyplot.subplots(1, len(sides), figsize=(11, 1.3 + 0.33 * tallest), layout="constrained")
     for here, (record, steps) in zip(axes, sides, strict=True):
         op = record["ladder"]["operation"]
         rates = [rate(step, OPERATIONS[op]) for step in steps]
         bars(here, [step["variant"] for step in steps], rates, [figure(value) for value in rates], colors[op])
+        what, most = limit_rate(record["ladder"])
+        here.axvline(most, color="#c03030", linewidth=1.2, linestyle="--")
+        here.set_xlim(right=most * (5 if here.get_xscale() == "log" else 1.15))
+        here.set_xlabel(f"the dashed line is the chip's limit: {what}", fontsize=9, color="#c03030")
         here.invert_yaxis()
-        mark = ", emulated: not a GPU's speed" if record["ladder"]["backend"]["emulated"] else ""
-        here.set_title(f"{op}, {OPERATIONS[op]}{mark}\n{record['chip']}", fontsize=10)
+        here.set_title(f"{op}, {OPERATIONS[op]}, {size(record['ladder'])}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})
     pyplot.close(drawing)
+
+
+def size(ladder):
+    """The input's size in words."""
+    return " by ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
+
+
+def recorded():
+    """cudakern/recorded.json: a GPU's ladders, and its compiler's figures of the kernels, as the package shows them
+    where there is neither."""
+    ladders = {}
+    for op in RATES:
+        path = next((path for path in records_of(op) if is_gpus(path)), None)
+        if path is None or op not in cudakern.__all__:
+            continue
+        record = json.loads(path.read_text())
+        ladder = record["ladder"]
+        limit = limit_rate(ladder)
+        ladders[op] = {
+            **{name: ladder[name] for name in ("shapes", "dtype")},
+            **{name: record[name] for name in ("chip", "commit")},
+            "date": record["date"][:10],
+            "limit": {"what": limit[0], "rate": float(f"{limit[1]:.6g}")} if limit else None,
+            "steps": {
+                step["variant"]: {
+                    "kernel_ns": step["profile"]["kernel_ns"],
+                    "rate": float(f"{rate(step, RATES[op]):.6g}"),
+                    "speedup": step["speedup"] and float(f"{step['speedup']:.6g}"),
+                }
+                for step in measured(ladder)
+            },
+        }
+    kernels = json.loads((RESULTS / KERNELS).read_text())
+    data = {"ladders": ladders, "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")}}
+    parts = [f"{json.dumps(part)}: {{\n{lines(entries)}\n}}" for part, entries in data.items()]
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def lines(entries):
+    return ",\n".join(
+        f"{json.dumps(key)}: {{\n{lines(value)}\n}}" if key == "rows" else f"{json.dumps(key)}: {json.dumps(value)}"
+        for key, value in entries.items()
+    )
 
 
 def experiments():
@@ -281,17 +338,17 @@ def experiments():
 
 
 def ladders():
-    """docs/ladders.md: the ladders on a GPU that README does not show."""
-    shown = [op for op in RATES if op not in OPERATIONS and any(is_gpus(path) for path in records_of(op))]
+    """docs/ladders.md: the ladders on a GPU."""
+    there = [op for op in RATES if any(is_gpus(path) for path in records_of(op))]
     lines = [
-        "# The ladders of the other operations",
+        "# The ladders",
         "",
-        "What `cudakern ladder OP` gives on a GPU. Those of `sum_of_squares` and `matmul` are in "
-        "[README](../README.md). Written by `.ci/tables.py` from [results/](results/README.md); do not edit it.",
+        "What `cudakern ladder OP` shows on a GPU. Written by `.ci/tables.py` from [results/](results/README.md); do "
+        "not edit it.",
     ]
-    for op in shown:
+    for op in sorted(there, key=lambda op: op not in OPERATIONS):
         lines += ["", f"## {op}", "", ladder_table(op).rstrip()]
-    return "\n".join(lines) + "\n" if shown else None
+    return "\n".join(lines) + "\n"
 
 
 def overhead():
@@ -372,38 +429,31 @@ def outdated():
 
 def main():
     check = sys.argv[1:] == ["--check"]
-    text = README.read_text()
-    names = [match[2] for match in MARKED.finditer(text)]
-    if not names:
-        sys.exit("tables: README.md has no <!-- table:NAME --> ... <!-- /table -->")
-    fresh = MARKED.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", text)
     steps = [find(op) for op in OPERATIONS]
     digest = "drawn from " + " ".join(
         f"{path.name}:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" for _, path in steps
     )
-    faults = (
-        [] if without_notices(fresh) == without_notices(text) else ["README.md's tables are not those of docs/results/"]
-    )
+    pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
+    marked = [path for path in (ROOT / "docs").glob("*.md") if MARKED.search(path.read_text()) and path not in pages]
+    for path in marked:
+        pages[path] = MARKED.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", path.read_text())
+    faults = [
+        f"{path.relative_to(ROOT)} is not what docs/results/ says"
+        for path, page in pages.items()
+        if not path.exists() or without_notices(path.read_text()) != without_notices(page)
+    ]
     if not PICTURE.exists() or digest not in PICTURE.read_text():
         faults.append("docs/ladder.svg was not drawn from docs/results/")
-    written = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead()}
-    pages = {path: page for path, page in written.items() if page is not None}
-    for path, page in pages.items():
-        if not path.exists() or without_notices(path.read_text()) != without_notices(page):
-            faults.append(f"docs/{path.name} is not what docs/results/ says")
     if check:
         for one in outdated():
             print(f"warning: {one}")
-        print(
-            "\n".join(faults)
-            or f"tables: {len(names)} tables, {len(pages)} pages and the picture are what docs/results/ says"
-        )
+        print("\n".join(faults) or f"tables: {len(pages)} files and the picture are what docs/results/ says")
         sys.exit(f"run .ci/tables.py: {len(faults)} faults" if faults else 0)
-    README.write_text(with_operations(fresh))
     for path, page in pages.items():
         path.write_text(page)
+    OPERATIONS_PAGE.write_text(with_operations(OPERATIONS_PAGE.read_text()))
     draw([record for record, _ in steps], digest)
-    print("\n".join([f"tables: {', '.join(names)}; {PICTURE.relative_to(ROOT)}", *(old := outdated())]))
+    print("\n".join([f"tables: {len(pages)} files; {PICTURE.relative_to(ROOT)}", *(old := outdated())]))
     if old and sys.argv[1:] == ["--release"]:
         sys.exit(f"tables: {len(old)} records are older than their kernels")
 
