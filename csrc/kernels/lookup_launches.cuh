@@ -83,8 +83,9 @@ const ck_variant variants[] = {
     VARIANT(global_memory, FIRST, AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
             LOOKUP_PARAMETERS, depth_software, KERNELS("global_memory"), SUMMARY, LESSON, "M, T6"),
     VARIANT(texture, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            LOOKUP_PARAMETERS, depth_texture, KERNELS("texture"), "The hardware's filter and edges",
-            "One read a value, near in both axes; 8 bits of weight", TEXTURE_ORIGIN),
+            LOOKUP_PARAMETERS, depth_texture, KERNELS("texture"),
+            "The texture unit interpolates and handles the edges",
+            "One read per value, cached for neighbors along both axes; weights have 8 bits", TEXTURE_ORIGIN),
 };
 
 } // namespace

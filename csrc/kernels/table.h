@@ -2,8 +2,8 @@
 //
 //     VARIANT(tiled, AFTER(pitched), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), COMPENSATED, CK_DETERMINISTIC,
 //             PARAMETERS(CHOICE(tile, "elements a side", 16, 8, 32)), depth_compensated, KERNELS("tiled"),
-//             "Tiles of A and B shared by a block",   // summary: what a listing shows
-//             "Fetch once, use TILE times",           // lesson: what a student keeps
+//             "Each block shares tiles of A and B",   // summary: what a listing shows
+//             "Fetch each value once and use it TILE times", // lesson: what a student should remember
 //             "T5, step 5"),                          // where it comes from
 //
 // and finds its functions by name: plan_tiled, run_tiled. Its source is CK_FOLDER "tiled.cuh"; a table defines

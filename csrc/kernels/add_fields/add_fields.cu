@@ -57,17 +57,17 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(array_of_structs, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL, exact,
-            KERNELS("array_of_structs"), "Structs side by side, field by field",
-            "Lanes that are 16 bytes apart touch four times the sectors", "M"),
+            KERNELS("array_of_structs"), "Array of structs, one access per field",
+            "Lanes 16 bytes apart touch four times as many sectors", "M"),
     VARIANT(aligned_structs, AFTER(array_of_structs), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL,
-            exact, KERNELS("aligned_structs"), "Structs side by side, each moved at once",
-            "A struct of 16 bytes is one access", "M, T6"),
+            exact, KERNELS("aligned_structs"), "Array of 16-byte aligned structs, one access per struct",
+            "An aligned struct of 16 bytes is loaded by one instruction", "M, T6"),
     VARIANT(struct_of_arrays, AFTER(aligned_structs), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS_OF_ALL,
-            exact, KERNELS("struct_of_arrays"), "An array a field, as the arrays lie",
-            "Neighbouring threads read neighbouring words", "M"),
+            exact, KERNELS("struct_of_arrays"), "Struct of arrays: one array per field",
+            "Neighboring threads should read neighboring words", "M"),
 };
 
 } // namespace
 } // namespace add_fields
 
-CK_OPERATION(add_fields, "Structs of four fields, added in place", 2, 1)
+CK_OPERATION(add_fields, "Add to each of the four fields of an array of structs", 2, 1)

@@ -50,14 +50,14 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(strided, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC | CK_READS_CLOCK,
-            PARAMETERS(STRIDE(0)), roundings<1>, KERNELS("strided"), "Lanes read words that are stride apart",
-            "Lanes that want different words of one bank wait for each other", "T6, P11"),
+            PARAMETERS(STRIDE(0)), roundings<1>, KERNELS("strided"), "Lane i reads word i * stride",
+            "Lanes that read different words of the same bank are served one after another", "T6, P11"),
     VARIANT(padded, AFTER(strided), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC | CK_READS_CLOCK,
-            PARAMETERS(STRIDE(1)), roundings<1>, KERNELS("padded"), "An unused word after every stride words",
-            "An odd distance leads 32 lanes to 32 banks", "T6, P11"),
+            PARAMETERS(STRIDE(1)), roundings<1>, KERNELS("padded"), "One word of padding after every stride words",
+            "An odd distance between lanes spreads 32 lanes over 32 banks", "T6, P11"),
 };
 
 } // namespace
 } // namespace bank_conflicts
 
-CK_OPERATION(bank_conflicts, "Lanes read words that are some words apart in shared memory, again and again", 1, 1)
+CK_OPERATION(bank_conflicts, "Repeated reads of shared memory with a stride between lanes", 1, 1)

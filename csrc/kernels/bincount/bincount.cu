@@ -59,18 +59,20 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(global_atomics, FIRST, AT_LEAST(60), NUMBER_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), exact,
-            KERNELS("global_atomics"), "Each element adds 1 to its bin in global memory",
-            "An atomic operation makes threads take turns; the order does not matter to integers", "P11, atomics"),
+            KERNELS("global_atomics"), "One atomic addition in global memory per element",
+            "Atomic additions to one address are serialized; for integers the order does not change the sum",
+            "P11, atomics"),
     VARIANT(shared_atomics, AFTER(global_atomics), AT_LEAST(60), NUMBER_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(ANY_THREADS), exact, KERNELS("shared_atomics"),
-            "Each block counts in shared memory, then adds", "Count apart, add once: fewer meet at one place",
-            "P11, atomics in shared memory"),
+            "Each block counts in shared memory, then adds its counts",
+            "Private counters per block reduce contention", "P11, atomics in shared memory"),
     VARIANT(warp_aggregated, AFTER(shared_atomics), AT_LEAST(70), NUMBER_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(WHOLE_WARPS), exact, KERNELS("warp_aggregated"), "One addition for all lanes of a bin",
-            "Lanes can agree among themselves before anyone goes to memory", "P11, warp aggregation"),
+            PARAMETERS(WHOLE_WARPS), exact, KERNELS("warp_aggregated"),
+            "One atomic per warp and bin; slower than shared memory unless a few bins get most elements",
+            "Lanes of a warp can combine their updates before they go to memory", "P11, warp aggregation"),
 };
 
 } // namespace
 } // namespace bincount
 
-CK_OPERATION(bincount, "How often each number occurs", 1, 1)
+CK_OPERATION(bincount, "Count how often each integer occurs", 1, 1)

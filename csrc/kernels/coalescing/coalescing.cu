@@ -43,11 +43,11 @@ const ck_variant variants[] = {
             PARAMETERS(ANY_THREADS, RANGE(offset, "elements before the first", 0, 0, 1024),
                        RANGE(stride, "elements from thread to thread", 1, 1, 1024),
                        RANGE(idle, "the lane that reads nothing (32: none)", 32, 0, 32)),
-            exact, KERNELS("elementwise"), "A thread an element, some elements apart",
-            "Memory moves sectors of 32 bytes: a warp should want all of each", "T6, P11, M"),
+            exact, KERNELS("elementwise"), "One thread per element, with an offset or a stride",
+            "Memory moves sectors of 32 bytes; a warp should use all of each sector", "T6, P11, M"),
 };
 
 } // namespace
 } // namespace coalescing
 
-CK_OPERATION(coalescing, "A slice of an array: x[offset::stride]", 1, 1)
+CK_OPERATION(coalescing, "Copy a slice: x[offset::stride]", 1, 1)

@@ -70,20 +70,21 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(literal, FIRST, AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
-            KERNELS("literal"), "The numbers in the code", "What never changes belongs into the instructions",
-            "M, constant memory"),
+            KERNELS("literal"), "The table as literals in the code",
+            "Constants known at compile time belong in the instructions", "M, constant memory"),
     VARIANT(scalar, AFTER(literal), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
-            KERNELS("scalar"), "Variables in __constant__ memory",
-            "As fast as a literal, and the host may change it between launches", "M, constant memory"),
+            KERNELS("scalar"), "The table as scalars in __constant__ memory",
+            "As fast as a literal, and the host can change it between launches", "M, constant memory"),
     VARIANT(array, AFTER(scalar), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
-            KERNELS("array"), "An array in __constant__ memory",
-            "One word for all lanes at once; different words in turn", "M, constant memory"),
-    VARIANT(global, AFTER(array), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
-            KERNELS("global"), "An array in global memory", "Cached too, today, and free to be read by any index",
+            KERNELS("array"), "The table as an array in __constant__ memory",
+            "Constant memory serves one address per access: fast if all lanes read the same word",
             "M, constant memory"),
+    VARIANT(global, AFTER(array), AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
+            KERNELS("global"), "The table as an array in global memory",
+            "Global memory is cached too, and lanes can read different words", "M, constant memory"),
 };
 
 } // namespace
 } // namespace constant_memory
 
-CK_OPERATION(constant_memory, "Elements mixed with the numbers of a small table, from one of four places", 2, 1)
+CK_OPERATION(constant_memory, "Combine each element with a small table that is kept in one of four places", 2, 1)

@@ -28,11 +28,11 @@ const ck_variant variants[] = {
     VARIANT(branches, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
             PARAMETERS(
                 WORDS(branch, "who takes the second path", "first", "second", "thread", "lane", "odd_lane", "warp")),
-            exact, KERNELS("branches"), "Two paths of one length, and who takes which",
-            "A warp whose lanes disagree walks both paths", "P11"),
+            exact, KERNELS("branches"), "Two branches of the same length, and a choice of who takes which",
+            "A warp whose lanes disagree executes both branches", "P11"),
 };
 
 } // namespace
 } // namespace divergence
 
-CK_OPERATION(divergence, "One of two chains of multiplications, chosen by the thread's place", 1, 1)
+CK_OPERATION(divergence, "A chain of multiplications, one of two chosen by the thread index", 1, 1)

@@ -3,4 +3,4 @@
 #define SCAN_EXCLUSIVE true
 #include "launches.cuh"
 
-CK_OPERATION_WITH(exclusive_scan, "The sum of the elements before each element", 1, 1, scan, NULL, NULL)
+CK_OPERATION_WITH(exclusive_scan, "The sum of all elements before each element", 1, 1, scan, NULL, NULL)

@@ -138,19 +138,21 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(serial, FIRST, AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
-            KERNELS("serial"), "One thread with a running sum",
-            "A running sum looks serial: each value needs the one before it", "M, calc_prefix_sum_kernel_single"),
+            KERNELS("serial"), "One thread keeps a running sum",
+            "A prefix sum looks serial, because each value needs the one before it",
+            "M, calc_prefix_sum_kernel_single"),
     VARIANT(block_chunks, AFTER(serial), AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC,
             PARAMETERS(ANY_THREADS), depth_block_chunks, KERNELS("block_chunks"),
-            "A chunk a thread, then what came before each chunk",
-            "Sums can be taken apart: a chunk's scan, plus the sum of all before it", "M, figure 6.25"),
+            "One chunk per thread in one block, then add the sum of all earlier chunks",
+            "A scan of chunks plus a scan of the chunks' sums is a scan", "M, figure 6.25"),
     VARIANT(blocks, AFTER(block_chunks), AT_LEAST(60), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS),
             depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
-            "Many blocks: sums of tiles, their scan, the tiles' scans",
-            "The end of a launch is the barrier of all blocks", "M, figure 6.25, by many blocks"),
+            "Three launches with many blocks: sum the tiles, scan the sums, scan the tiles",
+            "The end of a launch is a barrier for all blocks", "M, figure 6.25, by many blocks"),
     VARIANT(lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS),
-            depth_lookback, KERNELS("lookback"), "One pass: blocks look back at the sums of those before them",
-            "Blocks may wait for blocks that are sure to have begun", "Merrill and Garland 2016, in a fixed order"),
+            depth_lookback, KERNELS("lookback"), "One launch: each block looks back at the sums of earlier blocks",
+            "A block may wait for blocks that are certain to have started",
+            "Merrill and Garland 2016, in a fixed order"),
 };
 
 } // namespace

@@ -51,11 +51,11 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(blocks, FIRST, AT_LEAST(60), EXTENT_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS), exact,
-            KERNELS("blocks", "of_blocks"), "Smallest and largest of each block, then of all",
-            "Two answers from one reading", "what bincount needs"),
+            KERNELS("blocks", "of_blocks"), "Minimum and maximum per block, then of all blocks",
+            "One pass over memory can compute both", "what bincount needs"),
 };
 
 } // namespace
 } // namespace extent
 
-CK_OPERATION(extent, "The smallest and the largest of an array of integers", 1, 1)
+CK_OPERATION(extent, "The minimum and the maximum of an array of integers", 1, 1)

@@ -94,17 +94,19 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),
-            roundings<1>, KERNELS("naive"), "A thread a pixel, counted through",
-            "A flat grid must divide to find its row", "P7"),
+            roundings<1>, KERNELS("naive"), "One thread per pixel, in a one-dimensional grid",
+            "A one-dimensional grid needs a division to find the row", "P7"),
     VARIANT(blocks_2d, AFTER(naive), AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(SIDE),
-            roundings<1>, KERNELS("blocks_2d"), "Square blocks over the picture",
-            "Let the grid have the shape of the data, and guard both edges", "P7"),
+            roundings<1>, KERNELS("blocks_2d"),
+            "One thread per pixel in square blocks: simpler indices, not faster here",
+            "A two-dimensional grid fits two-dimensional data; check both edges", "P7"),
     VARIANT(vectorized, AFTER(blocks_2d), AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("vectorized"), "Four pixels a thread, in whole words",
-            "Bytes are too small a piece: load words, and take them apart", "T6, P11"),
+            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("vectorized"),
+            "Four pixels per thread, loaded as whole words",
+            "Load words and extract the bytes: byte loads are too small to keep memory busy", "T6, P11"),
 };
 
 } // namespace
 } // namespace grayscale
 
-CK_OPERATION(grayscale, "The luminance of each pixel of a picture", 1, 1)
+CK_OPERATION(grayscale, "The luminance of each pixel of an image", 1, 1)

@@ -33,11 +33,11 @@ const ck_variant variants[] = {
     VARIANT(
         greeting, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
         PARAMETERS(RANGE(threads, "threads per block", 4, 1, 1024), RANGE(lines, "greetings at most", 0, 0, 1 << 20)),
-        roundings<1>, KERNELS("greeting"), "A thread an element, and a greeting from each",
-        "Output of a kernel appears when the host synchronises", "P, Hello World"),
+        roundings<1>, KERNELS("greeting"), "One thread per element, and each prints a line",
+        "Output of a kernel appears when the host synchronizes", "P, Hello World"),
 };
 
 } // namespace
 } // namespace hello
 
-CK_OPERATION(hello, "Each thread's number, added to its element, and a greeting", 1, 1)
+CK_OPERATION(hello, "Each thread adds its index to its element and prints a line", 1, 1)

@@ -3,5 +3,4 @@
 #define SCAN_EXCLUSIVE false
 #include "../exclusive_scan/launches.cuh"
 
-CK_OPERATION_WITH(inclusive_scan, "The sum of the elements up to each element, itself among them", 1, 1, scan, NULL,
-                  NULL)
+CK_OPERATION_WITH(inclusive_scan, "The sum of all elements up to and including each element", 1, 1, scan, NULL, NULL)

@@ -109,20 +109,23 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(global_memory, FIRST, AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth_line, KERNELS("global_memory"), "A search by halving, in global memory",
-            "Caches hold what all read; what each reads alone is slow", "M, T6"),
+            PARAMETERS(ANY_THREADS), depth_line, KERNELS("global_memory"), "Binary search in global memory",
+            "Caches serve the points that many threads read; the others are slow", "M, T6"),
     VARIANT(shared, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth_line, KERNELS("shared"), "The table in shared memory",
-            "A table that many search belongs near them", "M"),
+            PARAMETERS(ANY_THREADS), depth_line, KERNELS("shared"),
+            "The table copied to shared memory: no gain here, because the L1 cache already holds it",
+            "Data that a whole block searches can be kept in shared memory", "M"),
     VARIANT(constant, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth_line, KERNELS("constant"), "The table in constant memory",
-            "Constant memory is for what all threads read alike; a search soon is not", "M"),
+            PARAMETERS(ANY_THREADS), depth_line, KERNELS("constant"),
+            "The table in constant memory: slow, and shown because of that",
+            "Constant memory is for words that all lanes read at once; in a search they soon differ", "M"),
     VARIANT(texture, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth_texture, KERNELS("texture"), "The hardware's filter; evenly spaced tables",
-            "Linear interpolation for one read, if 8 bits of weight will do", "T6, M"),
+            PARAMETERS(ANY_THREADS), depth_texture, KERNELS("texture"),
+            "The texture unit's linear filter, for evenly spaced points",
+            "One texture read interpolates, with weights of 8 bits", "T6, M"),
 };
 
 } // namespace
 } // namespace interp
 
-CK_OPERATION(interp, "A table read between its points, along straight lines", 5, 1)
+CK_OPERATION(interp, "Linear interpolation in a table of points", 5, 1)

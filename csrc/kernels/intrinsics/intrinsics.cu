@@ -60,12 +60,14 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(full, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("full"),
-            "C's own functions", "Right everywhere, for tens of instructions", "T6"),
+            "The functions of the C library: sinf, expf, ...",
+            "Accurate for every argument, at the price of tens of instructions", "T6"),
     VARIANT(fast, AFTER(full), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("fast"),
-            "Fast intrinsics", "A few instructions, for an error that grows with the argument", "T6"),
+            "Fast intrinsics: __sinf, __expf, ...", "A few instructions, with an error that grows with the argument",
+            "T6"),
 };
 
 } // namespace
 } // namespace intrinsics
 
-CK_OPERATION(intrinsics, "A function of each element, in full precision and as a fast intrinsic", 2, 1)
+CK_OPERATION(intrinsics, "An elementary function of each element, by full-precision and fast instructions", 2, 1)

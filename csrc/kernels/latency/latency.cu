@@ -49,16 +49,18 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(late, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), exact,
-            KERNELS("late"), "Compute, then load, then use", "A load that starts late is waited for in full", "M"),
+            KERNELS("late"), "Compute, then load, then use the loaded value",
+            "The thread waits for the full latency of a load that is issued late", "M"),
     VARIANT(early, AFTER(late), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), exact,
-            KERNELS("early"), "Load, compute, then use", "A load only starts: what follows runs beside it", "M"),
+            KERNELS("early"), "Load, compute, then use the loaded value",
+            "A load does not block: independent instructions run while it is under way", "M"),
     VARIANT(several, AFTER(early), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
             PARAMETERS(GRID, CHOICE(elements, "elements a thread has under way", 4, 1, 2, 8)), exact,
-            KERNELS("several"), "Several elements a thread at once",
-            "Waiting side by side costs what waiting once does", "M"),
+            KERNELS("several"), "Several elements per thread at once", "The latencies of independent loads overlap",
+            "M"),
 };
 
 } // namespace
 } // namespace latency
 
-CK_OPERATION(latency, "Each element plus a chain of multiply-adds of its index", 1, 1)
+CK_OPERATION(latency, "Each element plus the result of a chain of multiply-adds", 1, 1)

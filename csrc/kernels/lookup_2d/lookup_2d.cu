@@ -11,9 +11,9 @@
 #define LOOKUP_LONGEST 65536, 131072
 #define COORDINATES    input<T>(call, 1), input<T>(call, 2)
 #define LENGTHS        call->views[0].shape[0], call->views[0].shape[1]
-#define SUMMARY        "Two axes: bilinear, in full precision"
-#define LESSON         "4 loads and the lines between them, for each value"
+#define SUMMARY        "Bilinear interpolation in full precision"
+#define LESSON         "Four loads and three interpolations for each value"
 #define TEXTURE_ORIGIN "M, T6"
 #include "../lookup_launches.cuh"
 
-CK_OPERATION(lookup_2d, "A table of two axes, read between its elements", 3, 1)
+CK_OPERATION(lookup_2d, "Linear interpolation in a table with two axes", 3, 1)

@@ -11,9 +11,9 @@
 #define LOOKUP_LONGEST 16384, 16384, 16384
 #define COORDINATES    input<T>(call, 1), input<T>(call, 2), input<T>(call, 3)
 #define LENGTHS        call->views[0].shape[0], call->views[0].shape[1], call->views[0].shape[2]
-#define SUMMARY        "Three axes: trilinear, in full precision"
-#define LESSON         "8 loads and the lines between them, for each value"
+#define SUMMARY        "Trilinear interpolation in full precision"
+#define LESSON         "Eight loads and seven interpolations for each value"
 #define TEXTURE_ORIGIN "M"
 #include "../lookup_launches.cuh"
 
-CK_OPERATION(lookup_3d, "A table of three axes, read between its elements", 4, 1)
+CK_OPERATION(lookup_3d, "Linear interpolation in a table with three axes", 4, 1)

@@ -173,31 +173,35 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
-            KERNELS("naive"), "A thread an element", "The outer loops become threads", "T5, step 1"),
+            KERNELS("naive"), "One thread per element", "The outer loops become threads", "T5, step 1"),
     VARIANT(kahan, AFTER(naive), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
-            depth_compensated, KERNELS("kahan"), "Compensated summation",
-            "Arithmetic is cheap while loads are the limit: some of it buys accuracy", "T5, step 2"),
+            depth_compensated, KERNELS("kahan"),
+            "Compensated (Kahan) summation: slower, with an error near one rounding",
+            "While loads are the limit, spare arithmetic can buy accuracy", "T5, step 2"),
     VARIANT(shared_row, AFTER(kahan), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
-            depth_compensated, KERNELS("shared_row"), "A block a row of A, kept in shared memory",
-            "Load once what a whole block uses", "T5, step 3"),
+            depth_compensated, KERNELS("shared_row"),
+            "One block per row of A, which is kept in shared memory: no faster, since caches hold it too",
+            "Load once what the whole block uses", "T5, step 3"),
     VARIANT(pitched, AFTER(shared_row), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, NO_PARAMETERS,
-            depth_compensated, KERNELS("shared_row"), "Rows padded to the device's pitch",
-            "Begin rows where memory segments begin", "T5, step 4"),
+            depth_compensated, KERNELS("shared_row"),
+            "Rows padded to the device's pitch: aligned, no faster on today's chips",
+            "Rows that start at memory segments need fewer transactions", "T5, step 4"),
     VARIANT(tiled, AFTER(pitched), AT_LEAST(60), TYPES(ALL_TYPES), COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,
-            depth_compensated, KERNELS("tiled"), "Tiles of A and B shared by a block", "Fetch once, use TILE times",
-            "T5, step 5"),
+            depth_compensated, KERNELS("tiled"), "Each block shares tiles of A and B in shared memory",
+            "Fetch each value once and use it TILE times", "T5, step 5"),
     VARIANT(tiled_padded, AFTER(tiled), AT_LEAST(60), BOTH_TYPES, COMPENSATED, CK_DETERMINISTIC, TILE_WIDTH,
-            depth_compensated, KERNELS("tiled_padded"), "Operands padded to whole tiles",
-            "Settle the edges in the data, not in the inner loop", "T5, step 6"),
+            depth_compensated, KERNELS("tiled_padded"),
+            "Operands padded to whole tiles: no edge checks in the inner loop",
+            "Handle the edges in the data, not in the inner loop", "T5, step 6"),
     VARIANT(naive_2d, FIRST, AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
-            KERNELS("naive_2d"), "A thread an element, in square blocks", "Let the grid have the shape of the data",
-            "P8"),
+            KERNELS("naive_2d"), "One thread per element, in square blocks (a second ladder, with plain sums)",
+            "A two-dimensional grid fits two-dimensional data", "P8"),
     VARIANT(tiled_plain, AFTER(naive_2d), AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, TILE_WIDTH,
-            depth_in_a_row, KERNELS("tiled_plain"), "Tiles, with a plain sum",
-            "What compensation costs, and what it buys", "P10"),
+            depth_in_a_row, KERNELS("tiled_plain"), "Tiles in shared memory, with plain sums",
+            "The price of compensated sums, and what they gain", "P10"),
 };
 
 } // namespace
 } // namespace matmul
 
-CK_OPERATION(matmul, "The product of two matrices, or of stacks of them", 2, 1)
+CK_OPERATION(matmul, "The product of two matrices, or of two stacks of matrices", 2, 1)

@@ -85,22 +85,22 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(runtime_index, FIRST, AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC, UP_TO(1024),
-            depth, KERNELS("runtime_index"), "A ring in an array of the thread, indexed by the row",
-            "Registers have no addresses: an array indexed at run time is in local memory",
+            depth, KERNELS("runtime_index"), "A ring buffer in a local array, indexed at run time",
+            "Registers have no addresses: an array that is indexed at run time is in local memory",
             "P9, local memory and registers; M, lists' indices in an array"),
     VARIANT(compile_time_index, AFTER(runtime_index), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE,
             CK_DETERMINISTIC, UP_TO(512), depth, KERNELS("compile_time_index"),
-            "The loop written out, every index a constant",
-            "An array is in registers if the compiler knows each index", "P9, local memory and registers"),
+            "The unrolled loop: every index is a constant",
+            "An array is in registers if the compiler knows every index", "P9, local memory and registers"),
     VARIANT(spilled, AFTER(compile_time_index), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            UP_TO(1024), depth, KERNELS("spilled"), "The same with 32 registers a thread",
-            "What does not fit into the registers that are allowed is spilled", "P9, register spilling"),
+            UP_TO(1024), depth, KERNELS("spilled"), "The same, limited to 32 registers per thread",
+            "Values that do not fit in the allowed registers are spilled to local memory", "P9, register spilling"),
     VARIANT(shared_array, AFTER(runtime_index), AT_LEAST(70), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
-            UP_TO(256), depth, KERNELS("shared_array"), "The ring in shared memory",
-            "Where the index is not known beforehand, shared memory can hold the array", "P9, shared memory"),
+            UP_TO(256), depth, KERNELS("shared_array"), "The ring buffer in shared memory",
+            "Shared memory can hold an array that is indexed at run time", "P9, shared memory"),
 };
 
 } // namespace
 } // namespace moving_sum
 
-CK_OPERATION(moving_sum, "A weighted sum over the newest rows of each column: the newest counts most", 1, 1)
+CK_OPERATION(moving_sum, "A weighted moving sum down each column", 1, 1)

@@ -67,24 +67,24 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(global_memory, FIRST, AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, ANY_THREADS),
-            exact, KERNELS("global_memory"), "32 flags a thread, packed in global memory",
-            "Memory that is read and written again for each bit sets the pace", "M, registers, without its race"),
+            exact, KERNELS("global_memory"), "32 flags per thread, packed in global memory",
+            "Updating memory for every bit makes memory the limit", "M, registers, without its race"),
     VARIANT(register, AFTER(global_memory), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("in_register"), "Packed in a register, stored once",
-            "Keep in a register what is changed often", "M, registers"),
+            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("in_register"), "Packed in a register and stored once",
+            "Keep values that change often in registers", "M, registers"),
     VARIANT(unrolled, AFTER(register), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("unrolled"), "The loop over 32 flags written out",
-            "A loop of known length costs nothing, and its loads do not wait for each other",
-            "M, registers, unrolled"),
+            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("unrolled"), "The loop over 32 flags unrolled",
+            "An unrolled loop has no overhead, and its loads overlap", "M, registers, unrolled"),
     VARIANT(ballot, AFTER(unrolled), AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, WHOLE_WARPS),
-            exact, KERNELS("ballot"), "The vote of a warp is the word",
-            "A warp's vote packs 32 flags in one instruction", "CUDA's programming guide"),
+            exact, KERNELS("ballot"),
+            "The warp votes: the result of __ballot_sync is the word; slower, with one byte load per thread",
+            "A warp vote packs 32 flags in one instruction", "CUDA's programming guide"),
     VARIANT(vectorized, AFTER(ballot), AT_LEAST(60), TYPES(BYTE_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("vectorized"), "16 flags at once",
-            "Arithmetic on a word is arithmetic on its bytes, side by side", "T6, P11: wide accesses"),
+            PARAMETERS(ORDER, ANY_THREADS), exact, KERNELS("vectorized"), "16 flags per load",
+            "Arithmetic on a word works on its bytes in parallel", "T6, P11: wide accesses"),
 };
 
 } // namespace
 } // namespace packbits
 
-CK_OPERATION(packbits, "Flags packed into the bits of bytes", 1, 1)
+CK_OPERATION(packbits, "Pack flags into the bits of bytes", 1, 1)

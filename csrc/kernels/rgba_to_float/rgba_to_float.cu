@@ -75,15 +75,15 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(bytes, FIRST, AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), depth,
-            KERNELS("bytes"), "A byte at a time", "Four requests for a word are three too many", "T6"),
+            KERNELS("bytes"), "One byte per load", "Four requests for one word are three too many", "T6"),
     VARIANT(packed, AFTER(bytes), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), depth,
-            KERNELS("packed"), "A pixel at a time", "A vector type is one load", "T6"),
+            KERNELS("packed"), "One pixel (uchar4) per load", "A vector type is loaded by one instruction", "T6"),
     VARIANT(texture, AFTER(packed), AT_LEAST(60), U8_F32, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),
-            depth_texture, KERNELS("texture"), "The texture unit converts",
-            "RGBA to four floats costs no instruction", "T6"),
+            depth_texture, KERNELS("texture"), "The texture unit converts bytes to floats",
+            "The conversion to four floats takes no instruction", "T6"),
 };
 
 } // namespace
 } // namespace rgba_to_float
 
-CK_OPERATION(rgba_to_float, "An image of four bytes a pixel as floats from 0 to 1", 1, 1)
+CK_OPERATION(rgba_to_float, "Convert an RGBA image of bytes to floats from 0 to 1", 1, 1)

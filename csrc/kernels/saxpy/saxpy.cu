@@ -63,17 +63,18 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), depth,
-            KERNELS("naive"), "A thread an element", "The loop over i becomes threads: a loop's body is a kernel",
-            "P2"),
+            KERNELS("naive"), "One thread per element",
+            "The loop over i becomes threads, and the loop body becomes the kernel", "P2"),
     VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
-            "What is the same for every element is loaded once a thread", "CUDA's programming guide"),
+            PARAMETERS(ANY_THREADS), depth, KERNELS("grid_stride"),
+            "A grid-stride loop: the grid fits the chip, not the data",
+            "Values that are the same for every element are loaded once per thread", "CUDA's programming guide"),
     VARIANT(vectorized, AFTER(grid_stride), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth, KERNELS("vectorized"), "16 bytes at once",
-            "Fewer instructions for the same bytes", "T6, P11"),
+            PARAMETERS(ANY_THREADS), depth, KERNELS("vectorized"), "16 bytes per load and store",
+            "Wide accesses need fewer instructions for the same bytes", "T6, P11"),
 };
 
 } // namespace
 } // namespace saxpy
 
-CK_OPERATION(saxpy, "A number times an array, plus an array, element by element", 3, 1)
+CK_OPERATION(saxpy, "a * x + y, element by element", 3, 1)

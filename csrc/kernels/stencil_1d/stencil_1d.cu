@@ -83,17 +83,20 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(global_memory, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(RADIUS, THREADS),
-            depth, KERNELS("global_memory"), "A thread an element, from global memory",
-            "Neighbours read the same words: the cache answers most of them", "P2"),
+            depth, KERNELS("global_memory"), "One thread per element, reading global memory",
+            "Neighboring threads read the same words, so the cache serves most of the reads", "P2"),
     VARIANT(shared_halo, AFTER(global_memory), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(RADIUS, THREADS), depth, KERNELS("shared_halo"), "A tile and its halo in shared memory",
-            "Fetch once what a block shares, and its neighbours' edges with it", "P2; M on halos"),
+            PARAMETERS(RADIUS, THREADS), depth, KERNELS("shared_halo"),
+            "Each block loads a tile and its halo into shared memory",
+            "Fetch once what the threads of a block share, with the edges that belong to neighboring blocks",
+            "P2; M on halos"),
     VARIANT(register_window, AFTER(shared_halo), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(RADIUS, FEWER), depth, KERNELS("register_window"), "Several results a thread, in registers",
-            "What a thread keeps in registers it need not read again", "beyond the documents' code"),
+            PARAMETERS(RADIUS, FEWER), depth, KERNELS("register_window"),
+            "Several results per thread, with a sliding window in registers",
+            "Values kept in registers need not be read again", "beyond the documents' code"),
 };
 
 } // namespace
 } // namespace stencil_1d
 
-CK_OPERATION(stencil_1d, "The sum of the elements around each one, up to a radius", 1, 1)
+CK_OPERATION(stencil_1d, "The sum of each element and its neighbors within a radius", 1, 1)

@@ -78,11 +78,11 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(coordinates, FIRST, AT_LEAST(60), TYPES(SAME(INT32), SAME(INT64)), NONE, CK_DETERMINISTIC, NO_PARAMETERS,
-            roundings<1>, KERNELS("coordinates"), "Each thread adds its number to its element",
-            "Place in the grid = block's place * block's length + place in the block, axis by axis", "P4 to P7"),
+            roundings<1>, KERNELS("coordinates"), "Each thread adds its index to its element",
+            "Index = blockIdx * blockDim + threadIdx, for each axis", "P4 to P7"),
 };
 
 } // namespace
 } // namespace thread_map
 
-CK_OPERATION(thread_map, "Each thread of a grid adds its number to its element", 2, 1)
+CK_OPERATION(thread_map, "Each thread of a grid adds its index to its element", 2, 1)

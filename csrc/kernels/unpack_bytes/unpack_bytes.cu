@@ -36,13 +36,14 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(bytes, FIRST, AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), exact,
-            KERNELS("bytes"), "A thread reads a byte", "A warp that reads bytes asks for 32 of them at a time", "M"),
+            KERNELS("bytes"), "Each thread reads one byte",
+            "A warp that reads bytes fetches only 32 bytes per request", "M"),
     VARIANT(words, AFTER(bytes), AT_LEAST(60), KINDS, NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS), exact,
-            KERNELS("words"), "A thread reads four bytes as a word and takes it apart",
-            "The same bytes in a quarter of the requests", "M"),
+            KERNELS("words"), "Each thread reads a word and extracts its four bytes",
+            "The same bytes with a quarter of the requests", "M"),
 };
 
 } // namespace
 } // namespace unpack_bytes
 
-CK_OPERATION(unpack_bytes, "Bytes as floats", 1, 1)
+CK_OPERATION(unpack_bytes, "Convert bytes to floats", 1, 1)

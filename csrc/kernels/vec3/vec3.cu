@@ -67,21 +67,20 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(array_of_structs, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth, KERNELS("array_of_structs"), "Structs of 12 bytes, side by side",
-            "No load has 12 bytes: three loads, whose lanes are 12 bytes apart", "T6"),
+            PARAMETERS(ANY_THREADS), depth, KERNELS("array_of_structs"), "Array of 12-byte structs",
+            "There is no 12-byte load: it takes three, each with lanes 12 bytes apart", "T6"),
     VARIANT(aligned, AFTER(array_of_structs), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth, KERNELS("aligned"), "Structs of 16 bytes, 4 of them unused",
-            "One load a vector, for a third more bytes", "T6"),
+            PARAMETERS(ANY_THREADS), depth, KERNELS("aligned"), "Array of 16-byte structs, with 4 bytes of padding",
+            "One load per vector, for a third more bytes", "T6"),
     VARIANT(struct_of_arrays, AFTER(aligned), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
             PARAMETERS(ANY_THREADS), depth, KERNELS("struct_of_arrays"),
-            "All x, then all y, then all z, as the array lies", "Neighbouring threads read neighbouring floats",
-            "T6"),
+            "Struct of arrays: all x, then all y, then all z", "Neighboring threads read neighboring floats", "T6"),
     VARIANT(staged, AFTER(struct_of_arrays), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth, KERNELS("staged"), "Structs of 12 bytes by way of shared memory",
-            "Shared memory does not mind a distance of three words", "T6"),
+            PARAMETERS(ANY_THREADS), depth, KERNELS("staged"), "12-byte structs, staged in shared memory",
+            "Shared memory has no bank conflicts at a stride of three words", "T6"),
 };
 
 } // namespace
 } // namespace vec3
 
-CK_OPERATION(vec3, "The squared lengths of vectors of three floats", 1, 1)
+CK_OPERATION(vec3, "The squared length of each vector of three floats", 1, 1)

@@ -45,17 +45,18 @@ void work(const ck_call *call, ck_work *work) {
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),
-            roundings<1>, KERNELS("naive"), "A thread an element",
-            "More threads than elements are started: if (i < n)", "P4 to P6"),
-    VARIANT(grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("grid_stride"), "A grid of the chip's size, in strides",
-            "One launch fits every length, and blocks are started once", "CUDA's programming guide"),
+            roundings<1>, KERNELS("naive"), "One thread per element",
+            "The grid has more threads than elements, hence if (i < n)", "P4 to P6"),
+    VARIANT(
+        grid_stride, AFTER(naive), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),
+        roundings<1>, KERNELS("grid_stride"), "A grid-stride loop: the grid fits the chip, not the data",
+        "One launch configuration fits every length, and blocks are started only once", "CUDA's programming guide"),
     VARIANT(vectorized, AFTER(grid_stride), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("vectorized"), "16 bytes at once",
-            "Fewer instructions for the same bytes", "T6, P11"),
+            PARAMETERS(ANY_THREADS), roundings<1>, KERNELS("vectorized"), "16 bytes per load and store",
+            "Wide accesses need fewer instructions for the same bytes", "T6, P11"),
 };
 
 } // namespace
 } // namespace vector_add
 
-CK_OPERATION(vector_add, "The sum of two arrays, element by element", 2, 1)
+CK_OPERATION(vector_add, "x + y, element by element", 2, 1)
