@@ -6,8 +6,8 @@
 //     wrap     1 2 3 | 0 1 2 3 | 0 1 2        border   zeros | 0 1 2 3 | zeros
 //
 // "linear" goes along the line from the element at or before to the next one, in each axis; "nearest" takes the
-// nearest element, of two equally near the later one. No number as a coordinate gives no number; so does an infinite
-// one where the table repeats.
+// nearest element, of two equally near the later one. A NaN coordinate gives NaN, and so does an infinite one where the
+// table repeats.
 #ifndef CK_LOOKUP_CUH
 #define CK_LOOKUP_CUH
 
@@ -21,7 +21,7 @@ enum lookup_filter { LOOKUP_LINEAR, LOOKUP_NEAREST };
 template <typename T> struct lookup_axis {
     int64_t at[2]; // -1: the border
     T weight;      // of the second; 0: the first alone
-    bool known;    // false: no number comes of it
+    bool known;    // false: the result is NaN
 };
 
 __device__ __forceinline__ int64_t lookup_element(int64_t i, int64_t n, int mode) {
@@ -38,7 +38,7 @@ template <typename T> __device__ __forceinline__ lookup_axis<T> lookup_along(T x
     const T length = static_cast<T>(n);
     if (mode == LOOKUP_WRAP || mode == LOOKUP_MIRROR) {
         const T period = mode == LOOKUP_WRAP ? length : 2 * length;
-        if (!(x > -period && x < 2 * period)) x = fmod(x, period); // exact; an infinite one: no number
+        if (!(x > -period && x < 2 * period)) x = fmod(x, period); // exact; NaN for an infinite x
     } else {
         if (x < -2) x = -2;
         if (x > length + 1) x = length + 1;
@@ -50,9 +50,11 @@ template <typename T> __device__ __forceinline__ lookup_axis<T> lookup_along(T x
     if (filter == LOOKUP_NEAREST) {
         axis.at[0] = lookup_element(i + (x - below >= T(0.5)), n, mode);
     } else {
-        axis.at[0] = lookup_element(i, n, mode);
+        // Exact, except that it may round to 1 if x is negative and tiny: then only the next element counts.
+        const T weight = x - below;
+        axis.at[0] = lookup_element(i + (weight == 1), n, mode);
         axis.at[1] = lookup_element(i + 1, n, mode);
-        axis.weight = x - below; // exact
+        axis.weight = weight == 1 ? T(0) : weight;
     }
     return axis;
 }
