@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS, RUNTIME = ROOT / "csrc/kernels", ROOT / "csrc/runtime"
 UNKNOWN = "unknown"
-COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.S)
+#: Comments and strings; of '"' and its like, the characters.
+COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 
 def commit():
@@ -42,12 +43,12 @@ def included(new):
 
 
 def digest(op, ours=True):
-    """SHA-256 of those files, and with ``ours`` of our own timing's, without comments, white space and the word
+    """SHA-256 of those files, and with ``ours`` of our own timing's, without comments, strings, spaces and the word
     inline: no edit of words asks for a new run. (The benchmark times from outside.)"""
     timing = [RUNTIME / "timing.c", *included([RUNTIME / "kernels/head_start.cu"])] if ours else []
     whole = hashlib.sha256()
     for path in sorted({*sources(op), *timing}):
-        code = COMMENTS.sub(lambda match: match[1] or " ", path.read_text())
+        code = COMMENTS.sub(" ", path.read_text())
         code = re.sub(r"\binline\b", " ", code)  # of linkage, and of no kernel's code
         whole.update(f"{path.relative_to(ROOT)}\0{''.join(code.split())}\0".encode())
     return whole.hexdigest()

@@ -92,13 +92,14 @@ def ladder_table(name):
     unit, emulated = RATES[ladder["operation"]], ladder["backend"]["emulated"]
     mark = " (emulated)" if emulated else ""
     clocked = any(step["profile"]["blocks_ns"] is not None for step in measured(ladder))
+    summaries = {variant.name: variant.summary for variant in variants(ladder["operation"])}  # today's words
     rows = []
     for step in measured(ladder):
         host = " (NumPy, CPU)" if step["profile"]["clock"] == "host" else ""
         rows.append(
             [
                 f"`{step['variant']}`",
-                step["summary"],
+                summaries.get(step["variant"], step["summary"]),
                 duration(step["profile"]["kernel_ns"]) + host,
                 *([duration(step["profile"]["blocks_ns"])] if clocked else []),
                 figure(rate(step, unit)),
@@ -268,7 +269,7 @@ def draw(records, digest):
         what, most = limit_rate(record["ladder"])
         here.axvline(most, color="#c03030", linewidth=1.2, linestyle="--")
         here.set_xlim(right=most * (5 if here.get_xscale() == "log" else 1.15))
-        here.set_xlabel(f"the dashed line is the chip's limit: {what}", fontsize=9, color="#c03030")
+        here.set_xlabel(f"dashed: {what}", fontsize=9, color="#c03030")
         here.invert_yaxis()
         here.set_title(f"{op}, {OPERATIONS[op]}, {size(record['ladder'])}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})

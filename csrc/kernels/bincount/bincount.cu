@@ -68,7 +68,7 @@ const ck_variant variants[] = {
             "Private counters per block reduce contention", "P11, atomics in shared memory"),
     VARIANT(warp_aggregated, AFTER(shared_atomics), AT_LEAST(70), NUMBER_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(WHOLE_WARPS), exact, KERNELS("warp_aggregated"),
-            "One atomic per warp and bin; slower than shared memory unless a few bins get most elements",
+            "One atomic addition per warp and bin: less contention, but slower than counting in shared memory",
             "Lanes of a warp can combine their updates before they go to memory", "P11, warp aggregation"),
 };
 

@@ -87,7 +87,7 @@ const ck_variant variants[] = {
             "Neighboring threads read the same words, so the cache serves most of the reads", "P2"),
     VARIANT(shared_halo, AFTER(global_memory), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
             PARAMETERS(RADIUS, THREADS), depth, KERNELS("shared_halo"),
-            "Each block loads a tile and its halo into shared memory",
+            "Each block loads a tile and its halo into shared memory: slower, because the L1 cache does it too",
             "Fetch once what the threads of a block share, with the edges that belong to neighboring blocks",
             "P2; M on halos"),
     VARIANT(register_window, AFTER(shared_halo), AT_LEAST(60), TYPES(ALL_TYPES), NONE, CK_DETERMINISTIC,
