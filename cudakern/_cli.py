@@ -120,6 +120,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     one.add_argument("--warmup", type=int, help="how often to run each variant before")
     one.add_argument("--variants", type=_names, action="extend", help="which, e.g. naive,tiled")
     one.add_argument("--seed", type=int, default=0, help="of the random input")
+    one.add_argument("--emulated", action="store_true", help="without a GPU: the emulator's own times too")
     one.add_argument("--plot", type=_picture, metavar="FILE", help="save a picture (of several ladders: FILE-<op>)")
 
     text = "How many blocks a multiprocessor holds at once, and what limits them."
@@ -288,7 +289,7 @@ def _ladder(options: argparse.Namespace) -> int:
         ladders.append(ladder(name, variants=variants, progress=True, **settings, **parameters))
         if not options.json:
             print()
-            ladders[-1].table().print()
+            ladders[-1].table(options.emulated).print()
         if options.plot:
             stem, extension = os.path.splitext(options.plot)
             ladders[-1].plot(options.plot if op else f"{stem}-{name}{extension or '.png'}")

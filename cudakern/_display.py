@@ -106,6 +106,10 @@ class Shown:
         return self.table().html()
 
 
+#: Units of time in nanoseconds, the longest first.
+TIMES = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
+
+
 def facts(rows: Sequence[Sequence[str]], title: str = "", note: str = "") -> Table:
     """A table of names and what they have, without headings."""
     return Table(title, ["", " "], rows, note)
@@ -115,7 +119,12 @@ def duration(ns: float | None) -> str:
     """Nanoseconds in the unit that reads best: 1234 -> "1.23 us"."""
     if ns is None:
         return "-"
-    return _in_units(ns, (("s", 1e9), ("ms", 1e6), ("us", 1e3)), "ns")
+    return _in_units(ns, TIMES, "ns")
+
+
+def axis_unit(largest_ns: float) -> tuple[str, float]:
+    """(a unit of time for an axis that ends there, its nanoseconds)."""
+    return next(((unit, one) for unit, one in TIMES if largest_ns >= one), ("ns", 1.0))
 
 
 def size(count: float) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _display, _table
+from . import _display, _recorded, _table
 from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
@@ -25,6 +25,7 @@ from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, check_seed, measure
+from ._resources import shared_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 AUTO_TAKES = re.compile(r"; variant='auto' takes (it|them)$")
 
 
+#: A column of a ladder's table: its heading, and what stands there for a step.
+Column = tuple[str, Callable[["Step"], str]]
+
+
 @dataclass(frozen=True)
 class Step:
     """A step of a ladder: its variant, its profile and errors, or a note why it did not run."""
@@ -41,8 +46,10 @@ class Step:
     variant: _table.Variant
     profile: Profile | None
     error: Comparison | None  #: relative, against NumPy: to the result, or where terms cancel to their magnitude
-    speedup: float | None  #: kernel time of the first step / this one's; only where both clocks are of one kind
+    speedup: float | None  #: kernel time of the first step / this one's; None for emulated times
     note: str = ""
+    shared_bytes: int | None = None  #: per block, static and dynamic, of the first kernel; looked for on the emulator
+    recorded: _recorded.Recorded | None = None  #: on the emulator: what was measured on a GPU
     failed: bool = False  #: True for an error of the runtime, False where the variant is not for this place or input
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,6 +60,7 @@ class Step:
             "summary": self.variant.summary,
             "profile": self.profile.to_dict() if self.profile else None,
             "error": self.error._asdict() if self.error else None,
+            "recorded": self.recorded._asdict() if self.recorded else None,
             **{name: getattr(self, name) for name in ("speedup", "note", "failed")},
         }
 
@@ -93,47 +101,115 @@ class Ladder(_display.Shown, Sequence[Step]):
         return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
 
     @property
+    def recorded(self) -> _recorded.RecordedLadder | None:
+        """On the emulator: the operation's ladder as it was measured on a GPU, if it was."""
+        return _recorded.ladder(self.operation) if self.backend.emulated else None
+
+    @property
+    def limit(self) -> tuple[str, float] | None:
+        """What bounds the operation on the chip whose times are shown, and that as a rate; None if it is not known."""
+        if self.backend.emulated:
+            return self.recorded.limit if self.recorded else None
+        shares = ((p.limit, self.rate_of(p) / p.share) for p in (s.profile for s in self) if p and p.limit and p.share)
+        return next(shares, None)
+
+    @property
     def title(self) -> str:
         """Operation, input and device in a line."""
-        shapes = " by ".join(" x ".join(f"{n:,}" for n in s) or "one number" for s in self.shapes)
         parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
-        return f"{self.operation}: {shapes} {self.dtype}{parameters}; {self.backend.device_name}"
+        return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}"
 
-    def table(self) -> _display.Table:
-        """The table, as words."""
-        emulated = self.backend.emulated
-        mark = "emulated\n" if emulated else ""
-        clocked = any(step.profile is not None and step.profile.blocks_ns is not None for step in self.steps)
-        measured = [f"{mark}{name}" for name in ("kernel", "blocks", "whole", self.rate, "speed-up")]
-        if not clocked:
-            del measured[1]
-        columns = ["variant", "what it shows", *measured, "max\nerror"]
+    def table(self, emulated: bool = False) -> _display.Table:
+        """The table, as words. On the emulator it has the times that were measured on a GPU; with ``emulated``, the
+        emulator's own too, which say how fast this CPU runs the emulator."""
+        columns = self._exact() + (self._recorded(emulated) if self.backend.emulated else self._measured())
+        heads = ["variant", "what it shows", *(head for head, _ in columns)]
         rows = []
         for step in self.steps:
-            p = step.profile
-            if p is None:
-                rows.append([step.variant.name, f"{step.variant.summary} [{step.note}]", *["-"] * (len(measured) + 1)])
-                continue
-            host = " (host)" if p.clock == "host" and emulated else ""
-            times = [p.kernel_ns, p.blocks_ns, p.whole_ns] if clocked else [p.kernel_ns, p.whole_ns]
-            speedup = f"{_display.figure(step.speedup)}x" if step.speedup else "-"
-            error = "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-"
-            figures = [*map(_display.duration, times), _display.figure(self.rate_of(p)), speedup, error]
-            rows.append([step.variant.name + host, step.variant.summary, *figures])
+            note = f" [{step.note}]" if step.note else ""
+            rows.append([step.variant.name, step.variant.summary + note, *(cell(step) for _, cell in columns)])
+        return _display.Table(self.title, heads, rows, " ".join(self._notes(emulated)), right=heads[2:])
+
+    def _exact(self) -> list[Column]:
+        """What is exact wherever it was computed."""
+
+        def launch(show: Callable[[Profile], str]) -> Callable[[Step], str]:
+            return lambda step: show(step.profile) if step.profile and step.profile.grid else "-"
+
+        def error(step: Step) -> str:
+            return "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-"
+
+        def shared(step: Step) -> str:
+            return "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
+
+        if not self.backend.emulated:
+            return [("max\nerror", error)]
+        return [
+            ("launches", launch(lambda p: f"{p.launches:,}")),
+            ("blocks", launch(lambda p: _dimensions(p.grid))),
+            ("threads", launch(lambda p: _dimensions(p.block))),
+            ("shared\nmemory", shared),
+            ("to move", lambda step: _display.size(step.profile.bytes) if step.profile else "-"),
+            ("max\nerror", error),
+        ]
+
+    def _measured(self) -> list[Column]:
+        """This GPU's times."""
+
+        def times(show: Callable[[Profile], str]) -> Callable[[Step], str]:
+            return lambda step: show(step.profile) if step.profile else "-"
+
+        blocks: list[Column] = [("blocks", times(lambda p: _display.duration(p.blocks_ns)))]
+        return [
+            ("kernel", times(lambda p: _display.duration(p.kernel_ns))),
+            *(blocks if self._clocked else []),
+            ("whole", times(lambda p: _display.duration(p.whole_ns))),
+            (self.rate, times(lambda p: _display.figure(self.rate_of(p)))),
+            ("speed-up", lambda step: f"{_display.figure(step.speedup)}x" if step.speedup else "-"),
+        ]
+
+    def _recorded(self, emulated: bool) -> list[Column]:
+        """The times of another GPU; with ``emulated``, the emulator's."""
+
+        def recorded(show: Callable[[_recorded.Recorded], str]) -> Callable[[Step], str]:
+            return lambda step: show(step.recorded) if step.recorded else "-"
+
+        def own(step: Step) -> str:
+            return _display.duration(step.profile.kernel_ns) if step.profile else "-"
+
+        columns: list[Column] = []
+        if self.recorded is not None:
+            chip = self.recorded.chip.removeprefix("NVIDIA ")
+            columns = [
+                (f"{chip}:\nkernel", recorded(lambda r: _display.duration(r.kernel_ns))),
+                (f"{chip}:\n{self.rate}", recorded(lambda r: _display.figure(r.rate))),
+                (f"{chip}:\nspeed-up", recorded(lambda r: f"{_display.figure(r.speedup)}x" if r.speedup else "-")),
+            ]
+        return [*columns, ("emulated\nkernel", own)] if emulated else columns
+
+    @property
+    def _clocked(self) -> bool:
+        return any(step.profile is not None and step.profile.blocks_ns is not None for step in self.steps)
+
+    def _notes(self, emulated: bool) -> Iterator[str]:
         shares = "shares of the values that go into a result, which may be near 0 itself"
         relative = shares if operation(self.operation).cancels else "relative"
-        note = (
-            "whole: the call with its copies. speed-up: of the kernel, over the first step. "
-            f"Errors are {relative}, against NumPy in double."
-        )
-        if clocked:
-            note += " blocks: from the first block's start to the last one's end, by the device's own timer."
-        if emulated:
-            note += (
-                " Emulated: the kernels ran on the CPU, and their times say nothing about a GPU; "
-                "(host): NumPy's own time on this CPU."
+        yield f"Errors are {relative}, against NumPy in double precision."
+        if not self.backend.emulated:
+            yield "whole: the call with its copies. speed-up: of the kernel, over the first step."
+            if self._clocked:
+                yield "blocks: from the first block's start to the last one's end, by the device's own timer."
+            return
+        yield "to move: the bytes that the operation reads and writes at least."
+        if self.recorded is None:
+            yield "There is no GPU here, and no recorded times of this operation."
+        else:
+            yield (
+                f"There is no GPU here. The times were recorded on an {self.recorded.chip} for {self.recorded.input}, "
+                f"{self.recorded.date}; numpy ran on the CPU beside it."
             )
-        return _display.Table(self.title, columns, rows, note, right=columns[2:])
+        if emulated:
+            yield "emulated: how long this CPU took to emulate the kernel, which says nothing about a GPU."
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -145,6 +221,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         from ._plots import plot_ladder
 
         return plot_ladder(self, path)
+
+
+def _dimensions(lengths: Sequence[int]) -> str:
+    """Those of a grid or a block, without ones at the end: "4,096", "16 x 16"."""
+    last = max((axis for axis, length in enumerate(lengths) if length > 1), default=0)
+    return " x ".join(f"{length:,}" for length in lengths[: last + 1])
 
 
 def ladder(
@@ -223,6 +305,8 @@ def ladder(
         operands = _given(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
         kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
+    if here.emulated and repeat is None and warmup is None:
+        repeat, warmup = 1, 0  # nobody looks at an emulated time
     steps: list[Step] = []
     refused: list[Exception] = []
     with _progress(progress, op, len(entries)) as announce:
@@ -230,14 +314,18 @@ def ladder(
         expected = _expected(what, operands, own, inputs is None)
         for variant, its in zip(entries, of_each, strict=True):
             announce(variant.name)
-            run = functools.partial(
-                measure, what.call, operands, {"variant": variant.name, **own, **its}, repeat, warmup
+            keywords = {"variant": variant.name, **own, **its}
+            step, error = _step(
+                variant, here, functools.partial(measure, what.call, operands, keywords, repeat, warmup), expected
             )
-            step, error = _step(variant, here, run, expected)
+            if here.emulated and step.profile is not None and not variant.on_host:
+                step = replace(step, shared_bytes=shared_bytes(functools.partial(what.call, *operands, **keywords)))
             steps.append(step)
             refused += [error] if error else []
     if inputs is not None and refused and not any(step.profile or step.failed for step in steps):
         raise refused[0]  # then it is the input that is wrong
+    if here.emulated and (record := _recorded.ladder(op)):
+        steps = [replace(step, recorded=record.steps.get(step.variant.name)) for step in steps]
     first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
     shapes = tuple(np.shape(x) for x in operands)
     return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), plain)
@@ -400,7 +488,7 @@ def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
 
 def _with_speedup(step: Step, first: Profile | None) -> Step:
     p = step.profile
-    if p is None or first is None or p.emulated != first.emulated:  # an emulated time and a real one make no ratio
+    if p is None or first is None or first.emulated:  # an emulated time is no GPU's
         return step
     return replace(step, speedup=first.kernel_ns / max(p.kernel_ns, 1))
 

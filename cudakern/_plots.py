@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from ._display import duration, figure
+from ._display import axis_unit, duration, figure
 
 try:
     from matplotlib.figure import Figure
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ._ladder import Ladder
 
-BAR, HOST_BAR = "#76a5af", "#b7b7b7"
+BAR, HOST_BAR, LIMIT = "#76a5af", "#b7b7b7", "#c03030"
 
 
 class Picture(Figure):
@@ -48,22 +48,37 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], c
 
 
 def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
-    """A bar a step: the kernel's time and the rate, with their figures."""
-    measured = [(s.variant.name, s.profile) for s in ladder if s.profile is not None]
-    names = [name for name, _ in measured]
-    colors = [HOST_BAR if p.clock == "host" else BAR for _, p in measured]
-    times = [max(p.kernel_ns, 1) for _, p in measured]
-    rates = [ladder.rate_of(p) for _, p in measured]
-    mark = " (emulated)" if ladder.backend.emulated else ""
+    """A bar for each step: the kernel's time and the rate. On the emulator those that were recorded on a GPU."""
+    record = ladder.recorded
+    if ladder.backend.emulated and record is None:
+        raise ValueError(
+            f"there is no GPU here, and no recorded times of {ladder.operation} to draw (an emulated time says nothing "
+            "about a GPU)"
+        )
+    if record is not None:
+        steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in ladder if s.recorded is not None]
+        title = f"{ladder.operation}: {record.input}; recorded on an {record.chip}, {record.date}"
+    else:
+        steps = [(s.variant, s.profile.kernel_ns, ladder.rate_of(s.profile)) for s in ladder if s.profile is not None]
+        title = ladder.title
+    names = [variant.name for variant, _, _ in steps]
+    colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
+    times = [max(ns, 1) for _, ns, _ in steps]
+    rates = [rate for _, _, rate in steps]
 
     drawing = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
     left, right = drawing.subplots(1, 2, sharey=True)
-    bars(left, names, times, [duration(t) for t in times], colors)
+    unit, one = axis_unit(max(times, default=1))
+    bars(left, names, [t / one for t in times], [duration(t) for t in times], colors)
     bars(right, names, rates, [figure(r) for r in rates], colors)
-    left.set_title(f"kernel time, ns{mark}", fontsize=10)
-    right.set_title(f"{ladder.rate}{mark}", fontsize=10)
+    left.set_title(f"kernel time, {unit}", fontsize=10)
+    right.set_title(ladder.rate, fontsize=10)
+    if (limit := ladder.limit) is not None:
+        what, most = limit
+        right.axvline(most, color=LIMIT, linewidth=1.2, linestyle="--")
+        right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
+        right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
     left.invert_yaxis()  # shared: the first step on top on both sides
-    host = "; grey: NumPy on the host" if HOST_BAR in colors else ""
-    emulated = "; these times say nothing about a GPU" if mark else ""
-    drawing.suptitle(f"{ladder.title}{emulated}{host}", fontsize=10)
+    host = "; gray: NumPy on the CPU" if HOST_BAR in colors else ""
+    drawing.suptitle(f"{title}{host}", fontsize=10)
     return drawing.saved(path)

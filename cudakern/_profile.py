@@ -74,6 +74,7 @@ class Profile(_display.Shown):
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared_bytes: int
+    launches: int  #: kernels that the call launches
     cycles: tuple[int, ...]  #: of each block, for variants that read the clock; else empty
     blocks_ns: float | None  #: last end minus first start over the blocks, on the common clock; for the same variants
     limit: str | None  #: what bounds this work on this chip; None if emulated or not known
@@ -126,7 +127,8 @@ class Profile(_display.Shown):
         if self.grid:
             grid, block = (" x ".join(map(str, sizes)) for sizes in (self.grid, self.block))
             memory = f", {self.shared_bytes:,} B of dynamic shared memory" if self.shared_bytes else ""
-            rows.append(("launch", f"{grid} blocks of {block} threads{memory}"))
+            several = f"{self.launches} launches; the first: " if self.launches > 1 else ""
+            rows.append(("launch", f"{several}{grid} blocks of {block} threads{memory}"))
         parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
         shapes = " and ".join(map(str, self.shapes))
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."
@@ -266,6 +268,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         grid=tuple(last.get("grid", ())),
         block=tuple(last.get("block", ())),
         shared_bytes=int(last.get("shared_bytes", 0)),
+        launches=int(last.get("launched", 0)),
         cycles=tuple(c[1] - c[0] for c in clocks),
         blocks_ns=_display.median(spans) if spans else None,
         limit=limit.what if limit else None,

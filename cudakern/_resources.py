@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _display, _table
+from . import _display, _recorded, _table
 from ._backend import Backend, backend
 from ._dtypes import numpy_dtype
 from ._installed import LIBRARY, why_no_gpu_module
@@ -27,8 +27,9 @@ REPORT = LIBRARY / "kernels.txt"
 class KernelResources(_display.Shown):
     """One kernel of a variant: what a call launches, and what the compiler made of the kernel.
 
-    ``source`` says who told: "driver" (cudaFuncGetAttributes), "build" (the compiler's own words, kept when the GPU
-    module was built) or "unknown"; then the figures are None, and ``why`` says why.
+    ``source`` says where the figures come from: "driver" (cudaFuncGetAttributes), "build" (the compiler's report, kept
+    when the GPU module was built), "recorded" (the same for an H200, which is part of the package) or "unknown"; then
+    the figures are None, and ``why`` says why.
     """
 
     operation: str
@@ -99,8 +100,10 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         title = f"{self[0].operation}: what the compiler made of the kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's."]
         notes += dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown")
-        if any(one.source == "build" for one in self):
-            notes.append("Most threads is the driver's to say, and no GPU's driver was asked.")
+        if any(one.source == "recorded" for one in self):
+            notes.append(f"Recorded: by {_recorded.compiler()} for an H200, since there is no GPU build here.")
+        if any(one.source in ("build", "recorded") for one in self):
+            notes.append("Only a GPU's driver knows the most threads.")
         return _display.Table(title, names, rows, " ".join(notes), right=figures)
 
     def to_dict(self) -> list[dict[str, Any]]:
@@ -188,8 +191,19 @@ def inspect(
     return launches.found
 
 
+def shared_bytes(run: Callable[[], Any]) -> int | None:
+    """Shared memory per block, static and dynamic, of the first kernel that a call would launch, which is not run; None
+    if it launches none of ours, or the static part is not known."""
+    with observed(Launches(())) as launches, np.errstate(all="ignore"):
+        run()
+    if not launches.found:
+        return None
+    first = _resources(launches.found[0], backend(), "")
+    return None if first.static_shared is None else first.shared_bytes
+
+
 def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResources:
-    """The driver's figures; where it has none the build's; where that has none, why."""
+    """The driver's figures; where it has none, the build's; where that has none, those that the package brings."""
     built, why = _built(launch["symbol"], here.capability)
     names = ("registers", "static_shared", "local_bytes", "constant_bytes")
     known: dict[str, Any] = dict.fromkeys((*names, "max_threads"))
@@ -200,6 +214,10 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
     elif built is not None:
         known |= {name: getattr(built, name) for name in names}
         source, version = "build", built.capability
+    elif recorded := _recorded.compiled(launch["symbol"]):
+        built = Built(**recorded.figures, capability=recorded.capability)
+        known |= {name: getattr(built, name) for name in names}
+        source, version = "recorded", built.capability
     spills = built if built is not None and built.capability == version else None
     return KernelResources(
         operation=launch["variant"].operation,

@@ -162,7 +162,7 @@ static int launch(job *job, const ck_launch_plan *launch) {
     job->context = ck_frame_context(&job->frame);
     CK_TRY(job_mark_start(job));
     CK_TRY(job->context.launcher->launch(job->context.launcher, launch, job->frame.stream, job->frame.error));
-    return job_mark(job, RAN);
+    return job_mark_end(job);
 }
 
 static int launch_kernel(job *job, const ck_kernel_request *request) {

@@ -14,7 +14,7 @@ int ck_frame_use(ck_frame *frame, cudaStream_t stream) {
     CK_TRY(ck_stream_check(stream, frame->error));
     frame->stream = stream;
     frame->launches = ck_launches_of(frame->device, stream);
-    frame->runner = (ck_runner){{ck_run_launch}, frame->launches};
+    frame->runner = (ck_runner){{ck_run_launch}, frame->launches, 0};
     return CK_OK;
 }
 

@@ -124,6 +124,10 @@ int job_mark(job *job, int event) {
     return ck_timing_mark(job->own, event, job->context.stream, job->frame.error);
 }
 
+static int launches(const job *job) {
+    return ((const ck_runner *)job->context.launcher)->count;
+}
+
 // What the host has to make for it comes before the head start.
 int job_mark_start(job *job) {
     if (job->measure == NULL) return CK_OK;
@@ -131,9 +135,15 @@ int job_mark_start(job *job) {
     if (job->measure->by_launch) CK_TRY(ck_timeline_create(job->frame.launches, &job->timeline, job->frame.error));
     CK_TRY(ck_head_start(&job->context, job->frame.error));
     CK_TRY(job_mark(job, START));
+    if (job->timeline != NULL) job->context.launcher = ck_timeline_launcher(job->timeline);
+    job->launched_before = launches(job);
     if (job->timeline == NULL) return CK_OK;
-    job->context.launcher = ck_timeline_launcher(job->timeline);
     return ck_timeline_start(job->timeline, job->context.stream, job->frame.error);
+}
+
+int job_mark_end(job *job) {
+    if (job->measure != NULL) job->measure->launched = launches(job) - job->launched_before;
+    return job_mark(job, RAN);
 }
 
 int job_run(job *job) {
@@ -166,7 +176,7 @@ int job_compute(job *job) {
         CK_TRY(ck_operand_bring(&job->operands[i], &job->context, job->frame.error));
     CK_TRY(launch(job));
     if (job_on_device(job)) CK_TRY(job_finish(job));
-    CK_TRY(job_mark(job, RAN));
+    CK_TRY(job_mark_end(job));
     if (job->to_finish && !job_on_device(job)) return CK_OK; // the host writes the output
     for (int i = operation->inputs; i < job->laid_out; i++)
         CK_TRY(ck_operand_unpack(&job->operands[i], &job->context, job->frame.error));

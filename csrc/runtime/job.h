@@ -24,6 +24,7 @@ typedef struct job {
     int laid_out;          // operands that are filled in; 0: the kernel gets the caller's arrays as they are
     int to_finish;         // 1: partial results are left to be added
     int written_out;       // 1: host memory may be the target of a copy that is on its way
+    int launched_before;   // kernels that were launched before START
     ck_timeline *timeline; // NULL: nobody asks for each launch's time
     ck_stream *own; // a stream of the call's own with its events; of device arrays, if measured: for its events
     ck_block workspace, partials, clocks;
@@ -43,6 +44,7 @@ int job_finish(job *job);          // and those that add its partial results on 
 int job_fetch(job *job);           // what goes to the host, on its way: results, clocks for a report
 int job_mark(job *job, int event); // nothing if nobody measures
 int job_mark_start(job *job);      // where the copies' time ends and the kernels' begins
+int job_mark_end(job *job);        // where the kernels' time ends
 
 // --- check.c -----------------------------------------------------------------------------------------------------
 int ck_check_device(const ck_operation *operation, const ck_variant *variant, const ck_limits *limits,

@@ -41,6 +41,8 @@ int ck_run_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStrea
         code = launch->library != NULL ? (cudaError_t)launch->library(launch->closure, stream)
                                        : launch_kernel(launch, stream);
     if (code != cudaSuccess) return fail(launch, code, error);
-    ck_launches_note(((ck_runner *)launcher)->log, launch);
+    ck_runner *runner = (ck_runner *)launcher;
+    ck_launches_note(runner->log, launch);
+    runner->count++;
     return CK_OK;
 }

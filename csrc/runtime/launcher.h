@@ -5,10 +5,11 @@
 #include "stream.h"
 
 // --- launcher.c --------------------------------------------------------------------------------------------------
-// The launcher that runs kernels: (ck_runner){{ck_run_launch}, log}.
+// The launcher that runs kernels: (ck_runner){{ck_run_launch}, log, 0}.
 typedef struct ck_runner {
     ck_launcher launcher;
     ck_launches *log; // of the stream; may be NULL
+    int count;        // of launches so far
 } ck_runner;
 int ck_run_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error);
 int ck_allow_shared(const ck_launch_plan *launch, ck_error *error); // more dynamic shared memory than CUDA's 48 KB

@@ -197,6 +197,7 @@ typedef struct ck_measure {
     ck_work work;
     ck_plan plan;
     ck_clock *clocks; // plan.clock_blocks records; ck_measure_clear frees them
+    int launched;     // how many kernels
     int by_launch;    // asked for: 1, each launch's time too
     int launch_count;
     ck_launch_time launches[CK_MAX_TIMELINE];

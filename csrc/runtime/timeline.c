@@ -35,7 +35,7 @@ static int launch_and_mark(ck_launcher *launcher, const ck_launch_plan *launch, 
 int ck_timeline_create(ck_launches *log, ck_timeline **timeline, ck_error *error) {
     ck_timeline *made = calloc(1, sizeof *made);
     if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for a call's times");
-    made->runner = (ck_runner){{launch_and_mark}, log};
+    made->runner = (ck_runner){{launch_and_mark}, log, 0};
     const int status = add_event(made, error);
     if (status != CK_OK)
         free(made);

@@ -1,0 +1,82 @@
+"""What was measured on a GPU, for those who have none. recorded.json is written by .ci/tables.py from docs/results/."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FILE = Path(__file__).with_name("recorded.json")
+
+
+class Recorded(NamedTuple):
+    """A step of a ladder as it was measured on a GPU (NumPy's own: on the CPU beside it)."""
+
+    kernel_ns: float
+    rate: float  #: in the operation's unit
+    speedup: float | None  #: over the first kernel of the ladder
+
+
+@dataclass(frozen=True)
+class RecordedLadder:
+    """A ladder as it was measured on a GPU."""
+
+    chip: str
+    date: str
+    shapes: tuple[tuple[int, ...], ...]
+    dtype: str
+    limit: tuple[str, float] | None  #: what bounds the operation on that chip, and that as a rate
+    steps: dict[str, Recorded]  #: by the variant's name
+
+    @property
+    def input(self) -> str:
+        """Sizes and type, in words."""
+        return f"{sizes(self.shapes)} {self.dtype}"
+
+
+def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
+    """The shapes of a call's inputs, in words: "1,000 x 1,000 by 1,000 x 1,000"."""
+    return " by ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in shapes)
+
+
+@functools.cache
+def _data() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return data
+
+
+def ladder(op: str) -> RecordedLadder | None:
+    """The recorded ladder of an operation; None if there is none."""
+    entry = _data()["ladders"].get(op)
+    if entry is None:
+        return None
+    limit = entry["limit"]
+    return RecordedLadder(
+        chip=entry["chip"],
+        date=entry["date"],
+        shapes=tuple(map(tuple, entry["shapes"])),
+        dtype=entry["dtype"],
+        limit=(limit["what"], limit["rate"]) if limit else None,
+        steps={name: Recorded(**step) for name, step in entry["steps"].items()},
+    )
+
+
+class Compiled(NamedTuple):
+    """A kernel's registers and memory as the compiler reported them."""
+
+    figures: dict[str, int]  #: by the names of _resources.Built
+    capability: str
+
+
+def compiled(symbol: str) -> Compiled | None:
+    """The recorded figures of a kernel, if there are any."""
+    kernels = _data()["kernels"]
+    figures = kernels["rows"].get(symbol)
+    return Compiled(dict(zip(kernels["columns"], figures, strict=True)), kernels["capability"]) if figures else None
+
+
+def compiler() -> str:
+    """The compiler of those figures."""
+    return f"nvcc {_data()['kernels']['nvcc']}"
