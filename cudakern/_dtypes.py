@@ -18,8 +18,8 @@ INTEGERS = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int6
 BFLOAT16 = "bfloat16"
 NAMES = (*INTEGERS, "float16", BFLOAT16, "float32", "float64", "complex64", "complex128")
 NO_BFLOAT16 = "ml_dtypes is not installed"
-_ITEMSIZE = {BFLOAT16: 2} | {name: np.dtype(name).itemsize for name in NAMES if name != BFLOAT16}
 _NUMPY: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in NAMES if name != BFLOAT16}
+_ITEMSIZE = {BFLOAT16: 2} | {name: dtype.itemsize for name, dtype in _NUMPY.items()}
 _BY_SIZE = {(dtype.kind, dtype.itemsize): name for name, dtype in _NUMPY.items()}
 
 

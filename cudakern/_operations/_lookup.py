@@ -4,82 +4,35 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .._array import DeviceArray
-from .._errors import unknown
-from .._exchange import is_elsewhere
-from .._host import host_array
 from .._layout import Shape
-from .._table import AUTO
+from .._table import AUTO, check_own
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule, floating, spread
+from ._rule import Given, Rule, Spread, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
-FILTERS = ("linear", "nearest")
 AXES = "zyx"
 
 
-def check_word(name: str, keyword: str, value: Any, words: tuple[str, ...]) -> None:
-    """mode= or filter=, for variants that have no parameters as well."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: {keyword}= must be one of {', '.join(map(repr, words))}, not {type(value).__name__}")
-    if value not in words:
-        raise ValueError(unknown(f"{keyword}=", value, words, of=name))
-
-
-common = functools.partial(floating, of="a look-up")
-
-
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
-    """The result's shape: the coordinates'."""
-    first = coordinates[0]
-    if len(table) == axes and all(table) and coordinates.count(first) == len(coordinates):
-        return first
+    """The shape to which the coordinates broadcast."""
     if len(table) != axes:
         raise ValueError(f"{name}: the table is {table}, and it must have {axes} axes")
     if 0 in table:
         raise ValueError(f"{name}: the table is {table}: none of its axes may be empty")
-    said = ", ".join(f"{c} is {s}" for c, s in zip(AXES[-axes:], coordinates, strict=True))
-    raise ValueError(f"{name}: {said}, which do not broadcast")
-
-
-def ready(name: str, inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
-    """The coordinates of one shape."""
-    check_word(name, "mode", own["mode"], MODES)
-    check_word(name, "filter", own["filter"], FILTERS)
-    table, *coordinates = inputs
-    return (table, *together(table, tuple(coordinates))), own
-
-
-def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Coordinates of one shape; those in several places, or elsewhere, as they are: they are refused later."""
-    on_device = [c for c in coordinates if isinstance(c, DeviceArray)]
-    elsewhere = any(is_elsewhere(c) and not isinstance(c, DeviceArray) for c in coordinates)
-    if elsewhere or 0 < len(on_device) < len(coordinates):
-        return coordinates
-    names = AXES[-len(coordinates) :]
-    arrays = [] if on_device else [_on_host(c, axis, table) for c, axis in zip(coordinates, names, strict=True)]
+    if coordinates.count(coordinates[0]) == len(coordinates):
+        return coordinates[0]
     try:
-        shape = np.broadcast_shapes(*(a.shape for a in (on_device or arrays)))
+        return np.broadcast_shapes(*coordinates)
     except ValueError:
-        return tuple(on_device or arrays)  # which its shape's rule refuses, in words
-    if not on_device:
-        return tuple(np.broadcast_to(a, shape) for a in arrays)
-    return tuple(DeviceArray(spread(a._native, a._view, shape), a._native) for a in on_device)
-
-
-def _on_host(coordinate: Any, axis: str, table: Any) -> Array:
-    """An array; one of Python's own numbers takes the table's type, as in NumPy."""
-    if type(coordinate) not in (int, float) or isinstance(table, DeviceArray) or is_elsewhere(table):
-        return host_array(coordinate, axis)
-    return np.asarray(coordinate, common(host_array(table, "table").dtype))
+        shapes = ", ".join(f"{axis} is {shape}" for axis, shape in zip(AXES[-axes:], coordinates, strict=True))
+        raise ValueError(f"{name}: {shapes}, which do not broadcast") from None
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------
@@ -110,8 +63,9 @@ def _taps(x: Array, n: int, mode: str, filter: str) -> tuple[Array, list[tuple[A
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
+    coordinates = np.broadcast_arrays(*coordinates)
     taps = [_taps(c, n, mode, filter) for c, n in zip(coordinates, table.shape, strict=True)]
-    total = np.zeros(np.shape(coordinates[0]), np.result_type(table, *coordinates))
+    total = np.zeros(coordinates[0].shape, np.result_type(table, *coordinates))
     for chosen in itertools.product(*(several for _, several in taps)):
         inside = np.logical_and.reduce([at >= 0 for at, _ in chosen])
         weight = functools.reduce(np.multiply, [w for _, w in chosen])
@@ -120,11 +74,6 @@ def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: st
             total = total + np.where(inside & (weight != 0), weight * values, 0)
     known = np.logical_and.reduce([k for k, _ in taps])
     return np.asarray(np.where(known, total, np.nan).astype(total.dtype))
-
-
-def magnitude(table: Array, *coordinates: Array, **own: Any) -> Array:
-    """The table's largest."""
-    return np.full(np.shape(coordinates[0]), np.max(np.abs(table)))
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
@@ -190,6 +139,12 @@ Examples
 --------
 <example>
 """
+
+
+def _ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+    return inputs, check_own(name, own)
+
+
 RULES = {
     axes: Rule(
         name,
@@ -198,8 +153,9 @@ RULES = {
         preferred=("global_memory",),
         shape=functools.partial(shape_of, name, axes),
         one_shape=tuple(AXES[-axes:]),
-        common=common,
-        ready=functools.partial(ready, name),
+        arrangement=Spread(tuple(range(1, axes + 1))),
+        common=functools.partial(floating, of="a look-up"),
+        ready=functools.partial(_ready, name),
     )
     for axes, name in ((2, "lookup_2d"), (3, "lookup_3d"))
 }
@@ -273,7 +229,7 @@ LOOKUP: dict[str, Any] = {
     "fixed_rank": True,
     "make": make,
     "reference": reference,
-    "magnitude": magnitude,
+    "magnitude": lambda table, *coordinates: np.max(np.abs(table)),
     "own": ("mode", "filter"),
     "cancels": True,
 }
