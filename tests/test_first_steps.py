@@ -542,7 +542,7 @@ def test_the_name_of_a_file_is_no_picture(backend, variant, tmp_path):
 @pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
 def test_keywords_of_numpys_add(backend, variant):
     for keyword in ("where", "casting", "dtype"):
-        with pytest.raises(TypeError, match=f"vector_add: numpy.add's keyword '{keyword}' is not taken here"):
+        with pytest.raises(TypeError, match=f"vector_add.* (takes no|has no parameter) '{keyword}'"):
             cudakern.vector_add([1], [2], variant=variant, **{keyword: None})
     with pytest.raises(TypeError, match="foo"):
         cudakern.vector_add([1], [2], variant=variant, foo=None)

@@ -15,12 +15,8 @@ from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array, widened
 from ._call import call
-from ._checks import refuse_keywords
 from ._matmul_rules import RULE
 from ._public import NumpyOut, Result, Stack, documented
-
-#: numpy.matmul's keywords that are not taken.
-NOT_TAKEN = ("axes", "axis", "casting", "order", "dtype", "subok", "signature", "sig", "where", "keepdims")
 
 
 @documented()
@@ -56,9 +52,9 @@ def matmul(
     Raises
     ------
     TypeError
-        A type or a parameter that the variant does not have; two types in a named kernel; a keyword of numpy.matmul
-        that is not taken; an ``out`` that is no array, or of a type that the result does not go into; operands of which
-        one is in host memory and one on a device.
+        A type or a parameter that the variant does not have; two types in a named kernel; another keyword of
+        numpy.matmul; an ``out`` that is no array, or of a type that the result does not go into; operands of which one
+        is in host memory and one on a device.
     ValueError
         Shapes that do not fit, scalars, an ``out`` of another shape or read-only, an unknown variant, a value that a
         parameter does not take, arrays on two devices.
@@ -84,8 +80,6 @@ def matmul(
     >>> cudakern.matmul(d, d.T).get().tolist()
     [[5.0, 14.0], [14.0, 50.0]]
     """
-    if parameters:
-        refuse_keywords("matmul", "numpy.matmul's", NOT_TAKEN, parameters)
     return call(RULE, (a, b), out, variant, stream, parameters)
 
 

@@ -15,12 +15,8 @@ from .._table import AUTO, type_in_words
 from .._transfer import Array
 from . import Operation
 from ._call import call
-from ._checks import refuse_keywords
 from ._public import Operand, Result, documented
 from ._rule import AsTheyAre, HostArrays, Rule, Views
-
-#: numpy.sum's keywords that are not taken: all elements are summed, and the result's type follows from theirs.
-NOT_TAKEN = ("axis", "dtype", "out", "keepdims", "initial", "where")
 
 #: What "auto" tries on a GPU. All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
 PREFERRED = ("vectorized", "warp_shuffle", "tree_sequential")
@@ -74,8 +70,6 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     >>> int(cudakern.sum_of_squares(cudakern.asarray([1, 2, 3])))
     14
     """
-    if parameters:
-        refuse_keywords("sum_of_squares", "numpy.sum's", NOT_TAKEN, parameters)
     return call(RULE, (x,), None, variant, stream, parameters)
 
 
