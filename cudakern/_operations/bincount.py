@@ -14,10 +14,11 @@ from .._backend import backend
 from .._dtypes import INTEGERS
 from .._host import host_array
 from .._layout import Shape
-from .._table import AUTO
+from .._table import AUTO, NUMPY
 from .._transfer import Array
-from . import Operation, _on_host
+from . import Operation
 from ._call import call
+from ._on_host import answers_at_once
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
@@ -97,17 +98,14 @@ def bincount(
     """
     if weights is not None:
         raise TypeError("bincount: weights are not taken here: numpy.bincount(x, weights) adds them, on the host")
-    if x is None:
-        raise TypeError("bincount: x is None, and numbers are wanted: an array of integers")
     least = _least(minlength)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
-    by_host = not isinstance(x, DeviceArray) and (
-        variant == "numpy" or (variant == AUTO and not _on_host.answers_at_once(backend()))
-    )
+    on_device = isinstance(x, DeviceArray)
+    by_host = variant == NUMPY or (variant == AUTO and not answers_at_once(backend()))
     bins = None
-    if not by_host:
-        bins = max(_bins(x if isinstance(x, DeviceArray) else host_array(x, "x"), stream), least)
+    if on_device or not by_host:
+        bins = max(_bins(x if on_device else host_array(x, "x"), stream), least)
     return call(_rule(least, bins), (x,), None, variant, stream, parameters)
 
 
@@ -122,8 +120,6 @@ def _rule(least: int, bins: int | None) -> Rule:
 
 
 def _least(minlength: Any) -> int:
-    if minlength is None:
-        raise TypeError("bincount: minlength is None: give 0, which is the default")
     try:
         least = operator.index(minlength)
     except TypeError:
@@ -135,10 +131,10 @@ def _least(minlength: Any) -> int:
 
 def _bins(x: Any, stream: Any) -> int:
     """One more than the largest number; for an array on the device by asking it, which waits."""
-    if x.ndim != 1:
-        raise ValueError(f"bincount: x is {x.shape}, and must have one axis: x.reshape(-1) has")
     if np.dtype(x.dtype).kind not in "biu":
         return 0  # the call says what it takes
+    if x.ndim != 1:
+        raise ValueError(f"bincount: x is {x.shape}, and must have one axis: x.reshape(-1) has")
     if x.size == 0:
         return 0
     lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
@@ -165,8 +161,7 @@ EXTENT = Rule("extent", ("x",), ends, preferred=("blocks",), shape=_two, only=IN
 
 
 def extent(x: Any, /, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
-    """The smallest and the largest of an array of integers, which tell how many bins there are: an operation that only
-    bincount calls."""
+    """The smallest and the largest of an array of integers: an operation that only bincount calls."""
     return call(EXTENT, (x,), None, variant, stream, parameters)
 
 
@@ -192,7 +187,6 @@ OPERATIONS = (
         fixed_rank=True,
         make=make,
         reference=by_numpy,
-        magnitude=by_numpy,
         ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
     ),
     Operation(
@@ -201,7 +195,6 @@ OPERATIONS = (
         default_dtype="int32",
         make=_between_ends,
         reference=ends,
-        magnitude=ends,
         ragged=((1,), (2,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,22 +39,12 @@ def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
     return np.interp(x, xp, fp, float(left), float(right))
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Mapping[str, Any], variant: Any) -> Given:
+def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
     """What "auto" has of the host in double, as NumPy does."""
-    *tables, left, right = inputs
-    xp, fp = tables[1:]
-    if variant == AUTO and not any(isinstance(t, DeviceArray) or is_elsewhere(t) for t in tables):
-        tables = [_as_double(t, name) for t, name in zip(tables, ("x", "xp", "fp"), strict=True)]
-    if not any(isinstance(t, DeviceArray) for t in tables):
-        _shape(np.shape(tables[0]), np.shape(xp), np.shape(fp), (), ())
-        if not is_elsewhere(xp) and not _may_be_plain(xp, fp, variant):
-            _check_table(host_array(xp, "xp"), variant)
-    return (*tables, left, right), own
-
-
-def _may_be_plain(xp: Any, fp: Any, variant: Any) -> bool:
-    """True for tables that a kernel may get without a word of ``_ready``: interp itself looks at those."""
-    return type(fp) is np.ndarray and type(xp) is np.ndarray and bool(variant != AUTO)
+    *arrays, left, right = inputs
+    if variant == AUTO and not any(isinstance(x, DeviceArray) or is_elsewhere(x) for x in arrays):
+        arrays = [_as_double(x, name) for x, name in zip(arrays, RULE.operands, strict=False)]
+    return (*arrays, left, right), own
 
 
 def _as_double(x: Any, name: str) -> Array:
@@ -91,7 +80,7 @@ def _end(fp: Any, index: int) -> Any:
 
 
 def _check_table(points: Array, variant: Any) -> None:
-    """Of a table in host memory: NumPy does not look, and gives nonsense."""
+    """ValueError for a table in host memory that does not increase: NumPy does not look, and gives nonsense."""
     kind = points.dtype.kind
     if points.ndim != 1 or points.size < 2 or (kind not in "biuf" and kind_of(points.dtype) != "f"):
         return
@@ -199,7 +188,8 @@ def interp(
         raise TypeError(
             "interp: period= is not taken; x % period, and a table with a point more on each side, do the same"
         )
-    if _may_be_plain(xp, fp, variant):
+    if not isinstance(xp, DeviceArray):
+        xp = host_array(xp, "xp")
         _check_table(xp, variant)
     left = _end(fp, 0) if left is None else _number(left, "left")
     right = _end(fp, -1) if right is None else _number(right, "right")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .._layout import Shape
-from .._table import AUTO, find
+from .._table import AUTO, check_own
 from .._transfer import Array
 from . import Operation, widened
 from ._call import call
@@ -34,12 +33,8 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
     return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
-def _ready(inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
-    try:  # here, since NumPy's variant has no parameters
-        (radius,) = (p for p in find("stencil_1d", "shared_halo").parameters if p.name == "radius")
-        return inputs, {"radius": radius.check(own["radius"])}
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"stencil_1d: {error}") from None
+def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+    return inputs, check_own("stencil_1d", own)
 
 
 RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O", ready=_ready)
