@@ -243,18 +243,14 @@ class Variants(_display.Shown, tuple[Variant, ...]):
 
 
 @functools.cache
-def _operations() -> dict[str, dict[str, Any]]:
-    return {o["name"]: o for o in emulator().operations()}
-
-
-def operations() -> tuple[str, ...]:
-    """The names of the operations."""
-    return tuple(_operations())
+def operations() -> dict[str, dict[str, Any]]:
+    """The C modules' operations, by name."""
+    return {raw["name"]: raw for raw in emulator().operations()}
 
 
 def _operation(op: str) -> dict[str, Any]:
     try:
-        return _operations()[op]
+        return operations()[op]
     except (KeyError, TypeError):
         raise ValueError(unknown("operation", op, operations())) from None
 

@@ -22,10 +22,8 @@ AXES = "zyx"
 
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
     """The shape to which the coordinates broadcast."""
-    if len(table) != axes:
-        raise ValueError(f"{name}: the table is {table}, and it must have {axes} axes")
-    if 0 in table:
-        raise ValueError(f"{name}: the table is {table}: none of its axes may be empty")
+    if len(table) != axes or 0 in table:
+        raise ValueError(f"{name}: the table is {table}, and it must have {axes} axes, none of which may be empty")
     if coordinates.count(coordinates[0]) == len(coordinates):
         return coordinates[0]
     try:
@@ -42,7 +40,7 @@ def _element(i: Array, n: int, mode: str) -> Array:
         return np.asarray(i % n)
     if mode == "mirror":
         place = i % (2 * n)
-        return np.where(place < n, place, 2 * n - 1 - place)
+        return np.asarray(np.minimum(place, 2 * n - 1 - place))
     inside = (i >= 0) & (i < n)
     return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
 

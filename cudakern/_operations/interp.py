@@ -23,12 +23,11 @@ UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the textur
 
 
 def _shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
-    if len(xp) != 1 or len(fp) != 1:
-        raise ValueError(f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis")
-    if xp != fp:
-        raise ValueError(f"interp: xp has {xp[0]} points and fp {fp[0]} values: as many of one as of the other")
-    if xp[0] == 0:
-        raise ValueError("interp: the table is empty: xp and fp need a point at least")
+    if len(xp) != 1 or xp != fp or xp == (0,):
+        raise ValueError(
+            f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis, with as many values as points, and "
+            "a point at least"
+        )
     return x
 
 
@@ -80,7 +79,7 @@ def _end(fp: Any, index: int) -> Any:
 
 
 def _check_table(points: Array, variant: Any) -> None:
-    """ValueError for a table in host memory that does not increase: NumPy does not look, and gives nonsense."""
+    """ValueError for a host table that does not increase, of which NumPy makes nonsense, or is uneven for texture."""
     kind = points.dtype.kind
     if points.ndim != 1 or points.size < 2 or (kind not in "biuf" and kind_of(points.dtype) != "f"):
         return
@@ -91,18 +90,12 @@ def _check_table(points: Array, variant: Any) -> None:
             f"interp: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort the table, "
             "fp with it (np.argsort)"
         )
-    if variant == "texture":
-        _check_even(points)
-
-
-def _check_even(points: Array) -> None:
-    """ValueError for a table that is not evenly spaced."""
+    if variant != "texture":
+        return
     wide = points.astype(np.float64)
     step = (wide[-1] - wide[0]) / (wide.size - 1)
     off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
-    if step == 0:
-        raise ValueError(f"interp: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}")
-    if not np.logical_and.reduce(off <= UNEVEN * step):
+    if step == 0 or not np.logical_and.reduce(off <= UNEVEN * step):
         i = int(np.argmax(off))
         raise ValueError(
             f"interp: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
@@ -147,8 +140,7 @@ def interp(
         cell or other.
     left, right : float, optional
         The values before and behind the table; its first and its last value if not given.
-    out : ndarray or DeviceArray, optional
-        Where the result goes: of x's shape, and a type that takes it ("same_kind").
+    <out>
     variant : str
         "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
         ``variants("interp")``: where the table lives. ``texture`` takes evenly spaced tables (on the device: takes them

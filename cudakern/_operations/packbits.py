@@ -136,11 +136,6 @@ def _as_one_row(x: Any, stream: Any) -> Any:
     return longer.ravel()
 
 
-def reference(a: Array, bitorder: Any = "big") -> Array:
-    """NumPy's own."""
-    return np.packbits(a, bitorder=bitorder)
-
-
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """Half of them 0, integers else from 1 to 9."""
     random = np.random.default_rng(seed)
@@ -154,7 +149,7 @@ OPERATIONS = (
         50,
         default_dtype="bool",
         make=make,
-        reference=reference,
+        reference=np.packbits,
         ragged=((0,), (1,), (7,), (33,), (257,), (1009,), (13, 77), (65537,)),
         own=("bitorder",),
     ),

@@ -7,21 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .._dtypes import BFLOAT16, itemsize, name_in_numpy
+from .._dtypes import itemsize
 from .._host import native
 from .._layout import Shape
 from .._native import Native, View
-from .._table import AUTO, type_in_words
+from .._table import AUTO
 from .._transfer import Array
 from . import Operation
 from ._call import call
 from ._public import Operand, Result, documented
 from ._rule import AsTheyAre, HostArrays, Rule, Views
-
-#: What "auto" tries on a GPU. All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
-PREFERRED = ("vectorized", "warp_shuffle", "tree_sequential")
-#: What it takes for arrays on the device: it has every type.
-ON_DEVICE = ("vectorized",)
 
 
 @documented()
@@ -97,20 +92,17 @@ class InMemorysOrder(AsTheyAre):
 
 
 def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of the result for elements of that type."""
+    """The type of the result for real numbers of that type."""
     if dtype.kind in "bi":
         return np.dtype(np.int64)
     if dtype.kind == "u":
         return np.dtype(np.uint64)
-    if dtype.kind == "f":
-        return np.dtype(np.float32) if dtype.itemsize == 2 else dtype.newbyteorder("=")
-    if name_in_numpy(dtype) == BFLOAT16:
-        return np.dtype(np.float32)
-    raise TypeError(f"sum_of_squares takes real numbers, not {type_in_words(dtype)}")
+    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype.newbyteorder("=")  # 2: float16 and bfloat16
 
 
-def on_host(x: Array, result: np.dtype[Any]) -> Any:
+def on_host(x: Array) -> Any:
     """NumPy's way: numpy.dot of pieces that fit the cache, converted as they come, their sums in double or more."""
+    result = result_type(x.dtype)
     nditer: Any = np.nditer  # NumPy's stubs do not know "contig"
     pieces = nditer(
         [np.atleast_1d(x)],  # (NumPy 1.26 does not convert a 0-d array's element)
@@ -131,9 +123,10 @@ def on_host(x: Array, result: np.dtype[Any]) -> Any:
 RULE = Rule(
     "sum_of_squares",
     ("x",),
-    lambda x: on_host(x, result_type(x.dtype)),
-    preferred=PREFERRED,
-    on_device=ON_DEVICE,
+    on_host,
+    # All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
+    preferred=("vectorized", "warp_shuffle", "tree_sequential"),
+    on_device=("vectorized",),  # it has every type
     fixed=(),
     arrangement=InMemorysOrder(),
     real=True,
@@ -144,7 +137,7 @@ RULE = Rule(
 def reference(x: Array) -> Any:
     """Exact for integers, in the widest float for others."""
     if x.dtype.kind in "biu":
-        return on_host(x, result_type(x.dtype))
+        return on_host(x)
     wide = x.astype(np.longdouble)
     return np.sum(wide * wide)
 
