@@ -58,14 +58,9 @@ def name_of(dtype: npt.DTypeLike) -> str:
     """The name of a type that the device has; TypeError for all others. Byte order is not in a name."""
     if isinstance(dtype, str) and dtype in _ITEMSIZE:  # NumPy knows "bfloat16" only after an import of ml_dtypes
         return dtype
-    return _name_of(np.dtype(dtype))
-
-
-@functools.lru_cache(maxsize=64)  # NumPy computes a name anew each time it is asked
-def _name_of(dtype: np.dtype[Any]) -> str:
-    name = name_in_numpy(dtype)
+    name = name_in_numpy(np.dtype(dtype))
     if name not in _ITEMSIZE:
-        raise TypeError(f"arrays on the device are of {', '.join(NAMES[:-1])} or {NAMES[-1]}, not of {dtype}")
+        raise TypeError(f"arrays on the device are of {', '.join(NAMES[:-1])} or {NAMES[-1]}, not of {np.dtype(dtype)}")
     return name
 
 

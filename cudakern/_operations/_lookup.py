@@ -104,11 +104,7 @@ filter : str
     "linear": along straight lines between neighbours in each axis. "nearest": the nearest element, of two equally
     near ones the later.
 <out>
-variant : str
-    "auto", which is the fastest way here in full precision (for host arrays without a GPU: NumPy), or a name from
-    ``variants("<name>")``. ``texture`` has weights in 256ths, rounded <times>:
-    each rounding moves at most a 512th of the weight from one of the <elements> elements to another. Where the table
-    repeats, coordinates become shares of its length: they lose as many bits as it has, and are floored to 2**-21 of it.
+<variant>
 <stream>
 <parameters>
 
@@ -128,10 +124,12 @@ ValueError
 
 Notes
 -----
-<source> ``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` is the same
-where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here,
-but for the ties of a mirrored table, where SciPy mirrors the place first and then rounds, as here is done the other
-way round. A texture's ties fall as its fixed point has the place.
+<source> ``texture`` has weights in 256ths, rounded <times>: each rounding
+moves at most a 512th of the weight from one of the <elements> elements to another. Where the table repeats, its
+coordinates become shares of the table's length: they lose as many bits as that has, and are floored to 2**-21 of it.
+
+``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` is the same with its modes "nearest", "grid-wrap",
+"reflect" and "grid-constant"; ``order=0`` is "nearest" here, but for the ties of a mirrored table and of textures.
 
 Examples
 --------

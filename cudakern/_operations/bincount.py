@@ -76,17 +76,15 @@ def bincount(
         Neither integers nor bools; weights; a parameter that the variant does not have.
     ValueError
         A negative number; more axes than one, or none; a negative minlength; an unknown variant.
-    CudaError
-        The GPU or the emulator failed (``OutOfMemoryError``: the device has no room for the bins).
     MemoryError
         The host has no room for the bins.
+    <failed>
 
     Notes
     -----
     P11's counters: plain atomics, atomics in shared memory, and atomics of a warp together.
 
-    **This waits** for an array on the device: how many bins there are is one more than its largest number, which is
-    found on the device and read back before the counting is enqueued.
+    **This waits** for an array on the device, whose largest number is read back before the counting is enqueued.
 
     Examples
     --------

@@ -135,9 +135,8 @@ def interp(
     x : array_like or DeviceArray
         Where, any shape and strides.
     xp, fp : array_like or DeviceArray
-        The table: places that increase (two may be equal: a step), and the values there. Host tables are looked
-        through; a table on the device is not, since that would wait: one that does not increase gives values of some
-        cell or other.
+        The table: places that increase (two may be equal: a step), and the values there. A table on the device is not
+        looked through, since that would wait: one that does not increase gives values of some cell or other.
     left, right : float, optional
         The values before and behind the table; its first and its last value if not given.
     <out>
@@ -165,8 +164,7 @@ def interp(
 
     Notes
     -----
-    M's and T6's table look-up. NumPy's ``period=`` is not taken: ``x % period``, and a table that is extended by a
-    point on each side, do the same.
+    M's and T6's table look-up. NumPy's ``period=`` is not taken.
 
     Examples
     --------

@@ -33,8 +33,7 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
         Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` sorts all that
         ``numpy.sort`` does, other types and arrays of several rows by NumPy.
     axis : int or None
-        The axis to sort along; None: all elements as one row. The kernels sort one row: an array of one axis, or of
-        several with one row along the axis.
+        The axis to sort along, which for kernels holds all elements; None: all elements as one row.
     <variant>
     <stream>
     **parameters : int or str
@@ -56,10 +55,9 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
 
     Notes
     -----
-    NaNs come last, as in NumPy. -0.0 and 0.0 are equal, and NumPy and "cub" leave them as they came; our kernels put
-    every -0.0 before every 0.0. Equal elements cannot be told apart otherwise, so a stable sort would give the same.
-    ``auto`` is "cub", the CUDA toolkit's own, on a GPU, and for arrays on the emulator's device "sample_sort", or
-    "many_blocks" where its chip is too old for that. The sorting chapter of M.
+    The sorting chapter of M. NaNs come last, as in NumPy. NumPy and "cub", the CUDA toolkit's own, leave -0.0 and 0.0
+    as they came; our kernels put every -0.0 before every 0.0. Equal elements cannot be told apart otherwise: a stable
+    sort would give the same. On a device "auto" is "cub", "sample_sort" or "many_blocks", the first that runs there.
 
     Examples
     --------

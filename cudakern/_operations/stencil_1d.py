@@ -44,9 +44,7 @@ RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), sha
 def stencil_1d(
     x: Operand, /, radius: int = RADIUS, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """The sum of the 2 * radius + 1 elements around each one: x[i - radius] + ... + x[i + radius].
-
-    Outside the array all elements count as 0.
+    """The sum of the elements around each one: x[i - radius] + ... + x[i + radius], outside of the array 0.
 
     Parameters
     ----------
@@ -54,7 +52,7 @@ def stencil_1d(
         Numbers or bools (whose sum is "or"), one axis, of any length and stride. ``auto`` leaves host arrays of
         objects to NumPy.
     radius : int
-        How many elements on each side belong to a sum: 0 to 1024. It may be longer than the array.
+        How many elements on each side belong to a sum: 0 to 1024.
     <out>
     <variant>
     <stream>

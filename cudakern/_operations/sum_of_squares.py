@@ -26,8 +26,7 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     Parameters
     ----------
     x : array_like or DeviceArray
-        Real numbers or bools of any shape and strides. ``auto`` takes every type; a named variant takes those of its
-        variant.
+        Real numbers or bools of any shape and strides. ``auto`` takes every type, a named variant those it lists.
     <variant>
     <stream>
     **parameters : int
@@ -37,8 +36,8 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     -------
     NumPy scalar or DeviceArray
         int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16, bfloat16
-        and float32, float64 for float64. 0 for no elements. For an array on the device a DeviceArray of shape ():
-        the value is there when its stream has come so far; ``float()`` and ``int()`` wait for it.
+        and float32, float64 for float64. 0 for no elements. For an array on the device a DeviceArray of shape (), for
+        whose value ``float()`` and ``int()`` wait.
 
     Raises
     ------
