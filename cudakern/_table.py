@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy.typing as npt
@@ -203,8 +203,7 @@ class Variant:
 
     def to_dict(self) -> dict[str, Any]:
         """All columns, for JSON."""
-        columns = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return columns | {"parameters": [vars(p) for p in self.parameters]}
+        return asdict(self)
 
 
 class Variants(_display.Shown, tuple[Variant, ...]):

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._array import DeviceArray
 from .._host import host_array
-from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
@@ -78,12 +77,14 @@ def _exclusive(x: Array) -> Array:
     return result
 
 
-def _flat(x: Shape) -> Shape:
-    """One row of all elements, as numpy.cumsum(x) gives it."""
-    return (math.prod(x),)
-
-
-INCLUSIVE = Rule("inclusive_scan", ("x",), np.cumsum, preferred=("lookback", "blocks"), shape=_flat, others="Om")
+INCLUSIVE = Rule(
+    "inclusive_scan",
+    ("x",),
+    np.cumsum,
+    preferred=("lookback", "blocks"),
+    shape=lambda x: (math.prod(x),),  # one row of all elements, as numpy.cumsum gives it
+    others="Om",
+)
 EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, ready=_ready)
 
 

@@ -113,6 +113,7 @@ def reference(image: Any) -> Any:
     return ((wide[..., :3] @ np.array([21, 72, 7]) + 50) // 100).astype(np.uint8)
 
 
+SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 1009))  #: that verify tries
 OPERATIONS = (
     Operation(
         grayscale,
@@ -124,17 +125,7 @@ OPERATIONS = (
         make=make,
         reference=reference,
         square=lambda n: (n, n, 3),
-        ragged=(
-            (0, 5, 3),
-            (1, 1, 3),
-            (62, 76, 3),
-            (62, 76, 4),
-            (16, 16, 4),
-            (17, 33, 3),
-            (5, 0, 4),
-            (257, 1, 4),
-            (3, 1009, 3),
-        ),
+        ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
         large=((1080, 1920, 3), (2161, 3841, 4)),
     ),
 )

@@ -20,7 +20,7 @@ from . import Operation
 from ._call import call, check
 from ._checks import axis_of
 from ._public import Operand, Result, documented
-from ._rule import Given, Rule
+from ._rule import Rule
 
 FLAGS_A_BYTE = 8
 
@@ -31,10 +31,6 @@ def _packed(x: Shape, bitorder: str, axis: int | None = None) -> Shape:
     return (*x[:axis], -(-x[axis] // FLAGS_A_BYTE), *x[axis + 1 :])
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    return inputs, check_own("packbits", own)
-
-
 RULE = Rule(
     "packbits",
     ("a",),
@@ -43,7 +39,7 @@ RULE = Rule(
     shape=_packed,
     only=INTEGERS,
     instead="a != 0 makes flags of numbers",
-    ready=_ready,
+    ready=lambda inputs, own, parameters, variant: (inputs, check_own("packbits", own)),
 )
 ALONG_AN_AXIS = replace(RULE, preferred=())  #: by NumPy
 

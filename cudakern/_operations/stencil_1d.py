@@ -12,7 +12,7 @@ from .._transfer import Array
 from . import Operation, widened
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule
+from ._rule import Rule
 
 RADIUS = 3
 
@@ -33,11 +33,15 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
     return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    return inputs, check_own("stencil_1d", own)
-
-
-RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O", ready=_ready)
+RULE = Rule(
+    "stencil_1d",
+    ("x",),
+    _by_numpy,
+    preferred=("register_window",),
+    shape=_shape,
+    others="O",
+    ready=lambda inputs, own, parameters, variant: (inputs, check_own("stencil_1d", own)),
+)
 
 
 @documented()
