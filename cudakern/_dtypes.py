@@ -6,7 +6,7 @@ Names, since NumPy knows bfloat16 only where ml_dtypes is installed.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 from typing import Any
 
 import numpy as np
@@ -75,14 +75,9 @@ def numpy_dtype(what: npt.DTypeLike) -> np.dtype[Any]:
         raise
 
 
-@functools.cache
 def has_bfloat16() -> bool:
     """True if NumPy arrays can be of bfloat16 here."""
-    try:
-        from_name(BFLOAT16)
-    except ImportError:
-        return False
-    return True
+    return importlib.util.find_spec("ml_dtypes") is not None
 
 
 def type_name(dtype: npt.DTypeLike) -> str:

@@ -115,8 +115,8 @@ class Variant:
         return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
     def signature(self, dtype: npt.DTypeLike, mend: str = "") -> tuple[str, str, str]:
-        """(input, accumulator, output) for inputs of type ``dtype``; TypeError if the variant does not list it, with
-        what to do about it: ``mend``, or where that is not given "auto"."""
+        """(input, accumulator, output) for inputs of type ``dtype``; TypeError, which ends in ``mend`` or tells of
+        "auto", if the variant does not list it."""
         name = type_name(dtype)
         for signature in self.signatures:
             if signature[0] == name:
@@ -127,15 +127,15 @@ class Variant:
             f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {type_in_words(dtype)}{hint}"
         )
 
-    def values(self, given: Mapping[str, Any]) -> tuple[int, ...]:
-        """The parameters' values in the variant's order, ``given`` ones and defaults; the errors say what there is."""
+    def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
+        """The parameters' values in the variant's order, arguments and defaults; the errors say what there is."""
         names = [p.name for p in self.parameters]
-        for name in given:
+        for name in arguments:
             if name not in names:
                 takes = f"takes {' and '.join(f'{n}=' for n in names)}" if names else "has no parameters"
                 raise TypeError(f"{self.operation}: variant {self.name!r} has no parameter {name!r}; it {takes}")
         try:
-            return tuple(p.check(given[p.name]) if p.name in given else p.default for p in self.parameters)
+            return tuple(p.check(arguments[p.name]) if p.name in arguments else p.default for p in self.parameters)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
 
@@ -164,9 +164,7 @@ class Variant:
 
         Parameters
         ----------
-        *shapes : tuple of int
-            Of the inputs.
-        dtype : dtype
+        *shapes, dtype
             Of the inputs.
         rms : bool
             The bound of the root mean square instead of the largest error's.
@@ -254,14 +252,6 @@ def _operation(op: str) -> dict[str, Any]:
         raise ValueError(unknown("operation", op, operations())) from None
 
 
-def _variant(operation: str, raw: dict[str, Any]) -> Variant:
-    fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
-    fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
-    fields["signatures"] = tuple(tuple(t) for t in raw["types"])
-    fields["types"] = tuple(dict.fromkeys(t[0] for t in raw["types"]))
-    return Variant(operation=operation, **fields)
-
-
 def variants(op: str) -> Variants:
     """The variants of an operation, in the order of the ladder.
 
@@ -299,8 +289,16 @@ def variants(op: str) -> Variants:
 
 @functools.cache
 def _variants(op: str) -> Variants:
-    kernels = [_variant(op, raw) for raw in _operation(op)["variants"]]
+    kernels = [_kernel_variant(op, raw) for raw in _operation(op)["variants"]]
     return Variants([_numpy_variant(op, kernels), *kernels])
+
+
+def _kernel_variant(op: str, raw: dict[str, Any]) -> Variant:
+    fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
+    fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
+    fields["signatures"] = tuple(tuple(t) for t in raw["types"])
+    fields["types"] = tuple(dict.fromkeys(t[0] for t in raw["types"]))
+    return Variant(operation=op, **fields)
 
 
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:

@@ -46,17 +46,17 @@ def _element(i: Array, n: int, mode: str) -> Array:
 
 
 def _taps(x: Array, n: int, mode: str, filter: str) -> tuple[Array, list[tuple[Array, Array]]]:
-    """(where a coordinate is known, [(element, weight), ...])."""
+    """(whether the coordinate is a number, [(element, weight), ...])."""
     with np.errstate(invalid="ignore"):
         x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
-    known = ~np.isnan(x)
-    x = np.where(known, x, 0)
+    is_number = ~np.isnan(x)
+    x = np.where(is_number, x, 0)
     below = np.floor(x)
     weight = x - below
     i = below.astype(np.int64)
     if filter == "nearest":
-        return known, [(_element(i + (weight >= 0.5), n, mode), np.ones_like(x))]
-    return known, [(_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)]
+        return is_number, [(_element(i + (weight >= 0.5), n, mode), np.ones_like(x))]
+    return is_number, [(_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)]
 
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
@@ -64,14 +64,14 @@ def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: st
     coordinates = np.broadcast_arrays(*coordinates)
     taps = [_taps(c, n, mode, filter) for c, n in zip(coordinates, table.shape, strict=True)]
     total = np.zeros(coordinates[0].shape, np.result_type(table, *coordinates))
-    for chosen in itertools.product(*(several for _, several in taps)):
-        inside = np.logical_and.reduce([at >= 0 for at, _ in chosen])
-        weight = functools.reduce(np.multiply, [w for _, w in chosen])
-        values = table[tuple(np.where(inside, at, 0) for at, _ in chosen)]
+    for corner in itertools.product(*(neighbours for _, neighbours in taps)):
+        inside = np.logical_and.reduce([at >= 0 for at, _ in corner])
+        weight = functools.reduce(np.multiply, [w for _, w in corner])
+        values = table[tuple(np.where(inside, at, 0) for at, _ in corner)]
         with np.errstate(invalid="ignore"):
             total = total + np.where(inside & (weight != 0), weight * values, 0)
-    known = np.logical_and.reduce([k for k, _ in taps])
-    return np.asarray(np.where(known, total, np.nan).astype(total.dtype))
+    is_number = np.logical_and.reduce([k for k, _ in taps])
+    return np.asarray(np.where(is_number, total, np.nan).astype(total.dtype))
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
@@ -88,7 +88,7 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 
 
 # --- the public functions -------------------------------------------------------------------------------------------
-DOCSTRING = """Values of a table between its elements, <given> given.
+DOCSTRING = """Values of a table between its elements, read at <index>.
 
 Parameters
 ----------
@@ -159,7 +159,7 @@ RULES = {
 
 @documented(
     DOCSTRING,
-    given="row and column",
+    index="row and column",
     axes="2",
     places="y, x",
     times="four times (in ``interp`` once)",
@@ -190,7 +190,7 @@ def lookup_2d(
 
 @documented(
     DOCSTRING,
-    given="plane, row and column",
+    index="plane, row and column",
     axes="3",
     places="z, y, x",
     times="nine times (in ``lookup_2d`` four)",

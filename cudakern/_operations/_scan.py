@@ -46,8 +46,8 @@ NotImplementedError
 
 Notes
 -----
-M's prefix sum, of its sample sort: by one thread, and by chunks. Then what has been found since. Sums of floats
-are added in another order than NumPy's, each variant in one of its own that is the same in every run.
+M's prefix sum, of its sample sort, and what is known since. Floats are added in another order than NumPy's, by
+each variant in one of its own that is the same in every run.
 
 Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits, and it needs compute capability 7.0.
 

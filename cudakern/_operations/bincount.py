@@ -100,9 +100,9 @@ def bincount(
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
     on_device = isinstance(x, DeviceArray)
-    by_host = variant == NUMPY or (variant == AUTO and not answers_at_once(backend()))
+    by_host = not on_device and (variant == NUMPY or (variant == AUTO and not answers_at_once(backend())))
     bins = None
-    if on_device or not by_host:
+    if not by_host:
         bins = max(_bins(x if on_device else host_array(x, "x"), stream), least)
     return call(_rule(least, bins), (x,), None, variant, stream, parameters)
 
@@ -163,18 +163,11 @@ def extent(x: Any, /, *, variant: str = AUTO, stream: Any = None, **parameters: 
     return call(EXTENT, (x,), None, variant, stream, parameters)
 
 
-def _between_ends(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Small numbers, between ends that differ from seed to seed."""
-    random = np.random.default_rng(seed)
-    if dtype.kind == "b":
-        return (random.random(shape) < 0.5,)
-    return (random.integers(random.integers(0, 40), random.integers(60, 120), shape).astype(dtype),)
-
-
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Numbers from 0 to 99."""
+    """About a hundred numbers from 0, whose ends differ from seed to seed."""
     random = np.random.default_rng(seed)
-    return (random.integers(0, 2 if dtype.kind == "b" else 100, shape).astype(dtype),)
+    least, end = (0, 2) if dtype.kind == "b" else (random.integers(0, 5), random.integers(96, 120))
+    return (random.integers(least, end, shape).astype(dtype),)
 
 
 OPERATIONS = (
@@ -191,7 +184,7 @@ OPERATIONS = (
         extent,
         200,
         default_dtype="int32",
-        make=_between_ends,
+        make=make,
         reference=ends,
         ragged=((1,), (2,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
     ),

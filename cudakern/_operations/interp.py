@@ -184,7 +184,6 @@ def interp(
     return call(RULE, (x, xp, fp, left, right), out, variant, stream, parameters)
 
 
-# --- the input, and the reference -------------------------------------------------------------------------------------
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """Points inside and on both sides outside of an evenly spaced table; left and right."""
     random = np.random.default_rng(seed)

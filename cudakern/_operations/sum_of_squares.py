@@ -139,12 +139,5 @@ def reference(x: Array) -> Any:
 
 
 OPERATIONS = (
-    Operation(
-        sum_of_squares,
-        10,
-        headline=True,
-        default_dtype="int32",
-        reference=reference,
-        magnitude=reference,
-    ),
+    Operation(sum_of_squares, 10, headline=True, default_dtype="int32", reference=reference, magnitude=reference),
 )
