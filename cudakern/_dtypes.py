@@ -31,19 +31,11 @@ def name_in_numpy(dtype: np.dtype[Any]) -> str:
     return name
 
 
+@functools.cache
 def from_name(name: str) -> np.dtype[Any]:
     """NumPy's type of that name; ImportError if it is bfloat16 and ml_dtypes is not installed."""
-    dtype = _NUMPY.get(name)
-    return _bfloat16() if dtype is None else dtype
-
-
-def itemsize(name: str) -> int:
-    """Bytes of an element."""
-    return _ITEMSIZE[name]
-
-
-@functools.cache
-def _bfloat16() -> np.dtype[Any]:
+    if name != BFLOAT16:
+        return _NUMPY[name]
     try:  # only when it is needed: it is the user's to install
         ml_dtypes = importlib.import_module("ml_dtypes")
     except ImportError:
@@ -52,6 +44,11 @@ def _bfloat16() -> np.dtype[Any]:
         ) from None
     dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
     return dtype
+
+
+def itemsize(name: str) -> int:
+    """Bytes of an element."""
+    return _ITEMSIZE[name]
 
 
 def name_of(dtype: npt.DTypeLike) -> str:

@@ -104,9 +104,7 @@ filter : str
     "linear": along straight lines between neighbours in each axis. "nearest": the nearest element, of two equally
     near ones the later.
 <out>
-<variant>
-<stream>
-<parameters>
+<call>
 
 Returns
 -------

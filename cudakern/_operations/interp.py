@@ -138,13 +138,7 @@ def interp(
     left, right : float, optional
         The values before and behind the table; its first and its last value if not given.
     <out>
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("interp")``: where the table lives. ``texture`` takes evenly spaced tables (on the device: takes them
-        for that, from the first point to the last) and is exact to about a 256th of the step between two values;
-        ``shared`` takes tables that fit a block's shared memory, ``constant`` 8192 points of float32, 4096 of float64.
-    <stream>
-    <parameters>
+    <call>
 
     Returns
     -------
@@ -162,7 +156,9 @@ def interp(
 
     Notes
     -----
-    M's and T6's table look-up. NumPy's ``period=`` is not taken.
+    M's and T6's table look-up: variants are where the table lives. ``texture`` takes evenly spaced tables (on the
+    device: takes them for that) and is exact to about a 256th of the step between two values; ``shared`` takes tables
+    that fit a block's shared memory, ``constant`` 8192 points of float32, 4096 of float64. There is no ``period=``.
 
     Examples
     --------

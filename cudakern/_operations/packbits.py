@@ -80,9 +80,7 @@ def packbits(
     TypeError
         Neither bools nor integers; a parameter that the variant does not have.
     ValueError
-        Another bit order; an unknown variant.
-    numpy.exceptions.AxisError
-        An axis that the array does not have.
+        Another bit order; an axis that the array does not have (NumPy's AxisError); an unknown variant.
     <failed>
 
     Notes

@@ -58,10 +58,7 @@ def stencil_1d(
     radius : int
         How many elements on each side belong to a sum: 0 to 1024.
     <out>
-    <variant>
-    <stream>
-    **parameters : int
-        The variant's other parameters: ``threads=`` per block.
+    <call>
 
     Returns
     -------

@@ -28,10 +28,7 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     ----------
     x : array_like or DeviceArray
         Real numbers or bools of any shape and strides. ``auto`` takes every type, a named variant those it lists.
-    <variant>
-    <stream>
-    **parameters : int
-        The variant's parameters, e.g. ``threads=`` (per block) and ``blocks=``.
+    <call>
 
     Returns
     -------
@@ -58,8 +55,6 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     Examples
     --------
     >>> import cudakern
-    >>> int(cudakern.sum_of_squares([1, 2, 3]))
-    14
     >>> int(cudakern.sum_of_squares([1, 2, 3], variant="multi_block"))
     14
     >>> int(cudakern.sum_of_squares(cudakern.asarray([1, 2, 3])))
