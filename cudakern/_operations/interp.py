@@ -17,7 +17,7 @@ from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
 from ._public import Number, Operand, Out, Result, documented
-from ._rule import Given, Rule, floating
+from ._rule import WEAK, Given, Rule, floating
 
 UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
 
@@ -54,7 +54,7 @@ def _as_double(x: Any, name: str) -> Array:
 
 def _number(value: Any, name: str) -> Any:
     """left or right as ``call`` takes it: a Python float, or an array on the device."""
-    if isinstance(value, DeviceArray) or is_elsewhere(value):
+    if type(value) not in WEAK and (isinstance(value, DeviceArray) or is_elsewhere(value)):
         return value
     try:
         return float(value.item() if isinstance(value, (np.ndarray, np.generic)) else value)

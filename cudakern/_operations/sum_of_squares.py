@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _layout
 from .._dtypes import itemsize
 from .._host import native
 from .._layout import Shape
@@ -74,12 +73,13 @@ class InMemorysOrder(AsTheyAre):
 
     def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
         (x,) = inputs
-        count, item = math.prod(x.shape), itemsize(x.dtype)
-        axes = sorted(((abs(step), n) for n, step in zip(x.shape, x.strides, strict=True) if n != 1), reverse=True)
-        if count == 0 or tuple(step for step, _ in axes) != _layout.contiguous(tuple(n for _, n in axes), item):
-            return inputs, result  # the runtime packs it
+        size = item = itemsize(x.dtype)
+        for step, n in sorted((abs(step), n) for n, step in zip(x.shape, x.strides, strict=True) if n != 1):
+            if step != size or n == 0:
+                return inputs, result  # the runtime packs it
+            size *= n
         first = sum((n - 1) * step for n, step in zip(x.shape, x.strides, strict=True) if step < 0)
-        return (native.view(x, first, (count,), (item,), x.dtype),), result
+        return (native.view(x, first, (size // item,), (item,), x.dtype),), result
 
 
 def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
