@@ -6,7 +6,7 @@ Names, since NumPy knows bfloat16 only where ml_dtypes is installed.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ INTEGERS = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int6
 BFLOAT16 = "bfloat16"
 NAMES = (*INTEGERS, "float16", BFLOAT16, "float32", "float64", "complex64", "complex128")
 NO_BFLOAT16 = "ml_dtypes is not installed"
-_ITEMSIZE = {BFLOAT16: 2} | {name: np.dtype(name).itemsize for name in NAMES if name != BFLOAT16}
 _NUMPY: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in NAMES if name != BFLOAT16}
+_ITEMSIZE = {BFLOAT16: 2} | {name: dtype.itemsize for name, dtype in _NUMPY.items()}
 _BY_SIZE = {(dtype.kind, dtype.itemsize): name for name, dtype in _NUMPY.items()}
 
 
@@ -31,19 +31,11 @@ def name_in_numpy(dtype: np.dtype[Any]) -> str:
     return name
 
 
+@functools.cache
 def from_name(name: str) -> np.dtype[Any]:
     """NumPy's type of that name; ImportError if it is bfloat16 and ml_dtypes is not installed."""
-    dtype = _NUMPY.get(name)
-    return _bfloat16() if dtype is None else dtype
-
-
-def itemsize(name: str) -> int:
-    """Bytes of an element."""
-    return _ITEMSIZE[name]
-
-
-@functools.cache
-def _bfloat16() -> np.dtype[Any]:
+    if name != BFLOAT16:
+        return _NUMPY[name]
     try:  # only when it is needed: it is the user's to install
         ml_dtypes = importlib.import_module("ml_dtypes")
     except ImportError:
@@ -54,18 +46,18 @@ def _bfloat16() -> np.dtype[Any]:
     return dtype
 
 
+def itemsize(name: str) -> int:
+    """Bytes of an element."""
+    return _ITEMSIZE[name]
+
+
 def name_of(dtype: npt.DTypeLike) -> str:
     """The name of a type that the device has; TypeError for all others. Byte order is not in a name."""
     if isinstance(dtype, str) and dtype in _ITEMSIZE:  # NumPy knows "bfloat16" only after an import of ml_dtypes
         return dtype
-    return _name_of(np.dtype(dtype))
-
-
-@functools.lru_cache(maxsize=64)  # NumPy computes a name anew each time it is asked
-def _name_of(dtype: np.dtype[Any]) -> str:
-    name = name_in_numpy(dtype)
+    name = name_in_numpy(np.dtype(dtype))
     if name not in _ITEMSIZE:
-        raise TypeError(f"arrays on the device are of {', '.join(NAMES[:-1])} or {NAMES[-1]}, not of {dtype}")
+        raise TypeError(f"arrays on the device are of {', '.join(NAMES[:-1])} or {NAMES[-1]}, not of {np.dtype(dtype)}")
     return name
 
 
@@ -80,14 +72,9 @@ def numpy_dtype(what: npt.DTypeLike) -> np.dtype[Any]:
         raise
 
 
-@functools.cache
 def has_bfloat16() -> bool:
     """True if NumPy arrays can be of bfloat16 here."""
-    try:
-        from_name(BFLOAT16)
-    except ImportError:
-        return False
-    return True
+    return importlib.util.find_spec("ml_dtypes") is not None
 
 
 def type_name(dtype: npt.DTypeLike) -> str:

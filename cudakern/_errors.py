@@ -6,7 +6,6 @@ The C modules import the classes from here, so that ``except cudakern.CudaError`
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 
 class CudaError(RuntimeError):
@@ -22,9 +21,6 @@ class CudaError(RuntimeError):
         super().__init__(message)
         self.name = name
         self.code = code
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.args, self.__dict__
 
 
 class OutOfMemoryError(CudaError, MemoryError):
@@ -46,10 +42,6 @@ class OutOfMemoryError(CudaError, MemoryError):
         self.bytes_free = bytes_free
 
 
-#: So alike that one name may be meant by the other: "warp" and "warp_shuffle" are 0.5, "fast" and "tiled" 0.2.
-ALIKE = 0.45
-
-
 def _likeness(name: str, known: str) -> float:
     from difflib import SequenceMatcher  # for errors only: the import need not wait for it
 
@@ -65,6 +57,6 @@ def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
     """One line for a name that does not exist: what was given, the right one if one is like it, all of them."""
     names = nearest(str(name), known)
     words = f"known: {', '.join(names)}" if names else "none are known"
-    if names and _likeness(str(name), names[0]) >= ALIKE:
+    if names and _likeness(str(name), names[0]) >= 0.45:  # "warp" and "warp_shuffle" are 0.5, "fast" and "tiled" 0.2
         words = f"the nearest is {names[0]!r}; {words}"
     return f"unknown {what} {name!r}{of and ' of '}{of}: {words}"

@@ -2,15 +2,12 @@
 
 Its contract follows from the kernels': it takes their types, as far as NumPy has them, computes in the result's type,
 and adds in the order of the ladder's first step, which is NumPy's order or a worse one. What follows from nothing is
-here: the words, and the types that NumPy takes beside the kernels'. An operation that is not listed has none of these.
+here: the words, and the types that NumPy takes beside the kernels'. An operation that is not listed has `Words()`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
-
-Signature = tuple[str, str, str]  #: (input, accumulator, output)
 
 
 class Words(NamedTuple):
@@ -21,6 +18,14 @@ class Words(NamedTuple):
     origin: str = "NumPy"
     more: str = ""  #: types: "float16", or "float32:float64" where the result has another
 
+
+SCAN = Words(
+    "NumPy's own cumulative sum, on the host",
+    "For one processor the running sum is the best there is: n additions, each element touched once",
+    "M, prefix sum on the CPU",
+    "float16 complex64 complex128",
+)
+LOOKUP = Words("NumPy, an array operation a step", "Each of the elements is gathered into an array", "M")
 
 WORDS = {
     "add_fields": Words("NumPy's addition, field by field, on the host", "A CPU's cache lines hold whole structs", "M"),
@@ -33,12 +38,7 @@ WORDS = {
         "NumPy, a number at a time", "Whole arrays go through the cache once for each number", "M"
     ),
     "divergence": Words("Both paths on the host, each for its elements", "A branch is a choice among elements", "P11"),
-    "exclusive_scan": Words(
-        "NumPy's own cumulative sum, on the host",
-        "For one processor the running sum is the best there is: n additions, each element touched once",
-        "M, prefix sum on the CPU",
-        "float16 complex64 complex128",
-    ),
+    "exclusive_scan": SCAN,
     "extent": Words("NumPy's own min and max, on the host", "Two questions, two readings", "what bincount needs"),
     "grayscale": Words(
         "NumPy's products and sums of whole channels, on the host",
@@ -46,12 +46,7 @@ WORDS = {
         "P7",
     ),
     "hello": Words("NumPy, without a word", "The host needs no kernel to add", "P, Hello World"),
-    "inclusive_scan": Words(
-        "NumPy's own cumulative sum, on the host",
-        "For one processor the running sum is the best there is: n additions, each element touched once",
-        "M, prefix sum on the CPU",
-        "float16 complex64 complex128",
-    ),
+    "inclusive_scan": SCAN,
     "interp": Words(
         "NumPy's own interp, on the host", "NumPy computes in float64 whatever it is given", "M, T6", "float32:float64"
     ),
@@ -59,8 +54,8 @@ WORDS = {
         "NumPy, in double, rounded once", "A reference is computed in more precision than what it judges", "T6"
     ),
     "latency": Words("The chains as one formula, on the host", "A CPU too starts loads early, by itself", "M"),
-    "lookup_2d": Words("NumPy, an array operation a step", "Each of the elements is gathered into an array", "M"),
-    "lookup_3d": Words("NumPy, an array operation a step", "Each of the elements is gathered into an array", "M"),
+    "lookup_2d": LOOKUP,
+    "lookup_3d": LOOKUP,
     "matmul": Words(
         "NumPy's own product, on the host",
         "A tuned library uses caches and vector units of the CPU as well",
@@ -103,17 +98,3 @@ WORDS = {
         "P4 to P6",
     ),
 }
-
-
-def words(operation: str) -> Words:
-    """The words of an operation; of one without an entry here, general ones."""
-    return WORDS.get(operation, Words())
-
-
-def signatures(operation: str, of_kernels: Sequence[Sequence[Signature]]) -> tuple[Signature, ...]:
-    """What NumPy's variant takes, from what each kernel takes."""
-    results = {taken: result for kernel in of_kernels for taken, _, result in kernel if taken != "bfloat16"}
-    for name in words(operation).more.split():
-        taken, _, result = name.partition(":")
-        results[taken] = result or taken
-    return tuple((taken, result, result) for taken, result in results.items())

@@ -7,22 +7,19 @@ import functools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy.typing as npt
 
-from . import _display, _numpy_variants
+from . import _display
 from ._backend import Backend, emulator
-from ._dtypes import kind_of, rounding_unit, type_name
+from ._dtypes import BFLOAT16, kind_of, rounding_unit, type_name
 from ._errors import unknown
+from ._numpy_variants import WORDS, Words
 
 AUTO = "auto"
 NUMPY = "numpy"  #: the variant that NumPy computes, on the host
-
-# The error bounds' constants. The largest error: each rounding costs at most u, and 1.1 leaves room for the terms
-# of second order. Root mean square: roundings that are independent of each other add up like a random walk.
-LARGEST, ROOT_MEAN_SQUARE = 1.1, 1.0
 
 
 def type_in_words(dtype: npt.DTypeLike) -> str:
@@ -73,12 +70,8 @@ class Parameter:
             number = operator.index(value)
         except TypeError:
             raise TypeError(f"{self.name}= must be an integer, not {value!r:.60}") from None
-        fits = (
-            number in self.choices
-            if self.choices
-            else (self.low <= number <= self.high and (number - self.low) % max(self.step, 1) == 0)
-        )
-        if not fits:
+        allowed = self.choices or range(self.low, self.high + 1, max(self.step, 1))
+        if number not in allowed:
             unit = f" ({self.unit})" if self.unit else ""
             raise ValueError(f"{self.name}={number} is not possible{unit}: it takes {self.allowed}")
         return number
@@ -98,18 +91,19 @@ class Variant:
     types: tuple[str, ...]  #: dtype names of the inputs
     signatures: tuple[tuple[str, str, str], ...]  #: (input, accumulator, output)
     sum_order: str  #: "sequential", "tree", "compensated" or "none"
-    deterministic: bool  #: the same bits whatever the order of threads, for every type
-    deterministic_integers: bool  #: ... for integer types
-    flushes_denormals: bool  #: a GPU may take float32 sums below the normal range for zero
-    compensated: bool
-    reads_clock: bool
-    cooperative: bool
-    finish: str  #: who adds the last partial sums: "host" or "kernel"
-    capability: int  #: 75 means compute capability 7.5, at least
-    capability_exact: bool  #: that capability and no other
-    backends: tuple[str, ...]  #: "cuda", "emulator", "host"
-    kernels: tuple[str, ...]
-    source: str  #: file, relative to the folder of kernels
+    # The defaults are what NumPy's variant has.
+    deterministic: bool = True  #: the same bits whatever the order of threads, for every type
+    deterministic_integers: bool = True  #: ... for integer types
+    flushes_denormals: bool = False  #: a GPU may take float32 sums below the normal range for zero
+    compensated: bool = False
+    reads_clock: bool = False
+    cooperative: bool = False
+    finish: str = "kernel"  #: who adds the last partial sums: "host" or "kernel"
+    capability: int = 0  #: 75 means compute capability 7.5, at least
+    capability_exact: bool = False  #: that capability and no other
+    backends: tuple[str, ...] = ("host",)  #: "cuda", "emulator", "host"
+    kernels: tuple[str, ...] = ()
+    source: str = ""  #: file, relative to the folder of kernels
 
     @property
     def on_host(self) -> bool:
@@ -121,8 +115,8 @@ class Variant:
         return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
     def signature(self, dtype: npt.DTypeLike, mend: str = "") -> tuple[str, str, str]:
-        """(input, accumulator, output) for inputs of type ``dtype``; TypeError if the variant does not list it, with
-        what to do about it: ``mend``, or where that is not given "auto"."""
+        """(input, accumulator, output) for inputs of type ``dtype``; TypeError, which ends in ``mend`` or tells of
+        "auto", if the variant does not list it."""
         name = type_name(dtype)
         for signature in self.signatures:
             if signature[0] == name:
@@ -133,15 +127,15 @@ class Variant:
             f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {type_in_words(dtype)}{hint}"
         )
 
-    def values(self, given: Mapping[str, Any]) -> tuple[int, ...]:
-        """The parameters' values in the variant's order, ``given`` ones and defaults; the errors say what there is."""
+    def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
+        """The parameters' values in the variant's order, arguments and defaults; the errors say what there is."""
         names = [p.name for p in self.parameters]
-        for name in given:
+        for name in arguments:
             if name not in names:
                 takes = f"takes {' and '.join(f'{n}=' for n in names)}" if names else "has no parameters"
                 raise TypeError(f"{self.operation}: variant {self.name!r} has no parameter {name!r}; it {takes}")
         try:
-            return tuple(p.check(given[p.name]) if p.name in given else p.default for p in self.parameters)
+            return tuple(p.check(arguments[p.name]) if p.name in arguments else p.default for p in self.parameters)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
 
@@ -162,16 +156,15 @@ class Variant:
     ) -> float:
         """The rounding error that the variant's order of summation allows, relative to the sum of magnitudes.
 
-        1.1 * (f * u + v) for the largest error, and sqrt(f * u^2 + v^2) for the root mean square (``rms=True``) over
-        many inputs: f is the number of roundings on the longest path of additions (the length for a sequential sum,
-        its logarithm for a tree, 2 for a compensated one), u the accumulator's rounding unit, v the output's (the
-        product's rounding and the last one). Integers are exact: 0.
+        f is the number of roundings on the longest path of additions (the length for a sequential sum, its logarithm
+        for a tree, 2 for a compensated one), u the accumulator's rounding unit, v the output's (the product's rounding
+        and the last one). The largest error is 1.1 * (f * u + v), where 1.1 leaves room for terms of second order; the
+        root mean square over many inputs (``rms=True``) sqrt(f * u^2 + v^2), since independent roundings add up like a
+        random walk. Integers are exact: 0.
 
         Parameters
         ----------
-        *shapes : tuple of int
-            Of the inputs.
-        dtype : dtype
+        *shapes, dtype
             Of the inputs.
         rms : bool
             The bound of the root mean square instead of the largest error's.
@@ -193,9 +186,7 @@ class Variant:
         u, v = rounding_unit(accumulator), rounding_unit(output)
         if kind == "c":  # a complex product is two products and a sum, in both parts
             v *= 3
-        if rms:
-            return ROOT_MEAN_SQUARE * math.sqrt(depth * u * u + v * v)
-        return LARGEST * (depth * u + v)
+        return math.sqrt(depth * u * u + v * v) if rms else 1.1 * (depth * u + v)
 
     def _depth(self, shapes: Sequence[tuple[int, ...]], dtype: str, values: tuple[int, ...]) -> float:
         """Roundings on the longest path to a result. NumPy's variant has as many as the ladder's first kernel, of any
@@ -210,8 +201,7 @@ class Variant:
 
     def to_dict(self) -> dict[str, Any]:
         """All columns, for JSON."""
-        columns = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return columns | {"parameters": [vars(p) for p in self.parameters]}
+        return asdict(self)
 
 
 class Variants(_display.Shown, tuple[Variant, ...]):
@@ -227,18 +217,19 @@ class Variants(_display.Shown, tuple[Variant, ...]):
 
     def table(self) -> _display.Table:
         """The table, as words."""
-        rows = [
-            [
-                r.name,
-                r.after or "",
-                r.summary,
-                "; ".join(f"{p.name}={p.told(p.default)} ({p.allowed})" for p in r.parameters),
-                ", ".join(r.types),
-                ", ".join(r.backends),
-                "" if r.on_host else f"{'only' if r.capability_exact else 'from'} {r.capability / 10:.1f}",
+        rows = []
+        for variant in self:
+            bound = "only" if variant.capability_exact else "from"
+            row = [
+                variant.name,
+                variant.after or "",
+                variant.summary,
+                "; ".join(f"{p.name}={p.told(p.default)} ({p.allowed})" for p in variant.parameters),
+                ", ".join(variant.types),
+                ", ".join(variant.backends),
+                "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}",
             ]
-            for r in self
-        ]
+            rows.append(row)
         title = f"{self[0].operation}: {_operation(self[0].operation)['summary']}" if self else ""
         columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
         return _display.Table(title, columns, rows)
@@ -249,28 +240,16 @@ class Variants(_display.Shown, tuple[Variant, ...]):
 
 
 @functools.cache
-def _operations() -> dict[str, dict[str, Any]]:
-    return {o["name"]: o for o in emulator().operations()}
-
-
-def operations() -> tuple[str, ...]:
-    """The names of the operations."""
-    return tuple(_operations())
+def operations() -> dict[str, dict[str, Any]]:
+    """The C modules' operations, by name."""
+    return {raw["name"]: raw for raw in emulator().operations()}
 
 
 def _operation(op: str) -> dict[str, Any]:
     try:
-        return _operations()[op]
+        return operations()[op]
     except (KeyError, TypeError):
         raise ValueError(unknown("operation", op, operations())) from None
-
-
-def _variant(operation: str, raw: dict[str, Any]) -> Variant:
-    fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
-    fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
-    fields["signatures"] = tuple(tuple(t) for t in raw["types"])
-    fields["types"] = tuple(dict.fromkeys(t[0] for t in raw["types"]))
-    return Variant(operation=operation, **fields)
 
 
 def variants(op: str) -> Variants:
@@ -310,14 +289,25 @@ def variants(op: str) -> Variants:
 
 @functools.cache
 def _variants(op: str) -> Variants:
-    kernels = [_variant(op, raw) for raw in _operation(op)["variants"]]
+    kernels = [_kernel_variant(op, raw) for raw in _operation(op)["variants"]]
     return Variants([_numpy_variant(op, kernels), *kernels])
 
 
+def _kernel_variant(op: str, raw: dict[str, Any]) -> Variant:
+    fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
+    fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
+    fields["signatures"] = tuple(tuple(t) for t in raw["types"])
+    fields["types"] = tuple(dict.fromkeys(t[0] for t in raw["types"]))
+    return Variant(operation=op, **fields)
+
+
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
-    """NumPy's variant, from the kernels' and its own words."""
-    words = _numpy_variants.words(op)
-    signatures = _numpy_variants.signatures(op, [variant.signatures for variant in kernels])
+    """NumPy's variant: it takes the kernels' types, as far as NumPy has them, and those of its own words."""
+    words = WORDS.get(op, Words())
+    results = {dtype: result for kernel in kernels for dtype, _, result in kernel.signatures if dtype != BFLOAT16}
+    for name in words.more.split():
+        dtype, _, result = name.partition(":")
+        results[dtype] = result or dtype
     return Variant(
         operation=op,
         name=NUMPY,
@@ -326,21 +316,9 @@ def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
         lesson=words.lesson,
         origin=words.origin,
         parameters=(),
-        types=tuple(taken for taken, _, _ in signatures),
-        signatures=signatures,
+        types=tuple(results),
+        signatures=tuple((dtype, result, result) for dtype, result in results.items()),
         sum_order=kernels[0].sum_order,
-        deterministic=True,
-        deterministic_integers=True,
-        flushes_denormals=False,
-        compensated=False,
-        reads_clock=False,
-        cooperative=False,
-        finish="kernel",
-        capability=0,
-        capability_exact=False,
-        backends=("host",),
-        kernels=(),
-        source="",
     )
 
 
@@ -356,20 +334,29 @@ def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
     for variant in variants(op):
         if variant.name == name:
             return variant
-    raise ValueError(unknown("variant", name, [*also, *(r.name for r in variants(op))], of=op))
+    raise ValueError(unknown("variant", name, [*also, *(variant.name for variant in variants(op))], of=op))
 
 
 def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, Variant]]:
     """The variants of those names (None: all) in those operations; ValueError for a name that none of them has."""
     entries = [(op, variant) for op in ops for variant in variants(op)]
+    known = dict.fromkeys(variant.name for _, variant in entries)
     for name in names or ():
-        if all(variant.name != name for _, variant in entries):
-            raise ValueError(
-                unknown(
-                    "variant",
-                    name,
-                    dict.fromkeys(r.name for _, r in entries),
-                    of=" and ".join(dict.fromkeys(op for op, _ in entries)),
-                )
-            )
+        if name not in known:
+            raise ValueError(unknown("variant", name, known, of=" and ".join(dict.fromkeys(ops))))
     return [(op, variant) for op, variant in entries if names is None or variant.name in names]
+
+
+def check_own(operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """A public function's own keywords, checked as parameters of its first kernel, for NumPy's variant too, which has
+    no parameters: words as they are, numbers as ints."""
+    kernel = next(variant for variant in variants(operation) if not variant.on_host)
+    checked = dict(own)
+    try:
+        for p in kernel.parameters:
+            if p.name in own:
+                value = p.check(own[p.name])
+                checked[p.name] = p.words[value] if p.words else value
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{operation}: {error}") from None
+    return checked

@@ -132,9 +132,9 @@ def test_what_packbits_does_not_take(backend):
     with pytest.raises(TypeError, match="vectorized.*int32"):
         packbits(np.ones(3, "int32"), variant="vectorized")
     for variant in ("auto", "ballot", "numpy"):
-        with pytest.raises(ValueError, match="bitorder is 'middle'.*'big' or 'little'"):
+        with pytest.raises(ValueError, match="unknown bitorder= .middle.: .*known: little, big"):
             packbits([1, 0], bitorder="middle", variant=variant)
-        with pytest.raises(TypeError, match="bitorder is a str"):
+        with pytest.raises(TypeError, match="bitorder= must be one of .big., .little., not 1"):
             packbits([1, 0], bitorder=1, variant=variant)
     with pytest.raises(ValueError, match="threads"):
         packbits([1, 0], variant="ballot", threads=48)
@@ -146,7 +146,6 @@ def test_packbits_refuses_before_it_copies(backend, monkeypatch):
     def copied(*_):
         pytest.fail("copied first")
 
-    monkeypatch.setattr(module, "_lengthened", copied)
     monkeypatch.setattr(module, "_as_one_row", copied)
     x = np.ones((3, 5), "int32")
     for a, axis in itertools.product((x, cudakern.asarray(x)), (0, 1)):
@@ -229,7 +228,7 @@ def test_the_c_module_counts_nothing_beyond_the_bins(name, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "shared_atomics"])
 def test_what_bincount_does_not_take(backend, variant):
-    with pytest.raises(TypeError, match="x is None, and numbers are wanted"):
+    with pytest.raises(TypeError, match="x is None, and an array is wanted"):
         bincount(None, variant=variant)
     places = (np.asarray,) if variant == "numpy" else (np.asarray, cudakern.asarray)
     for place in places:
@@ -245,7 +244,7 @@ def test_what_bincount_does_not_take(backend, variant):
             bincount(place(np.array([1.0])), variant=variant)
         with pytest.raises(ValueError, match="minlength is -1"):
             bincount(place(np.array([1])), minlength=-1, variant=variant)
-        with pytest.raises(TypeError, match="minlength is None: give 0"):
+        with pytest.raises(TypeError, match="minlength is None, and must be an integer"):
             bincount(place(np.array([1])), minlength=None, variant=variant)
         with pytest.raises(TypeError, match="minlength is 2.5, and must be an integer"):
             bincount(place(np.array([1])), minlength=2.5, variant=variant)

@@ -179,7 +179,7 @@ def test_bfloat16_without_ml_dtypes(backend, monkeypatch):
     with ck.use_backend(backend):
         x = ck.asarray([1.5, 2]).astype("bfloat16")
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
-    _dtypes._bfloat16.cache_clear()
+    _dtypes.from_name.cache_clear()
     assert (x.itemsize, x.nbytes) == (2, 4)
     assert x.astype("float32").get().tolist() == [1.5, 2]
     assert "[1.5, 2. ], dtype=bfloat16" in repr(x)
@@ -187,7 +187,7 @@ def test_bfloat16_without_ml_dtypes(backend, monkeypatch):
         with pytest.raises(ImportError, match="NumPy has bfloat16 only with the package ml_dtypes"):
             call()
     monkeypatch.undo()
-    _dtypes._bfloat16.cache_clear()
+    _dtypes.from_name.cache_clear()
 
 
 @pytest.mark.parametrize("target", DTYPES)

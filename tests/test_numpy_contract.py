@@ -566,7 +566,7 @@ class Refusing:
 def test_keywords_of_numpy_that_are_not_taken(backend, keyword):
     d = cudakern.asarray(TWO)
     for a, variant in ((TWO, "auto"), (TWO, "tiled"), (d, "auto"), (d, "tiled")):
-        with pytest.raises(TypeError, match=f"keyword '{keyword}'"):
+        with pytest.raises(TypeError, match=f"(takes no|has no parameter) '{keyword}'.*tile="):
             cudakern.matmul(a, a, variant=variant, **{keyword: None})
 
 
@@ -580,7 +580,7 @@ def test_keywords_that_nothing_has(backend):
             cudakern.sum_of_squares(x, foo=1)
         for keyword in ("axis", "dtype", "out", "keepdims", "where", "initial"):
             for variant in ("auto", "coalesced"):
-                with pytest.raises(TypeError, match=f"numpy.sum's keyword '{keyword}' is not taken"):
+                with pytest.raises(TypeError, match=f"(takes no|has no parameter) '{keyword}'.*threads="):
                     cudakern.sum_of_squares(x, variant, **{keyword: None})
 
 

@@ -4,82 +4,33 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .._array import DeviceArray
-from .._errors import unknown
-from .._exchange import is_elsewhere
-from .._host import host_array
 from .._layout import Shape
-from .._table import AUTO
+from .._table import AUTO, check_own
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule, floating, spread
+from ._rule import Given, Rule, Spread, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
-FILTERS = ("linear", "nearest")
 AXES = "zyx"
 
 
-def check_word(name: str, keyword: str, value: Any, words: tuple[str, ...]) -> None:
-    """mode= or filter=, for variants that have no parameters as well."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: {keyword}= must be one of {', '.join(map(repr, words))}, not {type(value).__name__}")
-    if value not in words:
-        raise ValueError(unknown(f"{keyword}=", value, words, of=name))
-
-
-common = functools.partial(floating, of="a look-up")
-
-
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
-    """The result's shape: the coordinates'."""
-    first = coordinates[0]
-    if len(table) == axes and all(table) and coordinates.count(first) == len(coordinates):
-        return first
-    if len(table) != axes:
-        raise ValueError(f"{name}: the table is {table}, and it must have {axes} axes")
-    if 0 in table:
-        raise ValueError(f"{name}: the table is {table}: none of its axes may be empty")
-    said = ", ".join(f"{c} is {s}" for c, s in zip(AXES[-axes:], coordinates, strict=True))
-    raise ValueError(f"{name}: {said}, which do not broadcast")
-
-
-def ready(name: str, inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
-    """The coordinates of one shape."""
-    check_word(name, "mode", own["mode"], MODES)
-    check_word(name, "filter", own["filter"], FILTERS)
-    table, *coordinates = inputs
-    return (table, *together(table, tuple(coordinates))), own
-
-
-def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Coordinates of one shape; those in several places, or elsewhere, as they are: they are refused later."""
-    on_device = [c for c in coordinates if isinstance(c, DeviceArray)]
-    elsewhere = any(is_elsewhere(c) and not isinstance(c, DeviceArray) for c in coordinates)
-    if elsewhere or 0 < len(on_device) < len(coordinates):
-        return coordinates
-    names = AXES[-len(coordinates) :]
-    arrays = [] if on_device else [_on_host(c, axis, table) for c, axis in zip(coordinates, names, strict=True)]
+    """The shape to which the coordinates broadcast."""
+    if len(table) != axes or 0 in table:
+        raise ValueError(f"{name}: the table is {table}, and it must have {axes} axes, none of which may be empty")
+    if coordinates.count(coordinates[0]) == len(coordinates):
+        return coordinates[0]
     try:
-        shape = np.broadcast_shapes(*(a.shape for a in (on_device or arrays)))
+        return np.broadcast_shapes(*coordinates)
     except ValueError:
-        return tuple(on_device or arrays)  # which its shape's rule refuses, in words
-    if not on_device:
-        return tuple(np.broadcast_to(a, shape) for a in arrays)
-    return tuple(DeviceArray(spread(a._native, a._view, shape), a._native) for a in on_device)
-
-
-def _on_host(coordinate: Any, axis: str, table: Any) -> Array:
-    """An array; one of Python's own numbers takes the table's type, as in NumPy."""
-    if type(coordinate) not in (int, float) or isinstance(table, DeviceArray) or is_elsewhere(table):
-        return host_array(coordinate, axis)
-    return np.asarray(coordinate, common(host_array(table, "table").dtype))
+        shapes = ", ".join(f"{axis} is {shape}" for axis, shape in zip(AXES[-axes:], coordinates, strict=True))
+        raise ValueError(f"{name}: {shapes}, which do not broadcast") from None
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------
@@ -89,42 +40,38 @@ def _element(i: Array, n: int, mode: str) -> Array:
         return np.asarray(i % n)
     if mode == "mirror":
         place = i % (2 * n)
-        return np.where(place < n, place, 2 * n - 1 - place)
+        return np.asarray(np.minimum(place, 2 * n - 1 - place))
     inside = (i >= 0) & (i < n)
     return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
 
 
 def _taps(x: Array, n: int, mode: str, filter: str) -> tuple[Array, list[tuple[Array, Array]]]:
-    """(where a coordinate is known, [(element, weight), ...])."""
+    """(whether the coordinate is a number, [(element, weight), ...])."""
     with np.errstate(invalid="ignore"):
         x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
-    known = ~np.isnan(x)
-    x = np.where(known, x, 0)
+    is_number = ~np.isnan(x)
+    x = np.where(is_number, x, 0)
     below = np.floor(x)
     weight = x - below
     i = below.astype(np.int64)
     if filter == "nearest":
-        return known, [(_element(i + (weight >= 0.5), n, mode), np.ones_like(x))]
-    return known, [(_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)]
+        return is_number, [(_element(i + (weight >= 0.5), n, mode), np.ones_like(x))]
+    return is_number, [(_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)]
 
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
+    coordinates = np.broadcast_arrays(*coordinates)
     taps = [_taps(c, n, mode, filter) for c, n in zip(coordinates, table.shape, strict=True)]
-    total = np.zeros(np.shape(coordinates[0]), np.result_type(table, *coordinates))
-    for chosen in itertools.product(*(several for _, several in taps)):
-        inside = np.logical_and.reduce([at >= 0 for at, _ in chosen])
-        weight = functools.reduce(np.multiply, [w for _, w in chosen])
-        values = table[tuple(np.where(inside, at, 0) for at, _ in chosen)]
+    total = np.zeros(coordinates[0].shape, np.result_type(table, *coordinates))
+    for corner in itertools.product(*(neighbours for _, neighbours in taps)):
+        inside = np.logical_and.reduce([at >= 0 for at, _ in corner])
+        weight = functools.reduce(np.multiply, [w for _, w in corner])
+        values = table[tuple(np.where(inside, at, 0) for at, _ in corner)]
         with np.errstate(invalid="ignore"):
             total = total + np.where(inside & (weight != 0), weight * values, 0)
-    known = np.logical_and.reduce([k for k, _ in taps])
-    return np.asarray(np.where(known, total, np.nan).astype(total.dtype))
-
-
-def magnitude(table: Array, *coordinates: Array, **own: Any) -> Array:
-    """The table's largest."""
-    return np.full(np.shape(coordinates[0]), np.max(np.abs(table)))
+    is_number = np.logical_and.reduce([k for k, _ in taps])
+    return np.asarray(np.where(is_number, total, np.nan).astype(total.dtype))
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
@@ -141,7 +88,7 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 
 
 # --- the public functions -------------------------------------------------------------------------------------------
-DOCSTRING = """Values of a table between its elements, <given> given.
+DOCSTRING = """Values of a table between its elements, read at <index>.
 
 Parameters
 ----------
@@ -157,13 +104,7 @@ filter : str
     "linear": along straight lines between neighbours in each axis. "nearest": the nearest element, of two equally
     near ones the later.
 <out>
-variant : str
-    "auto", which is the fastest way here in full precision (for host arrays without a GPU: NumPy), or a name from
-    ``variants("<name>")``. ``texture`` has weights in 256ths, rounded <times>:
-    each rounding moves at most a 512th of the weight from one of the <elements> elements to another. Where the table
-    repeats, coordinates become shares of its length: they lose as many bits as it has, and are floored to 2**-21 of it.
-<stream>
-<parameters>
+<call>
 
 Returns
 -------
@@ -181,15 +122,23 @@ ValueError
 
 Notes
 -----
-<source> ``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` is the same
-where the edges are: its "nearest", "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here,
-but for the ties of a mirrored table, where SciPy mirrors the place first and then rounds, as here is done the other
-way round. A texture's ties fall as its fixed point has the place.
+<source> ``texture`` has weights in 256ths, rounded <times>: each rounding
+moves at most a 512th of the weight from one of the <elements> elements to another. Where the table repeats, its
+coordinates become shares of the table's length: they lose as many bits as that has, and are floored to 2**-21 of it.
+
+``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` is the same with its modes "nearest", "grid-wrap",
+"reflect" and "grid-constant"; ``order=0`` is "nearest" here, but for the ties of a mirrored table and of textures.
 
 Examples
 --------
 <example>
 """
+
+
+def _ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+    return inputs, check_own(name, own)
+
+
 RULES = {
     axes: Rule(
         name,
@@ -198,8 +147,9 @@ RULES = {
         preferred=("global_memory",),
         shape=functools.partial(shape_of, name, axes),
         one_shape=tuple(AXES[-axes:]),
-        common=common,
-        ready=functools.partial(ready, name),
+        arrangement=Spread(tuple(range(1, axes + 1))),
+        common=functools.partial(floating, of="a look-up"),
+        ready=functools.partial(_ready, name),
     )
     for axes, name in ((2, "lookup_2d"), (3, "lookup_3d"))
 }
@@ -207,7 +157,7 @@ RULES = {
 
 @documented(
     DOCSTRING,
-    given="row and column",
+    index="row and column",
     axes="2",
     places="y, x",
     times="four times (in ``interp`` once)",
@@ -238,7 +188,7 @@ def lookup_2d(
 
 @documented(
     DOCSTRING,
-    given="plane, row and column",
+    index="plane, row and column",
     axes="3",
     places="z, y, x",
     times="nine times (in ``lookup_2d`` four)",
@@ -273,7 +223,7 @@ LOOKUP: dict[str, Any] = {
     "fixed_rank": True,
     "make": make,
     "reference": reference,
-    "magnitude": magnitude,
+    "magnitude": lambda table, *coordinates: np.max(np.abs(table)),
     "own": ("mode", "filter"),
     "cancels": True,
 }

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._array import DeviceArray
 from .._host import host_array
-from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation
 from ._call import call
-from ._checks import refuse_keywords
 from ._public import Operand, Out, Result, documented
 from ._rule import Given, Rule
 
@@ -47,8 +46,8 @@ NotImplementedError
 
 Notes
 -----
-M's prefix sum, of its sample sort: by one thread, and by chunks. Then what has been found since. Sums of floats
-are added in another order than NumPy's, each variant in one of its own that is the same in every run.
+M's prefix sum, of its sample sort, and what is known since. Floats are added in another order than NumPy's, by
+each variant in one of its own that is the same in every run.
 
 Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits, and it needs compute capability 7.0.
 
@@ -62,18 +61,13 @@ Examples
 """
 
 
-def _ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: dict[str, Any]) -> Given:
-    """TypeError for what numpy.cumsum takes and kernels of one row do not."""
-    refuse_keywords(name, "numpy.cumsum's", ("axis", "dtype"), parameters)
-    return inputs, own
-
-
-def _ready_exclusive(inputs: tuple[Any, ...], own: Any, parameters: dict[str, Any], variant: Any) -> Given:
+def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+    """TypeError for one object, whose exclusive sum would be a 0 of NumPy's."""
     (x,) = inputs
     single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
     if single and host_array(x, "x").dtype.kind == "O":
         raise TypeError(f"exclusive_scan: x is one {type(x).__name__}, and an array of numbers is wanted")
-    return _ready("exclusive_scan", inputs, own, parameters)
+    return inputs, own
 
 
 def _exclusive(x: Array) -> Array:
@@ -83,24 +77,15 @@ def _exclusive(x: Array) -> Array:
     return result
 
 
-def _flat(x: Shape) -> Shape:
-    """One row of all elements, as numpy.cumsum(x) gives it."""
-    return (math.prod(x),)
-
-
-PREFERRED = ("lookback", "blocks")
 INCLUSIVE = Rule(
     "inclusive_scan",
     ("x",),
     np.cumsum,
-    preferred=PREFERRED,
-    shape=_flat,
+    preferred=("lookback", "blocks"),
+    shape=lambda x: (math.prod(x),),  # one row of all elements, as numpy.cumsum gives it
     others="Om",
-    ready=lambda inputs, own, parameters, variant: _ready("inclusive_scan", inputs, own, parameters),
 )
-EXCLUSIVE = Rule(
-    "exclusive_scan", ("x",), _exclusive, preferred=PREFERRED, shape=_flat, others="Om", ready=_ready_exclusive
-)
+EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, ready=_ready)
 
 
 @documented(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,11 @@ UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the textur
 
 
 def _shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
-    if len(xp) != 1 or len(fp) != 1:
-        raise ValueError(f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis")
-    if xp != fp:
-        raise ValueError(f"interp: xp has {xp[0]} points and fp {fp[0]} values: as many of one as of the other")
-    if xp[0] == 0:
-        raise ValueError("interp: the table is empty: xp and fp need a point at least")
+    if len(xp) != 1 or xp != fp or xp == (0,):
+        raise ValueError(
+            f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis, with as many values as points, and "
+            "a point at least"
+        )
     return x
 
 
@@ -40,22 +38,12 @@ def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
     return np.interp(x, xp, fp, float(left), float(right))
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Mapping[str, Any], variant: Any) -> Given:
+def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
     """What "auto" has of the host in double, as NumPy does."""
-    *tables, left, right = inputs
-    xp, fp = tables[1:]
-    if variant == AUTO and not any(isinstance(t, DeviceArray) or is_elsewhere(t) for t in tables):
-        tables = [_as_double(t, name) for t, name in zip(tables, ("x", "xp", "fp"), strict=True)]
-    if not any(isinstance(t, DeviceArray) for t in tables):
-        _shape(np.shape(tables[0]), np.shape(xp), np.shape(fp), (), ())
-        if not is_elsewhere(xp) and not _may_be_plain(xp, fp, variant):
-            _check_table(host_array(xp, "xp"), variant)
-    return (*tables, left, right), own
-
-
-def _may_be_plain(xp: Any, fp: Any, variant: Any) -> bool:
-    """True for tables that a kernel may get without a word of ``_ready``: interp itself looks at those."""
-    return type(fp) is np.ndarray and type(xp) is np.ndarray and bool(variant != AUTO)
+    *arrays, left, right = inputs
+    if variant == AUTO and not any(isinstance(x, DeviceArray) or is_elsewhere(x) for x in arrays):
+        arrays = [_as_double(x, name) for x, name in zip(arrays, RULE.operands, strict=False)]
+    return (*arrays, left, right), own
 
 
 def _as_double(x: Any, name: str) -> Array:
@@ -66,12 +54,10 @@ def _as_double(x: Any, name: str) -> Array:
 
 def _number(value: Any, name: str) -> Any:
     """left or right as ``call`` takes it: a Python float, or an array on the device."""
-    if isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0:
-        value = value.item()
     if type(value) not in WEAK and (isinstance(value, DeviceArray) or is_elsewhere(value)):
         return value
     try:
-        return float(value)
+        return float(value.item() if isinstance(value, (np.ndarray, np.generic)) else value)
     except (TypeError, ValueError):
         raise TypeError(f"interp: {name} is one real number, not {value!r:.60}") from None
 
@@ -91,7 +77,7 @@ def _end(fp: Any, index: int) -> Any:
 
 
 def _check_table(points: Array, variant: Any) -> None:
-    """Of a table in host memory: NumPy does not look, and gives nonsense."""
+    """ValueError for a host table that does not increase, of which NumPy makes nonsense, or is uneven for texture."""
     kind = points.dtype.kind
     if points.ndim != 1 or points.size < 2 or (kind not in "biuf" and kind_of(points.dtype) != "f"):
         return
@@ -102,18 +88,12 @@ def _check_table(points: Array, variant: Any) -> None:
             f"interp: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort the table, "
             "fp with it (np.argsort)"
         )
-    if variant == "texture":
-        _check_even(points)
-
-
-def _check_even(points: Array) -> None:
-    """ValueError for a table that is not evenly spaced."""
+    if variant != "texture":
+        return
     wide = points.astype(np.float64)
     step = (wide[-1] - wide[0]) / (wide.size - 1)
     off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
-    if step == 0:
-        raise ValueError(f"interp: variant 'texture' takes evenly spaced tables, and all points of xp are {points[0]}")
-    if not np.logical_and.reduce(off <= UNEVEN * step):
+    if step == 0 or not np.logical_and.reduce(off <= UNEVEN * step):
         i = int(np.argmax(off))
         raise ValueError(
             f"interp: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
@@ -153,20 +133,12 @@ def interp(
     x : array_like or DeviceArray
         Where, any shape and strides.
     xp, fp : array_like or DeviceArray
-        The table: places that increase (two may be equal: a step), and the values there. Host tables are looked
-        through; a table on the device is not, since that would wait: one that does not increase gives values of some
-        cell or other.
+        The table: places that increase (two may be equal: a step), and the values there. A table on the device is not
+        looked through, since that would wait: one that does not increase gives values of some cell or other.
     left, right : float, optional
         The values before and behind the table; its first and its last value if not given.
-    out : ndarray or DeviceArray, optional
-        Where the result goes: of x's shape, and a type that takes it ("same_kind").
-    variant : str
-        "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-        ``variants("interp")``: where the table lives. ``texture`` takes evenly spaced tables (on the device: takes them
-        for that, from the first point to the last) and is exact to about a 256th of the step between two values;
-        ``shared`` takes tables that fit a block's shared memory, ``constant`` 8192 points of float32, 4096 of float64.
-    <stream>
-    <parameters>
+    <out>
+    <call>
 
     Returns
     -------
@@ -184,8 +156,9 @@ def interp(
 
     Notes
     -----
-    M's and T6's table look-up. NumPy's ``period=`` is not taken: ``x % period``, and a table that is extended by a
-    point on each side, do the same.
+    M's and T6's table look-up: variants are where the table lives. ``texture`` takes evenly spaced tables (on the
+    device: takes them for that) and is exact to about a 256th of the step between two values; ``shared`` takes tables
+    that fit a block's shared memory, ``constant`` 8192 points of float32, 4096 of float64. There is no ``period=``.
 
     Examples
     --------
@@ -199,14 +172,14 @@ def interp(
         raise TypeError(
             "interp: period= is not taken; x % period, and a table with a point more on each side, do the same"
         )
-    if _may_be_plain(xp, fp, variant):
+    if not isinstance(xp, DeviceArray):
+        xp = host_array(xp, "xp")
         _check_table(xp, variant)
     left = _end(fp, 0) if left is None else _number(left, "left")
     right = _end(fp, -1) if right is None else _number(right, "right")
     return call(RULE, (x, xp, fp, left, right), out, variant, stream, parameters)
 
 
-# --- the input, and the reference -------------------------------------------------------------------------------------
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     """Points inside and on both sides outside of an evenly spaced table; left and right."""
     random = np.random.default_rng(seed)

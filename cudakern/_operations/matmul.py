@@ -1,7 +1,4 @@
-"""matmul: the public function, and what ladder and verify need to know of it.
-
-NumPy's rules are in _matmul_rules.py.
-"""
+"""matmul: the public function, and what ladder and verify need to know of it. NumPy's rules: _matmul_rules.py."""
 
 from __future__ import annotations
 
@@ -15,12 +12,8 @@ from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array, widened
 from ._call import call
-from ._checks import refuse_keywords
 from ._matmul_rules import RULE
 from ._public import NumpyOut, Result, Stack, documented
-
-#: numpy.matmul's keywords that are not taken.
-NOT_TAKEN = ("axes", "axis", "casting", "order", "dtype", "subok", "signature", "sig", "where", "keepdims")
 
 
 @documented()
@@ -34,12 +27,11 @@ def matmul(
     a, b : array_like or DeviceArray
         Two matrices, (..., m, k) and (..., k, n), of any size from 0 and any strides. Axes before the last two are
         broadcast against each other, as stacks of matrices; a 1-D ``a`` is a row, a 1-D ``b`` a column. ``auto`` takes
-        all types that NumPy does, also two that differ; a named kernel takes two arrays of one type that its variant
-        lists. Both are in host memory, or both on one device.
+        all types that NumPy does, also two that differ; a named kernel two arrays of one type that its variant lists.
+        Both are in host memory, or both on one device.
     out : ndarray or DeviceArray, optional
-        Where the result goes: where the operands are, of any layout; it may overlap ``a`` and ``b``. Its shape is the
-        product's, or has more axes in front, over which the product is repeated; stacks of one may be left out.
-        Results are converted to its type by the rule "same_kind".
+        Where the result goes ("same_kind"): where the operands are, of any layout; it may overlap them. Its shape is
+        the product's, or has more axes in front, over which the product is repeated; stacks of one may be left out.
     <variant>
     <stream>
     **parameters : int
@@ -48,26 +40,23 @@ def matmul(
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        The product, of shape (..., m, n), without the axis of a 1-D operand; two 1-D host arrays give a scalar. ``out``
-        if that was given. From operands on the device, a DeviceArray: it is there when its stream has come so far.
-        Types are NumPy's: that of both operands if it is one, and integers wrap. Two arrays of bfloat16 give bfloat16,
-        except by ``auto`` from host memory, where NumPy gives float32.
+        The product, of shape (..., m, n), without the axis of a 1-D operand; two 1-D host arrays give a scalar; ``out``
+        if that was given. On the device where the operands are. Types are NumPy's, and integers wrap. Two arrays of
+        bfloat16 give bfloat16, except by ``auto`` from host memory, where NumPy gives float32.
 
     Raises
     ------
     TypeError
-        A type or a parameter that the variant does not have; two types in a named kernel; a keyword of numpy.matmul
-        that is not taken; an ``out`` that is no array, or of a type that the result does not go into; operands of which
-        one is in host memory and one on a device.
+        A type or a parameter that the variant does not have; two types with a named variant; an ``out`` that is no
+        array, or of a type that the result does not go into; arrays in two places.
     ValueError
         Shapes that do not fit, scalars, an ``out`` of another shape or read-only, an unknown variant, a value that a
         parameter does not take, arrays on two devices.
     MemoryError
-        No room for the result (``OutOfMemoryError`` on a device).
+        No room for the result in host memory.
     NotImplementedError
         A variant that needs another device than this one.
-    CudaError
-        The GPU or the emulator failed.
+    <failed>
 
     Notes
     -----
@@ -84,8 +73,6 @@ def matmul(
     >>> cudakern.matmul(d, d.T).get().tolist()
     [[5.0, 14.0], [14.0, 50.0]]
     """
-    if parameters:
-        refuse_keywords("matmul", "numpy.matmul's", NOT_TAKEN, parameters)
     return call(RULE, (a, b), out, variant, stream, parameters)
 
 

@@ -63,9 +63,8 @@ def saxpy(
     x, y : array_like or DeviceArray
         Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` brings a, x and y
         to the type of NumPy's ``a * x + y`` before it computes, and leaves host arrays of dates, spans of time and
-        objects to that; a named variant takes arrays of one type.
-    out : ndarray or DeviceArray, optional
-        Where the result goes: of its shape, and a type that takes it ("same_kind"). It may be x or y.
+        objects to that; a named variant takes arrays of one type. Each may be the ``out`` as well.
+    <out>
     <call>
 
     Returns
@@ -84,8 +83,8 @@ def saxpy(
 
     Notes
     -----
-    P's first comparison of a program for the CPU with one for the GPU. The name is that of the BLAS, for "single
-    precision a times x plus y"; every type is taken here. Product and sum may be rounded as one.
+    P's first comparison of a program for the CPU with one for the GPU. The name is that of the BLAS. Product and sum
+    may be rounded as one.
 
     Examples
     --------

@@ -11,27 +11,16 @@ from .._array import DeviceArray
 from .._dtypes import kind_of
 from .._host import host_array
 from .._layout import Shape
-from .._table import AUTO
+from .._table import AUTO, NUMPY
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import call
-from ._checks import axis_of, refuse_keywords
-from ._execute import by_numpy, named
-from ._on_host import check_stream
+from ._call import call, check
+from ._checks import axis_of
 from ._public import Operand, Result, documented
-from ._rule import Given, Rule
+from ._rule import Rule
 
-#: numpy.sort's keywords that are not taken.
-NOT_TAKEN = ("kind", "order", "stable")
-
-
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    refuse_keywords("sort", "numpy.sort's", NOT_TAKEN, parameters)
-    return inputs, own
-
-
-PREFERRED = ("cub", "sample_sort", "many_blocks")
-RULE = Rule("sort", ("a",), np.sort, preferred=PREFERRED, others="OmMSUTV", ready=_ready)
+RULE = Rule("sort", ("a",), np.sort, preferred=("cub", "sample_sort", "many_blocks"), others="OmMSUTV")
+SEVERAL_ROWS = replace(RULE, preferred=())  #: by NumPy
 
 
 @documented()
@@ -44,8 +33,7 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
         Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` sorts all that
         ``numpy.sort`` does, other types and arrays of several rows by NumPy.
     axis : int or None
-        The axis to sort along; None: all elements as one row. The kernels sort one row: an array of one axis, or of
-        several with one row along the axis.
+        The axis to sort along, which for kernels holds all elements; None: all elements as one row.
     <variant>
     <stream>
     **parameters : int or str
@@ -67,10 +55,9 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
 
     Notes
     -----
-    NaNs come last, as in NumPy. -0.0 and 0.0 are equal, and NumPy and "cub" leave them as they came; our kernels put
-    every -0.0 before every 0.0. Equal elements cannot be told apart otherwise, so a stable sort would give the same.
-    ``auto`` is "cub", the CUDA toolkit's own, on a GPU, and for arrays on the emulator's device "sample_sort", or
-    "many_blocks" where its chip is too old for that. The sorting chapter of M.
+    The sorting chapter of M. NaNs come last, as in NumPy. NumPy and "cub", the CUDA toolkit's own, leave -0.0 and 0.0
+    as they came; our kernels put every -0.0 before every 0.0. Equal elements cannot be told apart otherwise: a stable
+    sort would give the same. On a device "auto" is "cub", "sample_sort" or "many_blocks", the first that runs there.
 
     Examples
     --------
@@ -84,27 +71,20 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
     on_device = isinstance(a, DeviceArray)
     if (on_device or type(a) is np.ndarray) and a.ndim == 1 and type(axis) is int and axis in (-1, 0):
         return call(RULE, (a,), None, variant, stream, parameters)
-    refuse_keywords("sort", "numpy.sort's", NOT_TAKEN, parameters)
     x = a if on_device else host_array(a, "a")
     if axis is None:
         x, axis = x.reshape(-1), -1
     along = axis_of(axis, x.ndim)
     if x.ndim > 1 and x.size != x.shape[along]:
-        if not on_device and _by_numpy(variant, parameters):
-            check_stream(stream)
-            return by_numpy(replace(RULE, by_numpy=lambda a: np.sort(a, axis)), (x,), {})
+        if not on_device and variant in (AUTO, NUMPY):
+            return call(SEVERAL_ROWS, (x,), None, variant, stream, parameters, {"axis": along})
+        check(RULE, x, variant, stream, parameters, {})
         raise ValueError(
             f"sort: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
             "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
         )
     result = call(RULE, (x.reshape(-1),), None, variant, stream, parameters)
     return result.reshape(x.shape)
-
-
-def _by_numpy(variant: str, parameters: dict[str, Any]) -> bool:
-    """True if a call for several rows on the host goes to NumPy; the errors of names and parameters as for one row."""
-    entry, _ = named(RULE, variant, parameters, {})
-    return entry is None or entry.on_host
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .._layout import Shape
-from .._table import AUTO, find
+from .._table import AUTO, check_own
 from .._transfer import Array
 from . import Operation, widened
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule
+from ._rule import Rule
 
 RADIUS = 3
 
@@ -34,24 +33,22 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
     return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
-def _ready(inputs: tuple[Any, ...], own: Mapping[str, Any], parameters: Any, variant: Any) -> Given:
-    try:  # here, since NumPy's variant has no parameters
-        (radius,) = (p for p in find("stencil_1d", "shared_halo").parameters if p.name == "radius")
-        return inputs, {"radius": radius.check(own["radius"])}
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"stencil_1d: {error}") from None
-
-
-RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O", ready=_ready)
+RULE = Rule(
+    "stencil_1d",
+    ("x",),
+    _by_numpy,
+    preferred=("register_window",),
+    shape=_shape,
+    others="O",
+    ready=lambda inputs, own, parameters, variant: (inputs, check_own("stencil_1d", own)),
+)
 
 
 @documented()
 def stencil_1d(
     x: Operand, /, radius: int = RADIUS, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """The sum of the 2 * radius + 1 elements around each one: x[i - radius] + ... + x[i + radius].
-
-    Outside the array all elements count as 0.
+    """The sum of the elements around each one: x[i - radius] + ... + x[i + radius], outside of the array 0.
 
     Parameters
     ----------
@@ -59,12 +56,9 @@ def stencil_1d(
         Numbers or bools (whose sum is "or"), one axis, of any length and stride. ``auto`` leaves host arrays of
         objects to NumPy.
     radius : int
-        How many elements on each side belong to a sum: 0 to 1024. It may be longer than the array.
+        How many elements on each side belong to a sum: 0 to 1024.
     <out>
-    <variant>
-    <stream>
-    **parameters : int
-        The variant's other parameters: ``threads=`` per block.
+    <call>
 
     Returns
     -------

@@ -7,25 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .._dtypes import BFLOAT16, itemsize, name_in_numpy
+from .._dtypes import itemsize
 from .._host import native
 from .._layout import Shape
 from .._native import Native, View
-from .._table import AUTO, type_in_words
+from .._table import AUTO
 from .._transfer import Array
 from . import Operation
 from ._call import call
-from ._checks import refuse_keywords
 from ._public import Operand, Result, documented
 from ._rule import AsTheyAre, HostArrays, Rule, Views
-
-#: numpy.sum's keywords that are not taken: all elements are summed, and the result's type follows from theirs.
-NOT_TAKEN = ("axis", "dtype", "out", "keepdims", "initial", "where")
-
-#: What "auto" tries on a GPU. All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
-PREFERRED = ("vectorized", "warp_shuffle", "tree_sequential")
-#: What it takes for arrays on the device: it has every type.
-ON_DEVICE = ("vectorized",)
 
 
 @documented()
@@ -35,19 +26,15 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     Parameters
     ----------
     x : array_like or DeviceArray
-        Real numbers or bools of any shape and strides. ``auto`` takes every type; a named variant takes those of its
-        variant.
-    <variant>
-    <stream>
-    **parameters : int
-        The variant's parameters, e.g. ``threads=`` (per block) and ``blocks=``.
+        Real numbers or bools of any shape and strides. ``auto`` takes every type, a named variant those it lists.
+    <call>
 
     Returns
     -------
     NumPy scalar or DeviceArray
         int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16, bfloat16
-        and float32, float64 for float64. 0 for no elements. For an array on the device a DeviceArray of shape ():
-        the value is there when its stream has come so far; ``float()`` and ``int()`` wait for it.
+        and float32, float64 for float64. 0 for no elements. For an array on the device a DeviceArray of shape (), for
+        whose value ``float()`` and ``int()`` wait.
 
     Raises
     ------
@@ -67,15 +54,11 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     Examples
     --------
     >>> import cudakern
-    >>> int(cudakern.sum_of_squares([1, 2, 3]))
-    14
     >>> int(cudakern.sum_of_squares([1, 2, 3], variant="multi_block"))
     14
     >>> int(cudakern.sum_of_squares(cudakern.asarray([1, 2, 3])))
     14
     """
-    if parameters:
-        refuse_keywords("sum_of_squares", "numpy.sum's", NOT_TAKEN, parameters)
     return call(RULE, (x,), None, variant, stream, parameters)
 
 
@@ -90,33 +73,27 @@ class InMemorysOrder(AsTheyAre):
 
     def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
         (x,) = inputs
-        axes = sorted((abs(step), n) for n, step in zip(x.shape, x.strides, strict=True) if n != 1)
         size = item = itemsize(x.dtype)
-        for step, n in axes:
-            if step != size:
+        for step, n in sorted((abs(step), n) for n, step in zip(x.shape, x.strides, strict=True) if n != 1):
+            if step != size or n == 0:
                 return inputs, result  # the runtime packs it
             size *= n
-        if not size:
-            return inputs, result
         first = sum((n - 1) * step for n, step in zip(x.shape, x.strides, strict=True) if step < 0)
         return (native.view(x, first, (size // item,), (item,), x.dtype),), result
 
 
 def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of the result for elements of that type."""
+    """The type of the result for real numbers of that type."""
     if dtype.kind in "bi":
         return np.dtype(np.int64)
     if dtype.kind == "u":
         return np.dtype(np.uint64)
-    if dtype.kind == "f":
-        return np.dtype(np.float32) if dtype.itemsize == 2 else dtype.newbyteorder("=")
-    if name_in_numpy(dtype) == BFLOAT16:
-        return np.dtype(np.float32)
-    raise TypeError(f"sum_of_squares takes real numbers, not {type_in_words(dtype)}")
+    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype.newbyteorder("=")  # 2: float16 and bfloat16
 
 
-def on_host(x: Array, result: np.dtype[Any]) -> Any:
+def on_host(x: Array) -> Any:
     """NumPy's way: numpy.dot of pieces that fit the cache, converted as they come, their sums in double or more."""
+    result = result_type(x.dtype)
     nditer: Any = np.nditer  # NumPy's stubs do not know "contig"
     pieces = nditer(
         [np.atleast_1d(x)],  # (NumPy 1.26 does not convert a 0-d array's element)
@@ -137,9 +114,10 @@ def on_host(x: Array, result: np.dtype[Any]) -> Any:
 RULE = Rule(
     "sum_of_squares",
     ("x",),
-    lambda x: on_host(x, result_type(x.dtype)),
-    preferred=PREFERRED,
-    on_device=ON_DEVICE,
+    on_host,
+    # All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
+    preferred=("vectorized", "warp_shuffle", "tree_sequential"),
+    on_device=("vectorized",),  # it has every type
     fixed=(),
     arrangement=InMemorysOrder(),
     real=True,
@@ -150,18 +128,11 @@ RULE = Rule(
 def reference(x: Array) -> Any:
     """Exact for integers, in the widest float for others."""
     if x.dtype.kind in "biu":
-        return on_host(x, result_type(x.dtype))
+        return on_host(x)
     wide = x.astype(np.longdouble)
     return np.sum(wide * wide)
 
 
 OPERATIONS = (
-    Operation(
-        sum_of_squares,
-        10,
-        headline=True,
-        default_dtype="int32",
-        reference=reference,
-        magnitude=reference,
-    ),
+    Operation(sum_of_squares, 10, headline=True, default_dtype="int32", reference=reference, magnitude=reference),
 )

@@ -10,11 +10,8 @@ import numpy as np
 from .._table import AUTO
 from . import Operation, arrays
 from ._call import call
-from ._checks import refuse_keywords
 from ._public import Beside, Operand, Out, Result, documented
 from ._rule import Rule, broadcast_shape
-
-NOT_TAKEN = ("casting", "order", "dtype", "subok", "signature", "sig", "where")
 
 RULE = Rule(
     "vector_add",
@@ -66,8 +63,6 @@ def vector_add(
     >>> cudakern.vector_add([1, 2, 3], [10, 20, 30], variant="naive").tolist()
     [11, 22, 33]
     """
-    if parameters:
-        refuse_keywords("vector_add", "numpy.add's", NOT_TAKEN, parameters)
     return call(RULE, (x, y), out, variant, stream, parameters)
 
 
