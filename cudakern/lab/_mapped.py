@@ -51,6 +51,5 @@ def mapped(array: Array) -> DeviceArray:
     if array.size == 0:
         return DeviceArray(native.empty(array.shape, name, device, 0), native)
     pointer = native.pinned_on_device(array.ctypes.data, device)
-    return DeviceArray(
-        native.adopt(array, pointer, array.shape, array.strides, name, device, not array.flags.writeable), native
-    )
+    readonly = not array.flags.writeable
+    return DeviceArray(native.adopt(array, pointer, array.shape, array.strides, name, device, readonly), native)

@@ -26,9 +26,7 @@ class Printed:
     def text(self) -> str:
         """All of it."""
         if self._text is None:
-            raise RuntimeError(
-                "the text is there when the printed() block has ended: then the device has been waited for"
-            )
+            raise RuntimeError("the text is there when the printed() block has ended, and the device was waited for")
         return self._text
 
     @property
@@ -44,9 +42,9 @@ class Printed:
 def printed(*, echo: bool = False) -> Iterator[Printed]:
     """Catch what kernels print: a context manager that gives their lines to Python.
 
-    ``printf`` in a kernel writes to a buffer on the device; a synchronisation brings it to the process's standard
-    output, file descriptor 1. A notebook does not show that, and ``contextlib.redirect_stdout`` does not see it. This
-    directs the descriptor to a file while its block runs, and waits for the device at the block's end.
+    A synchronisation brings what kernels print to the process's standard output, file descriptor 1, which a notebook
+    does not show and ``contextlib.redirect_stdout`` does not see. This directs the descriptor to a file while its block
+    runs, and waits for the device at the block's end.
 
     Parameters
     ----------
@@ -103,23 +101,18 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
 @contextlib.contextmanager
 def _into(descriptor: int) -> Iterator[None]:
     """Standard output goes there; what is on its way at either end goes where it belongs."""
-    _settle()
-    try:
-        before = os.dup(1)
-    except OSError:  # the process has no standard output
-        before = None
-    os.dup2(descriptor, 1)
-    try:
+    with contextlib.ExitStack() as at_end:
+        _settle()
         try:
-            yield
-        finally:
-            _settle()
-    finally:
-        if before is None:
-            os.close(1)
+            before = os.dup(1)
+        except OSError:  # the process has no standard output
+            at_end.callback(os.close, 1)
         else:
-            os.dup2(before, 1)
-            os.close(before)
+            at_end.callback(os.close, before)
+            at_end.callback(os.dup2, before, 1)
+        os.dup2(descriptor, 1)
+        at_end.callback(_settle)
+        yield
 
 
 def _settle() -> None:
