@@ -36,16 +36,16 @@ class Run(NamedTuple):
         return tuple((x[0] if isinstance(x, tuple) else x).shape for x in self.inputs)
 
     @property
-    def _what(self) -> tuple[str, str, tuple[int, ...], tuple[Any, ...], tuple[Any, ...], int]:
+    def _call(self) -> tuple[str, str, tuple[int, ...], tuple[Any, ...], tuple[Any, ...], int]:
         return self.variant.operation, self.variant.name, self.values, self.inputs, self.outputs, self.device
 
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
         """Makes the call; 1: measured, with a report; 2: with the time of each launch."""
-        return self.native.execute(*self._what, measure, self.stream)
+        return self.native.execute(*self._call, measure, self.stream)
 
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
         """What the call would launch; nothing runs."""
-        return self.native.kernels(*self._what, sweep)
+        return self.native.kernels(*self._call, sweep)
 
 
 class Observer:
