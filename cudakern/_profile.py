@@ -160,7 +160,7 @@ def profile(
     Raises
     ------
     TypeError, ValueError
-        ``fn`` is none of cudakern's operations; ``repeat`` below 1 or ``warmup`` below 0; and what ``fn`` raises.
+        ``fn`` is none of cudakern's operations; ``repeat`` below 1 or ``warmup`` below 0. And what ``fn`` raises.
 
     Examples
     --------
@@ -218,23 +218,23 @@ def measure(
             whole_ns = time.perf_counter_ns() - start
         if not times.reports:
             raise TypeError(f"profile measures cudakern's own operations; {name} ran none")
-        used = time.perf_counter() - begin
-        if warmup is None and not samples and used < budget_s:
+        elapsed = time.perf_counter() - begin
+        if warmup is None and not samples and elapsed < budget_s:
             warmup, begin = 0, time.perf_counter()  # that call was the warm-up
             continue
         samples.append(times.reports[-1] | {"whole_ns": whole_ns})
-        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and used >= budget_s):
+        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and elapsed >= budget_s):
             return _summary(samples), result
 
 
 def _summary(samples: list[dict[str, Any]]) -> Profile:
     last = samples[-1]
     variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
-    flops, moved = last.get("flops", 0.0), last.get("bytes", 0.0)
+    flops, nbytes = last.get("flops", 0.0), last.get("bytes", 0.0)
     if backend is None and dtype in variant.types:  # NumPy does the same work, as far as the table knows the type
-        flops, moved = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
+        flops, nbytes = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
-    limit = _chip.limit(backend.properties, dtype, flops, moved) if clock == "gpu" else None
+    limit = _chip.limit(backend.properties, dtype, flops, nbytes) if clock == "gpu" else None
     clocks = last["clocks"]
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
     pairs = zip(variant.parameters, last["values"], strict=True)
@@ -251,7 +251,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         repeat=len(samples),
         **medians,
         flops=float(flops),
-        bytes=float(moved),
+        bytes=float(nbytes),
         grid=tuple(last.get("grid", ())),
         block=tuple(last.get("block", ())),
         shared_bytes=int(last.get("shared_bytes", 0)),

@@ -67,14 +67,14 @@ def bank_conflicts(
     [('broadcast', 0, 1), ('strided', 1, 1), ('strided', 16, 16), ('padded', 16, 1)]
     """
     n = size("bank_conflicts", n, TILE, TILE)
-    chosen = numbers("bank_conflicts", "strides", strides)
-    if not chosen or any(not 1 <= stride <= 32 for stride in chosen):
-        raise ValueError(f"bank_conflicts: strides={list(chosen)}: they are 1 to 32, and at least one")
+    several = numbers("bank_conflicts", "strides", strides)
+    if not several or any(not 1 <= stride <= 32 for stride in several):
+        raise ValueError(f"bank_conflicts: strides={list(several)}: they are 1 to 32, and at least one")
     here = backend()
     x = np.arange(n, dtype=np.int32)
     rows = [_row("broadcast", 0, x, repeat)]
-    rows += [_row("strided", stride, x, repeat) for stride in dict.fromkeys((1, *chosen))]
-    rows += [_row("padded", stride, x, repeat) for stride in dict.fromkeys(chosen)]
+    rows += [_row("strided", stride, x, repeat) for stride in dict.fromkeys((1, *several))]
+    rows += [_row("padded", stride, x, repeat) for stride in dict.fromkeys(several)]
     base = rows[1]["cycles"]
     for row in rows:
         row["relative"] = None if row["cycles"] is None else row["cycles"] / base

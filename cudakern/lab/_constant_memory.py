@@ -12,7 +12,7 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import LITERALS
-from .._operations._experiments import constant_memory as mixed_with
+from .._operations._experiments import constant_memory as mix
 from .._profile import Profile
 from .._table import variants
 from .._transfer import Array
@@ -87,14 +87,14 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     random = np.random.default_rng(0)
     x, long = random.integers(0, 2**32, n, dtype=np.uint32), random.integers(0, 2**32, LONG, dtype=np.uint32)
     storages = [row.name for row in variants(NAME) if not row.on_host and not row.why_not(here)]
-    there = asarray(x)  # copied once
+    on_device = asarray(x)  # copied once
     rows = []
     for table, index in itertools.product((LITERALS, long), ("uniform", "divergent")):
-        expected = mixed_with(x[:CHECKED], table, index=index, variant="numpy")
+        expected = mix(x[:CHECKED], table, index=index, variant="numpy")
         first = None
         for storage in storages if table is LITERALS else ("array", "global"):
             keywords = {"variant": storage, "index": index}
-            profile, result = measure(mixed_with, (there, asarray(table)), keywords, repeat)
+            profile, result = measure(mix, (on_device, asarray(table)), keywords, repeat)
             values = result.get()
             first = values if first is None else first
             if not (np.array_equal(values[:CHECKED], expected) and np.array_equal(values, first)):
@@ -123,7 +123,7 @@ def _row(storage: str, length: int, index: str, n: int, profile: Profile) -> dic
 def _check_update(x: Array, storages: list[str]) -> None:
     """Tables that change from call to call, which all but the literals follow."""
     for table in (LITERALS, LITERALS[::-1].copy(), ~LITERALS):
-        expected = mixed_with(x, table, variant="numpy")
+        expected = mix(x, table, variant="numpy")
         for storage in storages:
-            if storage != "literal" and not np.array_equal(mixed_with(x, table, variant=storage), expected):
+            if storage != "literal" and not np.array_equal(mix(x, table, variant=storage), expected):
                 raise RuntimeError(f"{NAME}: {storage} did not follow a table that changed")

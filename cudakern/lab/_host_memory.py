@@ -74,10 +74,10 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     """
     here = backend()
     default = SIZES_EMULATED if here.emulated else SIZES_GPU
-    chosen = default if sizes is None else numbers(NAME, "sizes", sizes)
-    if not chosen or min(chosen) < 4 or max(chosen) > MOST:
-        raise ValueError(f"{NAME}: sizes={list(chosen)}: it takes one or more, each from 4 bytes to 4 GiB")
-    rows = tuple(row for size in chosen for row in _rows(size // 4, repeat))
+    byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes)
+    if not byte_counts or min(byte_counts) < 4 or max(byte_counts) > MOST:
+        raise ValueError(f"{NAME}: sizes={list(byte_counts)}: it takes one or more, each from 4 bytes to 4 GiB")
+    rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     return Experiment(NAME, "Host memory and the device", here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
@@ -87,7 +87,7 @@ def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
     pinned, back = empty_pinned(n, "int32"), empty_pinned(n, "int32")
     pinned[:] = pageable
 
-    def measured(memory: str, x: Any, out: Any) -> Profile:
+    def move(memory: str, x: Any, out: Any) -> Profile:
         out[...] = 0
         keywords = {"variant": "greeting", "threads": 256, "out": out}
         profile, _ = measure(add_numbers, (x,), keywords, repeat)
@@ -95,10 +95,10 @@ def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
             raise RuntimeError(f"{NAME}: what came through {memory} memory is not what was sent")
         return profile
 
-    copied = measured("pageable", pageable, np.empty_like(pageable))
-    locked = measured("pinned", pinned, back)
-    reads = measured("mapped", mapped(pinned), empty(n, "int32"))
-    writes = measured("mapped", asarray(pageable), mapped(back))
+    copied = move("pageable", pageable, np.empty_like(pageable))
+    locked = move("pinned", pinned, back)
+    reads = move("mapped", mapped(pinned), empty(n, "int32"))
+    writes = move("mapped", asarray(pageable), mapped(back))
     times = {
         "pageable": (copied.to_device_ns, copied.to_host_ns),
         "pinned": (locked.to_device_ns, locked.to_host_ns),
@@ -128,8 +128,8 @@ def _draw(result: Experiment, picture: Picture) -> None:
     looks: tuple[dict[str, Any], ...] = ({"lw": 5, "alpha": 0.4}, {"lw": 1.2, "ls": "--", "marker": "v", "ms": 4})
     for memory, color in COLORS.items():
         for direction, look in zip(DIRECTIONS, looks, strict=True):
-            shown = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
-            sizes, rates = [row["bytes"] for row in shown], [row["gb_per_s"] for row in shown]
+            points = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
+            sizes, rates = [row["bytes"] for row in points], [row["gb_per_s"] for row in points]
             axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")

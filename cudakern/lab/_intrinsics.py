@@ -11,7 +11,7 @@ import numpy as np
 from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import EXACT
-from .._operations._experiments import intrinsics as evaluated
+from .._operations._experiments import intrinsics as evaluate
 from ._experiment import Bars, Column, Experiment, documents, scientific
 from ._measuring import measure
 from ._sizes import size
@@ -140,14 +140,14 @@ def _row(pair: Pair, n: int, repeats: int, repeat: int | None) -> dict[str, Any]
         "label": f"{pair.fast}, {pair.range}",
         "documented": pair.documented,
     }
-    there = asarray(x), asarray(y)  # copied once
+    on_device = asarray(x), asarray(y)  # copied once
     for variant in ("full", "fast"):
         keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
-        measured, result = measure(evaluated, there, keywords, repeat)
+        profile, result = measure(evaluate, on_device, keywords, repeat)
         error = np.abs(result.get().astype(np.float64) - exact)
         row[f"{variant}_ulp"] = float(np.max(error / unit))
         row[f"{variant}_absolute"] = float(np.max(error))
-        row[f"{variant}_ps"] = measured.kernel_ns * 1e3 / (n * repeats)
-        row["clock"] = measured.clock
+        row[f"{variant}_ps"] = profile.kernel_ns * 1e3 / (n * repeats)
+        row["clock"] = profile.clock
     row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
     return row

@@ -21,15 +21,13 @@ def mapped(array: Array) -> DeviceArray:
     Returns
     -------
     DeviceArray
-        The same elements. It keeps the memory; what a kernel writes the host sees when the kernel is done, and what the
-        host writes kernels see that are launched afterwards.
+        The same elements. It keeps the memory; the host sees what a kernel wrote when the kernel is done, and kernels
+        see what the host wrote before their launch.
 
     Raises
     ------
-    TypeError
-        No NumPy array, or one of a type that the device has not.
-    ValueError
-        Memory that is not page-locked.
+    TypeError, ValueError
+        No NumPy array, or one of a type that the device has not; memory that is not page-locked.
 
     Notes
     -----

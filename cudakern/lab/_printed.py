@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from .._backend import backend
 from .._streams import synchronize
 
-_at_work = threading.Lock()
-_owner: int | None = None  # the thread that has it
+_output = threading.Lock()
+_owner: int | None = None  #: the thread that has it
 
 
 class Printed:
@@ -65,9 +65,8 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
 
     Notes
     -----
-    The descriptor is the whole process's: what other threads, C libraries or Python itself (where ``sys.stdout`` is the
-    terminal) write there meanwhile is caught too. Blocks of two threads come one after the other. A device keeps about
-    1 MiB of text; older text gives way.
+    The descriptor is the whole process's: what other threads, C libraries or Python itself write there meanwhile is
+    caught too. Blocks of two threads come one after the other. A device keeps about 1 MiB of text, the newest.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     global _owner
     if _owner == threading.get_ident():
         raise RuntimeError("printed() inside printed(): standard output can be caught once at a time")
-    with _at_work:
+    with _output:
         _owner = threading.get_ident()
         try:
             result = Printed()

@@ -75,11 +75,11 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     n = size("registers", n, FLAGS_GPU, FLAGS_EMULATED)
     flags = np.random.default_rng(0).random(n) < 0.5
     expected = np.packbits(flags, bitorder="little")
-    there = asarray(flags)  # copied once
+    on_device = asarray(flags)  # copied once
     rows: list[dict[str, Any]] = []
     unknown = ""
     for form in FORMS:
-        profile, result = measure(packbits, (there,), {"variant": form, "bitorder": "little"}, repeat)
+        profile, result = measure(packbits, (on_device,), {"variant": form, "bitorder": "little"}, repeat)
         if not np.array_equal(result.get(), expected):
             raise RuntimeError(f"registers: the result of {form} is not NumPy's")
         resources = kernel_resources("packbits", form, flags.dtype)[0]
