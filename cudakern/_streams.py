@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import _devices
-from ._backend import current
 from ._devices import Device
 from ._errors import CudaError
 from ._native import Native
@@ -254,5 +253,5 @@ def synchronize(device: int | Device | None = None) -> None:
     >>> x = cudakern.zeros((100, 100))
     >>> cudakern.synchronize()
     """
-    native, index = current()[:2] if device is None else _devices.resolve(device)
+    native, index = _devices.resolve(device)
     native.synchronize(index)
