@@ -86,7 +86,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     n = size(NAME, n, N_GPU, N_EMULATED)
     random = np.random.default_rng(0)
     x, long = random.integers(0, 2**32, n, dtype=np.uint32), random.integers(0, 2**32, LONG, dtype=np.uint32)
-    storages = [row.name for row in variants(NAME) if not row.on_host and not row.why_not(here)]
+    storages = [entry.name for entry in variants(NAME) if not entry.on_host and not entry.why_not(here)]
     on_device = asarray(x)  # copied once
     rows = []
     for table, index in itertools.product((LITERALS, long), ("uniform", "divergent")):

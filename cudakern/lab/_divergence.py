@@ -95,16 +95,17 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         # Warps beyond these have no element at all, and no lanes that disagree.
         inside = np.arange(-(-length // LANES) * LANES) < length
         rows.append(_row("edge", "i < n", length, inside, profile) | {"paths": None})
-    # Of the branches it is the last one, by warps.
+    # What divides no warp: of the branches the last such row, which is by warps.
     undivided = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
     for row in rows:
         base = undivided[row["kind"]]
         comparable = row["kernel_ns"] is not None and row["warps"] == base["warps"]
         row["relative"] = row["kernel_ns"] / base["kernel_ns"] if comparable else None
     title = f"divergence: two paths of one length, blocks of {THREADS} threads"
-    draw = Bars("label", "relative", "time against an undivided branch")
     if here.emulated:
         draw = Bars("label", "paths", "paths a warp, by the rule")
+    else:
+        draw = Bars("label", "relative", "time against the undivided")
     return Experiment("divergence", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
