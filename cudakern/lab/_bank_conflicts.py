@@ -56,7 +56,7 @@ def bank_conflicts(
     -------
     Experiment
         A row a form and stride: the wavefronts that a warp's request takes by the rule of banks, and the cycles that
-        it took by the multiprocessor's clock (not on the emulator, which has no banks to wait for).
+        it took by the multiprocessor's clock (not on the emulator, which has no banks to wait for). After T6 and P11.
 
     <raises>
 

@@ -69,7 +69,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     Experiment
         A row a condition: how many warps it divides, the paths that a warp walks on average, and the kernel's time
         against the branch that divides no warp; then ``if (i < n)`` of a vector addition, whose last warp is divided
-        or not. The emulator runs each lane by itself: there the times are left out.
+        or not. The emulator runs each lane by itself: there the times are left out. After P11.
 
     <raises>
 

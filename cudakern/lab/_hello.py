@@ -38,7 +38,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     Returns
     -------
     Experiment
-        A row a line: its text, and the block and thread that it names.
+        A row a line: its text, and the block and thread that it names. P's first program.
 
     <raises>
     RuntimeError

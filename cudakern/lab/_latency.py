@@ -59,6 +59,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     Experiment
         A row a number of threads and a form: what its loads can have under way at once, and the kernel's time (not on
         the emulator, whose loads are there at once). Each element takes a chain of 64 multiply-adds beside its load.
+        After M, on the scoreboard.
 
     <raises>
 

@@ -45,7 +45,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     """A thread's array indexed at run time, at compile time, spilled, and in shared memory: one sum, four places.
 
     Each thread walks down a column and keeps its newest values in an array (``moving_sum``). Registers have no
-    addresses: only if the compiler knows every index can the array lie in them.
+    addresses: only if the compiler knows every index can the array lie in them (P9, M).
 
     Parameters
     ----------
