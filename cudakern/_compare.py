@@ -58,8 +58,8 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
         if x.dtype.kind not in "biufcO" and x.dtype.isbuiltin != 2:  # (2: another package's, as bfloat16)
             raise TypeError(f"compare takes numbers, not {type_in_words(x.dtype)}")
     if magnitude is None:
-        kept = second != 0
-        first, second = first[kept], second[kept]
+        nonzero = second != 0
+        first, second = first[nonzero], second[nonzero]
         scale = second
     else:
         scale = np.broadcast_to(np.asarray(magnitude), second.shape)

@@ -41,8 +41,8 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     ------
     TypeError, ValueError, BufferError, OutOfMemoryError
         Elements that the device has no type for (objects, strings, dates, long doubles...), a masked array;
-        ``copy=False``, and it takes a copy; an array of another backend; more than 16 axes; another library's array on
-        a device that this backend does not use; no room.
+        ``copy=False``, and it takes a copy; an array of another backend, or on a device that this one does not use;
+        more than 16 axes; no room.
 
     Examples
     --------
@@ -72,14 +72,14 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
                 "(on the emulator, cudakern.from_dlpack uses it as it is)"
             )
         return _from_host(x, name, native, device, handle)
-    wanted = name or view.dtype
-    if view.device == device and view.dtype == wanted and not copy:
+    target = name or view.dtype
+    if view.device == device and view.dtype == target and not copy:
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
     if copy is not None and not copy:
-        way = f"from {view.dtype} on device {view.device} to {wanted} on {device}"
+        way = f"from {view.dtype} on device {view.device} to {target} on {device}"
         raise ValueError(f"copy=False, and it takes a copy to go {way}")
-    _transfer.warn_of_imaginary_parts(view.dtype, wanted, 2)
-    return DeviceArray(_transfer.duplicate(native, view, wanted, device, handle), native)
+    _transfer.warn_of_imaginary_parts(view.dtype, target, 2)
+    return DeviceArray(_transfer.duplicate(native, view, target, device, handle), native)
 
 
 def _from_host(x: Any, name: str | None, native: Native, device: int, stream: int) -> DeviceArray:
@@ -103,7 +103,7 @@ def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
     Returns
     -------
     DeviceArray
-        In C order. Memory comes from the device's pool: after the first time it costs next to nothing.
+        In C order, in memory of the device's pool: after the first time it costs next to nothing.
 
     Raises
     ------

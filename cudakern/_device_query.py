@@ -23,7 +23,7 @@ LINES = (
     ("L2 cache size", "{l2_bytes} bytes"),
     ("Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={texture_3d}"),
     ("Maximum layered 1D texture size, layers", "1D=({texture_1d_layered[0]}), {texture_1d_layered[1]} layers"),
-    ("Maximum layered 2D texture size, layers", "2D={sizes}, {texture_2d_layered[2]} layers"),
+    ("Maximum layered 2D texture size, layers", "2D={width_and_height}, {texture_2d_layered[2]} layers"),
     ("Total amount of constant memory", "{total_constant} bytes"),
     ("Total amount of shared memory per block", "{shared_per_block} bytes"),
     ("... by opt-in", "{shared_per_block_optin} bytes"),
@@ -112,15 +112,13 @@ class DeviceQuery(_display.Shown):
 
     def lines(self) -> list[tuple[str, str]]:
         """(what, value) in deviceQuery's order."""
-        words: dict[str, Any] = {
-            name: ("No", "Yes")[value] if isinstance(value, bool) else value for name, value in self.to_dict().items()
-        }
+        words = self.to_dict()
+        words |= {name: "Yes" if value else "No" for name, value in words.items() if isinstance(value, bool)}
+        words |= {name: _rate(words[name]) for name in ("clock_khz", "memory_clock_khz")}
         for name in ("driver_version", "runtime_version", "capability"):
             words[name] = ".".join(map(str, words[name]))
-        for name in ("clock_khz", "memory_clock_khz"):
-            words[name] = _rate(words[name])
         words["memory_mib"] = self.memory_bytes / 2**20
-        words["sizes"] = self.texture_2d_layered[:2]
+        words["width_and_height"] = self.texture_2d_layered[:2]
         words["cores"] = "" if self.cores is None else f": {self.cores:,} CUDA cores"
         if self.cores is None:
             words["cores_per_multiprocessor"] = "?"

@@ -1,7 +1,4 @@
-"""Who looks at calls. profile() and kernel_resources() put an Observer in ``observer``, and every call asks it.
-
-An observer decides how a kernel's call is carried out: measured, or listed instead of run.
-"""
+"""Who looks at calls. profile() and kernel_resources() put an Observer in ``observer``, and every call asks it."""
 
 from __future__ import annotations
 
@@ -35,21 +32,19 @@ class Run(NamedTuple):
         """Of the inputs. (bfloat16 in host memory is a pair of bits and a name.)"""
         return tuple((x[0] if isinstance(x, tuple) else x).shape for x in self.inputs)
 
-    @property
-    def _what(self) -> tuple[str, str, tuple[int, ...], tuple[Any, ...], tuple[Any, ...], int]:
-        return self.variant.operation, self.variant.name, self.values, self.inputs, self.outputs, self.device
-
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
         """Makes the call; 1: measured, with a report; 2: with the time of each launch."""
-        return self.native.execute(*self._what, measure, self.stream)
+        name, arrays = (self.variant.operation, self.variant.name), (self.inputs, self.outputs)
+        return self.native.execute(*name, self.values, *arrays, self.device, measure, self.stream)
 
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
         """What the call would launch; nothing runs."""
-        return self.native.kernels(*self._what, sweep)
+        name, arrays = (self.variant.operation, self.variant.name), (self.inputs, self.outputs)
+        return self.native.kernels(*name, self.values, *arrays, self.device, sweep)
 
 
 class Observer:
-    """Looks at every call of an operation in its context, and carries it out."""
+    """Looks at every call of an operation in its context, and carries it out: measured, or listed instead of run."""
 
     def kernel(self, run: Run) -> None:
         """A kernel's call."""

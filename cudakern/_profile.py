@@ -29,10 +29,10 @@ class Times(Observer):
 
     def kernel(self, run: Run) -> None:
         """Runs a kernel, measured."""
-        here = Backend(run.native.backend_name(), run.device, "", run.native)
-        facts = {"variant": run.variant, "values": run.values, "backend": here}
-        facts |= {"shapes": run.shapes, "dtype": run.dtype}
-        self.reports.append({**(run.execute(self._measure) or {}), **facts})
+        report = run.execute(self._measure) or {}
+        report |= {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
+        report["backend"] = Backend(run.native.backend_name(), run.device, "", run.native)
+        self.reports.append(report)
 
     def numpy(
         self, variant: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
@@ -41,10 +41,10 @@ class Times(Observer):
         start = time.perf_counter_ns()
         result = compute()
         elapsed = time.perf_counter_ns() - start
-        arrays = tuple(np.asarray(x) for x in inputs)
-        facts = {"variant": variant, "values": (), "backend": None, "shapes": tuple(x.shape for x in arrays)}
-        facts |= {"dtype": name_in_numpy(arrays[0].dtype), "as_counted": counted, "kernel_ns": elapsed, "clocks": ()}
-        self.reports.append(facts | dict.fromkeys(("to_device_ns", "to_host_ns", "finish_ns"), 0))
+        report = {"variant": variant, "values": (), "shapes": tuple(map(np.shape, inputs)), "backend": None}
+        report |= {"dtype": name_in_numpy(np.asarray(inputs[0]).dtype), "as_counted": counted, "clocks": ()}
+        report |= {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0}
+        self.reports.append(report)
         return result
 
 
@@ -108,20 +108,20 @@ class Profile(_display.Shown):
     def table(self) -> _display.Table:
         """The table, as words."""
         mark = " (emulated)" if self.emulated else ""
-        rows = [(f"kernel{mark}", _display.duration(self.kernel_ns))]
+        duration, figure = _display.duration, _display.figure
+        rows = [(f"kernel{mark}", duration(self.kernel_ns))]
         if self.clock != "host":
-            rows.append((f"copy to the device{mark}", _display.duration(self.to_device_ns)))
-            rows.append((f"copy to the host{mark}", _display.duration(self.to_host_ns)))
+            rows.append((f"copy to the device{mark}", duration(self.to_device_ns)))
+            rows.append((f"copy to the host{mark}", duration(self.to_host_ns)))
         if self.variant.finish == "host" and self.finish_ns:
-            rows.append(("last sums, on the host", _display.duration(self.finish_ns)))
-        rows.append((f"whole call{mark}", _display.duration(self.whole_ns)))
+            rows.append(("last sums, on the host", duration(self.finish_ns)))
+        rows.append((f"whole call{mark}", duration(self.whole_ns)))
         rows.append(("work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"))
-        rates = f"{_display.figure(self.gb_per_s)} GB/s, {_display.figure(self.gflop_per_s)} GFLOP/s"
-        rows.append((f"rate{mark}", rates))
+        rows.append((f"rate{mark}", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
         if self.cycles:
             middle = f"median {_display.median(self.cycles):,.0f}, {len(self.cycles):,} blocks"
             rows.append((f"cycles a block{mark}", f"{min(self.cycles):,} to {max(self.cycles):,} ({middle})"))
-            rows.append((f"all blocks{mark}", _display.duration(self.blocks_ns)))
+            rows.append((f"all blocks{mark}", duration(self.blocks_ns)))
         if self.share is not None:
             rows.append(("share of the limit", f"{self.share:.1%} of {self.limit}"))
         if self.grid:
@@ -162,7 +162,7 @@ def profile(
     Raises
     ------
     TypeError, ValueError
-        ``fn`` is none of cudakern's operations; ``repeat`` below 1 or ``warmup`` below 0; and what ``fn`` raises.
+        ``fn`` is none of cudakern's operations; ``repeat`` below 1 or ``warmup`` below 0. And what ``fn`` raises.
 
     Examples
     --------
@@ -174,26 +174,26 @@ def profile(
     return measure(fn, args, kw, repeat, warmup)[0]
 
 
-def check_count(name: str, value: Any, least: int, words: str) -> None:
-    """TypeError or ValueError unless it is a whole number of that size."""
+def _check_number(name: str, value: Any, least: int) -> None:
     try:
         enough = operator.index(value) >= least
     except TypeError:
-        raise TypeError(f"{name}={value!r}: it must be a whole number{words}") from None
+        raise TypeError(f"{name}={value!r}: it must be a whole number, {least} or more") from None
     if not enough:
         raise ValueError(f"{name}={value}: it must be {least} or more")
 
 
 def check_seed(seed: int) -> None:
     """ValueError or TypeError for a seed that NumPy's generators do not take."""
-    check_count("seed", seed, 0, "")
+    _check_number("seed", seed, 0)
 
 
 def check_counts(repeat: int | None, warmup: int | None) -> None:
     """ValueError or TypeError unless both are None or numbers of runs."""
-    for name, count, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):
-        if count is not None:
-            check_count(name, count, least, f", {least} or more")
+    if repeat is not None:
+        _check_number("repeat", repeat, 1)
+    if warmup is not None:
+        _check_number("warmup", warmup, 0)
 
 
 def measure(
@@ -214,57 +214,46 @@ def measure(
     samples: list[dict[str, Any]] = []
     begin = time.perf_counter()
     while True:
-        sample, result = _once(fn, args, kw, name)
-        used = time.perf_counter() - begin
-        if warmup is None and not samples and used < budget_s:
+        with observed(Times()) as times:
+            start = time.perf_counter_ns()
+            result = fn(*args, **kw)
+            whole_ns = time.perf_counter_ns() - start
+        if not times.reports:
+            raise TypeError(f"profile measures cudakern's own operations; {name} ran none")
+        elapsed = time.perf_counter() - begin
+        if warmup is None and not samples and elapsed < budget_s:
             warmup, begin = 0, time.perf_counter()  # that call was the warm-up
             continue
-        samples.append(sample)
-        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and used >= budget_s):
+        samples.append(times.reports[-1] | {"whole_ns": whole_ns})
+        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and elapsed >= budget_s):
             return _summary(samples), result
-
-
-def _once(fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], name: str) -> tuple[dict[str, Any], Any]:
-    with observed(Times()) as times:
-        start = time.perf_counter_ns()
-        result = fn(*args, **kw)
-        whole = time.perf_counter_ns() - start
-    if not times.reports:
-        raise TypeError(f"profile measures cudakern's own operations; {name} ran none")
-    return times.reports[-1] | {"whole_ns": whole}, result
 
 
 def _summary(samples: list[dict[str, Any]]) -> Profile:
     last = samples[-1]
     variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
-
-    def median(key: str) -> float:
-        return _display.median([s[key] for s in samples])
-
-    flops, moved = last.get("flops"), last.get("bytes")
-    if flops is None or moved is None:  # NumPy's variant: the same work, for as far as the table knows the type
-        flops, moved = 0.0, 0.0
-        if dtype in variant.types:
-            flops, moved = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
+    flops, nbytes = last.get("flops", 0.0), last.get("bytes", 0.0)
+    if backend is None and dtype in variant.types:  # NumPy does the same work, as far as the table knows the type
+        flops, nbytes = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
-    limit = _chip.limit(backend.properties, dtype, flops, moved) if clock == "gpu" else None
+    limit = _chip.limit(backend.properties, dtype, flops, nbytes) if clock == "gpu" else None
     clocks = last["clocks"]
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
-    kernel = median("kernel_ns")
+    pairs = zip(variant.parameters, last["values"], strict=True)
+    times = ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns")
+    medians = {name: _display.median([sample[name] for sample in samples]) for name in times}
     return Profile(
         variant=variant,
-        parameters={
-            p.name: p.words[v] if p.words else v for p, v in zip(variant.parameters, last["values"], strict=True)
-        },
+        parameters={parameter.name: parameter.words[v] if parameter.words else v for parameter, v in pairs},
         backend=backend.name if backend else "host",
         device=backend.device_name if backend else "NumPy on the CPU",
         clock=clock,
         shapes=last["shapes"],
         dtype=dtype,
         repeat=len(samples),
-        **{name: median(name) for name in ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns")},
+        **medians,
         flops=float(flops),
-        bytes=float(moved),
+        bytes=float(nbytes),
         grid=tuple(last.get("grid", ())),
         block=tuple(last.get("block", ())),
         shared_bytes=int(last.get("shared_bytes", 0)),
@@ -272,5 +261,5 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         cycles=tuple(c[1] - c[0] for c in clocks),
         blocks_ns=_display.median(spans) if spans else None,
         limit=limit.what if limit else None,
-        share=limit.ns / max(kernel, 1) if limit and limit.ns else None,
+        share=limit.ns / max(medians["kernel_ns"], 1) if limit and limit.ns else None,
     )

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import _devices
-from ._backend import current
 from ._devices import Device
 from ._errors import CudaError
 from ._native import Native
@@ -33,14 +32,10 @@ class _OfDevice:
         """The device that it belongs to."""
         return Device(self._native.backend_name(), self._device)
 
-    def __copy__(self, memo: Any = None) -> NoReturn:
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """What copies and pickles ask for."""
         name = type(self).__name__
         raise TypeError(f"{name}s are not copied and not pickled: each is one of a device's; make another, {name}()")
-
-    __deepcopy__ = __copy__
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        self.__copy__()
 
     def __repr__(self) -> str:
         return f"<cudakern {type(self).__name__.lower()} {self._handle:#x} on {self.device}>"
@@ -52,8 +47,8 @@ class Stream(_OfDevice):
     Device arrays order their uses over streams by themselves, so that no result depends on which stream was named.
     ``__cuda_stream__`` gives it to other libraries. It is destroyed with the object; its work is done all the same.
 
-    ``device`` is where the work is done, without it the current one. The lower the number ``priority``, the sooner its
-    work is taken; CUDA brings it into the device's range.
+    ``device`` is where the work is done, without it the current one. The lower ``priority``, the sooner it is done;
+    CUDA brings it into the device's range.
 
     Examples
     --------
@@ -167,13 +162,11 @@ class Event(_OfDevice):
         _same_backend(self._native, later._native, "an event")
         if self._device != later._device:
             raise ValueError(f"one event is {self.device}'s and the other {later.device}'s: their clocks differ")
-        both = (("this", self), ("the later", later))
-        for which, event in both:
+        for which, event in (("this", self), ("the later", later)):
             if not event._timing:
                 raise ValueError(f"{which} event was made with timing=False: it has no time")
             if not event._recorded:
                 raise ValueError(f"{which} event was never recorded: call .record(stream)")
-        for which, event in both:
             if not event.done:
                 wait = f"{which} event has not happened yet: call its .synchronize() first"
                 raise CudaError(wait, "cudaErrorNotReady", 600)
@@ -191,7 +184,7 @@ def _close_with(owner: _OfDevice, destroy: Callable[[int, int], None]) -> None:
 
 
 def _close(destroy: Callable[[int, int], None], device: int, handle: int, process: int) -> None:
-    """Gives a stream or event back. In a forked process it is the parent's; what failed in it is told elsewhere."""
+    """Gives a stream or event back. In a forked process it is the parent's; what failed in it others report."""
     if os.getpid() == process:
         with contextlib.suppress(CudaError):
             destroy(device, handle)
@@ -260,5 +253,5 @@ def synchronize(device: int | Device | None = None) -> None:
     >>> x = cudakern.zeros((100, 100))
     >>> cudakern.synchronize()
     """
-    native, index = current()[:2] if device is None else _devices.resolve(device)
+    native, index = _devices.resolve(device)
     native.synchronize(index)

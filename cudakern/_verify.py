@@ -42,11 +42,11 @@ class Verdict:
         return "FAILED" not in verdicts and "ok" in verdicts
 
     def __str__(self) -> str:
-        failed, done = (sum(c.verdict == v for c in self.checks) for v in ("FAILED", "ok"))
+        verdicts = [check.verdict for check in self.checks]
+        counts = ", ".join(f"{verdicts.count(name)} {name.lower()}" for name in ("ok", "FAILED", "not here"))
         where = f"on {self.backend.name} ({self.backend.device_name})"
-        return (
-            f"{done} ok, {failed} failed, {len(self.checks) - done - failed} not here, {where}: "
-            f"{'all is well' if self.ok else 'NOT well'}" + (f". {self.note}" if self.note else "")
+        return f"{counts}, {where}: {'all is well' if self.ok else 'NOT well'}" + (
+            f". {self.note}" if self.note else ""
         )
 
     def table(self) -> _display.Table:
@@ -69,14 +69,14 @@ def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = No
     check_seed(seed)
     here = backend().as_it_is()
     checks = []
-    for what, variant in [(operation(op), variant) for op, variant in _table.choose(ops or names(), variants)]:
+    for op, variant in _table.choose(ops or names(), variants):
+        what = operation(op)
         for dtype in variant.types:
             reason = variant.why_not(here) or (NO_BFLOAT16 if dtype == BFLOAT16 and not has_bfloat16() else "")
-            checks.append(
-                Check(what.name, variant.name, dtype, "not here", 0.0, reason)
-                if reason
-                else _check(what, variant, dtype, seed)
-            )
+            if reason:
+                checks.append(Check(op, variant.name, dtype, "not here", 0.0, reason))
+            else:
+                checks.append(_check(what, variant, dtype, seed))
     return Verdict(here, tuple(checks), "" if ops else note_on_skipped())
 
 

@@ -13,7 +13,7 @@ __all__ = ["compile_flags", "configure"]
 
 #: What holds where neither the environment nor configure() said anything.
 _DEFAULTS = {"devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0"}
-_given: dict[str, str] = {}
+_configured: dict[str, str] = {}
 
 
 def configure(
@@ -61,19 +61,19 @@ def configure(
     settings: dict[str, Any] = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack}
     settings["order"] = f"seed:{order}" if isinstance(order, int) else order
     settings["fail_allocation"] = fail_allocation  # the last: a count that has begun cannot be taken back
-    wanted = {key: str(value) for key, value in settings.items() if value is not None}
-    done: list[str] = []
-    try:
-        for key, value in wanted.items():
+    new = {key: str(value) for key, value in settings.items() if value is not None}
+    with contextlib.ExitStack() as undo:
+        for key, value in new.items():
             _native().configure(key, value)
-            done.append(key)
-    except Exception:
-        for key in done:
-            before = _given.get(key) or os.environ.get(f"CUDAKERN_EMULATOR_{key.upper()}") or _DEFAULTS[key]
-            with contextlib.suppress(ValueError):  # the environment's may be malformed
-                _native().configure(key, before)
-        raise
-    _given.update(wanted)
+            undo.callback(_reset, key)
+        undo.pop_all()
+    _configured.update(new)
+
+
+def _reset(key: str) -> None:
+    before = _configured.get(key) or os.environ.get(f"CUDAKERN_EMULATOR_{key.upper()}") or _DEFAULTS[key]
+    with contextlib.suppress(ValueError):  # the environment's may be malformed
+        _native().configure(key, before)
 
 
 def compile_flags() -> list[str]:

@@ -138,7 +138,7 @@ def test_the_experiment(backend, tmp_path):
 def test_the_experiment_does_not_pass_over_a_wrong_result(backend, monkeypatch, first):
     from cudakern.lab import _constant_memory as module
 
-    right = module.mixed_with
+    right = module.mix
 
     def wrong(x, table, **keywords):
         result = right(x, table, **keywords)
@@ -149,7 +149,7 @@ def test_the_experiment_does_not_pass_over_a_wrong_result(backend, monkeypatch, 
         return cudakern.asarray(values)
 
     wrong.__module__, wrong.__name__ = right.__module__, right.__name__
-    monkeypatch.setattr(module, "mixed_with", wrong)
+    monkeypatch.setattr(module, "mix", wrong)
     monkeypatch.setattr(module, "CHECKED", 20)
     with pytest.raises(RuntimeError, match="array with a table of 4, uniform, differs"):
         lab.constant_memory(50, repeat=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +11,10 @@ from .. import _display
 from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
-from ._experiment import Column, Experiment, documents, named
+from ._experiment import Column, Experiment, Lines, documents
 from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
 from ._sizes import numbers, size
-
-if TYPE_CHECKING:
-    from .._plots import Picture
 
 DOCUMENTS = (
     "T6 and P11: lanes that want one bank are served one after the other, n ways take n times as long, 17 words apart "
@@ -52,20 +49,16 @@ def bank_conflicts(
     strides : int or sequence of int
         Which: 1 to 32.
     n : int
-        Words: a block for each 1024. One block shows it, since each block has its own shared memory and clock.
+        Words, of which each block has 1024. One block is enough: each has its own shared memory and clock.
     <repeat>
 
     Returns
     -------
     Experiment
         A row a form and stride: the wavefronts that a warp's request takes by the rule of banks, and the cycles that
-        it took by the multiprocessor's clock.
+        it took by the multiprocessor's clock (not on the emulator, which has no banks to wait for). After T6 and P11.
 
     <raises>
-
-    Notes
-    -----
-    T6, P11. The emulator has no banks to wait for: there the cycles are left out.
 
     Examples
     --------
@@ -74,40 +67,32 @@ def bank_conflicts(
     [('broadcast', 0, 1), ('strided', 1, 1), ('strided', 16, 16), ('padded', 16, 1)]
     """
     n = size("bank_conflicts", n, TILE, TILE)
-    chosen = numbers("bank_conflicts", "strides", strides)
-    if not chosen or any(not 1 <= stride <= 32 for stride in chosen):
-        raise ValueError(f"bank_conflicts: strides={list(chosen)}: they are 1 to 32, and at least one")
+    several = numbers("bank_conflicts", "strides", strides)
+    if not several or any(not 1 <= stride <= 32 for stride in several):
+        raise ValueError(f"bank_conflicts: strides={list(several)}: they are 1 to 32, and at least one")
     here = backend()
     x = np.arange(n, dtype=np.int32)
     rows = [_row("broadcast", 0, x, repeat)]
-    rows += [_row("strided", stride, x, repeat) for stride in dict.fromkeys((1, *chosen))]
-    rows += [_row("padded", stride, x, repeat) for stride in dict.fromkeys(chosen)]
+    rows += [_row("strided", stride, x, repeat) for stride in dict.fromkeys((1, *several))]
+    rows += [_row("padded", stride, x, repeat) for stride in dict.fromkeys(several)]
     base = rows[1]["cycles"]
     for row in rows:
         row["relative"] = None if row["cycles"] is None else row["cycles"] / base
     title = f"bank_conflicts: {REQUESTS:,} requests a block, 4-byte words"
-    return Experiment("bank_conflicts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
+    key = "wavefronts" if base is None else "cycles"
+    draw = Lines("stride", key, "stride, in words", f"{key} a request", by="form")
+    return Experiment("bank_conflicts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _row(form: str, stride: int, x: Any, repeat: int | None) -> dict[str, Any]:
-    variant = "padded" if form == "padded" else "strided"
-    profile, _ = measure(operation, (x,), {"variant": variant, "stride": stride}, repeat)
-    distance = stride + (form == "padded")
-    timed = profile.clock == "gpu"
+    padded = form == "padded"
+    keywords = {"variant": "padded" if padded else "strided", "stride": stride}
+    profile, _ = measure(operation, (x,), keywords, repeat)
+    distance = stride + padded
     return {
         "form": form,
         "stride": stride,
         "distance": distance,
         "wavefronts": wavefronts(WORD * distance * lane for lane in range(LANES)),
-        "cycles": _display.median(profile.cycles) / REQUESTS if timed else None,
+        "cycles": _display.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None,
     }
-
-
-def _draw(result: Experiment, picture: Picture) -> None:
-    axes = picture.subplots()
-    key = "wavefronts" if result.rows[0]["cycles"] is None else "cycles"
-    for form in ("strided", "padded"):
-        shown = [row for row in result.rows if row["form"] == form]
-        axes.plot([row["stride"] for row in shown], [row[key] for row in shown], marker="o", markersize=3, label=form)
-    axes.axhline(result.rows[0][key], color="#999999", linewidth=1, linestyle=":", label="broadcast")
-    named(axes, "stride, in words", {"wavefronts": "wavefronts a request, by the rule"}.get(key, "cycles a request"))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from .. import _display
-from .._array import DeviceArray
 from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import LITERALS
-from .._operations._experiments import constant_memory as mixed_with
+from .._operations._experiments import constant_memory as mix
+from .._profile import Profile
 from .._table import variants
 from .._transfer import Array
 from ._experiment import Bars, Column, Experiment, documents
@@ -72,8 +73,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
 
     Notes
     -----
-    M's experiment. Its kernels fold into a constant when they are compiled, as M finds in the PTX; this arithmetic does
-    not. The literals' time is with four numbers, known to the compiler.
+    M's own kernels fold into a constant when they are compiled, as M finds in the PTX; this arithmetic does not.
 
     Examples
     --------
@@ -86,50 +86,44 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     n = size(NAME, n, N_GPU, N_EMULATED)
     random = np.random.default_rng(0)
     x, long = random.integers(0, 2**32, n, dtype=np.uint32), random.integers(0, 2**32, LONG, dtype=np.uint32)
-    storages = [row.name for row in variants(NAME) if not row.on_host and not row.why_not(here)]
-    there = asarray(x)  # copied once
+    storages = [entry.name for entry in variants(NAME) if not entry.on_host and not entry.why_not(here)]
+    on_device = asarray(x)  # copied once
     rows = []
-    for table, index in ((LITERALS, "uniform"), (LITERALS, "divergent"), (long, "uniform"), (long, "divergent")):
-        expected = mixed_with(x[:CHECKED], table, index=index, variant="numpy")
-        whole = None
-        for storage in storages:
-            if table is LITERALS or storage in ("array", "global"):
-                row, result = _measured(there, table, index, storage, repeat)
-                whole = result if whole is None else whole
-                if not (np.array_equal(result[:CHECKED], expected) and np.array_equal(result, whole)):
-                    raise RuntimeError(f"{NAME}: {storage} with a table of {table.size}, {index}, differs from NumPy")
-                rows.append(row)
-    literal = rows[0]["kernel_ns"]
+    for table, index in itertools.product((LITERALS, long), ("uniform", "divergent")):
+        expected = mix(x[:CHECKED], table, index=index, variant="numpy")
+        first = None
+        for storage in storages if table is LITERALS else ("array", "global"):
+            keywords = {"variant": storage, "index": index}
+            profile, result = measure(mix, (on_device, asarray(table)), keywords, repeat)
+            values = result.get()
+            first = values if first is None else first
+            if not (np.array_equal(values[:CHECKED], expected) and np.array_equal(values, first)):
+                raise RuntimeError(f"{NAME}: {storage} with a table of {table.size}, {index}, differs from NumPy")
+            rows.append(_row(storage, table.size, index, n, profile))
     for row in rows:
-        row["times"] = None if here.emulated else row["kernel_ns"] / max(literal, 1)
-    _check_update(x[: min(n, 1000)], storages)
+        row["times"] = None if here.emulated else row["kernel_ns"] / max(rows[0]["kernel_ns"], 1)
+    _check_update(x[:1000], storages)
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
     draw = Bars("label", "kernel_us", "kernel, us", timed=True)
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
-def _measured(
-    x: DeviceArray, table: Array, index: str, storage: str, repeat: int | None
-) -> tuple[dict[str, Any], Array]:
-    """The row, and what was computed."""
-    given = {"variant": storage, "index": index}
-    measured, result = measure(mixed_with, (x, asarray(table)), given, repeat)
-    row = {
+def _row(storage: str, length: int, index: str, n: int, profile: Profile) -> dict[str, Any]:
+    return {
         "variant": storage,
-        "length": int(table.size),
+        "length": length,
         "index": index,
-        "label": f"{storage}, {table.size}, {index}",
-        **kernel_times(measured),
-        "ps": measured.kernel_ns * 1e3 / (x.size * ROUNDS),
+        "label": f"{storage}, {length}, {index}",
+        **kernel_times(profile),
+        "ps": profile.kernel_ns * 1e3 / (n * ROUNDS),
         "changes": {"literal": "no: compile again", "global": "at any time"}.get(storage, "between launches"),
     }
-    return row, result.get()
 
 
 def _check_update(x: Array, storages: list[str]) -> None:
     """Tables that change from call to call, which all but the literals follow."""
     for table in (LITERALS, LITERALS[::-1].copy(), ~LITERALS):
-        expected = mixed_with(x, table, variant="numpy")
+        expected = mix(x, table, variant="numpy")
         for storage in storages:
-            if storage != "literal" and not np.array_equal(mixed_with(x, table, variant=storage), expected):
+            if storage != "literal" and not np.array_equal(mix(x, table, variant=storage), expected):
                 raise RuntimeError(f"{NAME}: {storage} did not follow a table that changed")

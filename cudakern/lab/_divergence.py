@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,12 @@ from .._creation import zeros
 from .._operations._experiments import BRANCHES, THREADS
 from .._operations._experiments import divergence as operation
 from .._operations.vector_add import vector_add
-from ._experiment import Column, Experiment, bars_in, documents, grouped, of_hundred
+from .._profile import Profile
+from .._transfer import Array
+from ._experiment import Bars, Column, Experiment, documents, grouped, of_hundred
 from ._measuring import measure
 from ._rules import LANES
 from ._sizes import size
-
-if TYPE_CHECKING:
-    from .._plots import Picture
 
 DOCUMENTS = (
     "P11: `threadIdx.x > 2` divides a warp, which then walks both paths; better branch by `threadIdx.x / warpSize`. Of "
@@ -39,7 +38,7 @@ CONDITIONS = {
     "odd_lane": "lane % 2 == 1",
     "warp": "threadIdx.x / warpSize >= 2",
 }
-#: Elements of the branches on a chip and on the emulator; P's lengths of an edge check, and one that fills a chip.
+#: Elements of the branches on a chip and on the emulator; P's lengths of an edge check.
 ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
 EDGES = (100, 1000)
 
@@ -70,13 +69,9 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     Experiment
         A row a condition: how many warps it divides, the paths that a warp walks on average, and the kernel's time
         against the branch that divides no warp; then ``if (i < n)`` of a vector addition, whose last warp is divided
-        or not.
+        or not. The emulator runs each lane by itself: there the times are left out. After P11.
 
     <raises>
-
-    Notes
-    -----
-    P11. The emulator runs each lane by itself: there the times are left out.
 
     Examples
     --------
@@ -86,53 +81,47 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     """
     here = backend()
     count = size("divergence", n, ON_CHIP, ON_EMULATOR)
-    rows = [_branch(branch, count, repeat) for branch in BRANCHES]
-    whole = -(-count // LANES) * LANES
-    rows += [_edge(length, repeat) for length in dict.fromkeys((*EDGES, whole, whole - 1))]
-    by_warp = next(row for row in rows if row["condition"] == CONDITIONS["warp"])
-    bases = {"branch": by_warp, "edge": next(row for row in rows if (row["kind"], row["n"]) == ("edge", whole))}
+    x = zeros((count,), "int32")
+    rows = []
+    for branch, condition in CONDITIONS.items():
+        profile, _ = measure(operation, (x,), {"variant": "branches", "branch": branch}, repeat)
+        second = BRANCHES[branch](np.arange(count) % THREADS)
+        second = np.pad(second, (0, -count % LANES), mode="edge")  # threads without an element agree with the last
+        rows.append(_row("branch", condition, count, second, profile))
+    whole = len(second)
+    for length in dict.fromkeys((*EDGES, whole, whole - 1)):
+        x = zeros((length,), "float32")
+        profile, _ = measure(vector_add, (x, x), {"variant": "naive"}, repeat)
+        # Warps beyond these have no element at all, and no lanes that disagree.
+        inside = np.arange(-(-length // LANES) * LANES) < length
+        rows.append(_row("edge", "i < n", length, inside, profile) | {"paths": None})
+    # What divides no warp: of the branches the last such row, which is by warps.
+    undivided = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
     for row in rows:
-        base = bases[row["kind"]]
-        fits = row["kernel_ns"] is not None and -(-row["n"] // LANES) == -(-base["n"] // LANES)
-        row["relative"] = row["kernel_ns"] / base["kernel_ns"] if fits else None
+        base = undivided[row["kind"]]
+        comparable = row["kernel_ns"] is not None and row["warps"] == base["warps"]
+        row["relative"] = row["kernel_ns"] / base["kernel_ns"] if comparable else None
     title = f"divergence: two paths of one length, blocks of {THREADS} threads"
-    return Experiment("divergence", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
+    if here.emulated:
+        draw = Bars("label", "paths", "paths a warp, by the rule")
+    else:
+        draw = Bars("label", "relative", "time against the undivided")
+    return Experiment("divergence", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
-def _divided(second: Any) -> int:
-    """How many warps have lanes on both paths, from which path each thread takes; threads that are not there agree."""
-    taken = np.asarray(second)
-    lanes = np.pad(taken, (0, -taken.size % LANES), mode="edge").reshape(-1, LANES)
-    return int(np.count_nonzero(lanes.any(axis=1) & ~lanes.all(axis=1)))
-
-
-def _row(kind: str, condition: str, n: int, warps: int, divided: int, profile: Any) -> dict[str, Any]:
+def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> dict[str, Any]:
+    """``path``: which of two paths each thread of each warp takes. A warp is divided if it has lanes on both."""
+    lanes = path.reshape(-1, LANES)
+    warps, divided = len(lanes), int(np.count_nonzero(lanes.any(axis=1) & ~lanes.all(axis=1)))
     return {
         "kind": kind,
         "condition": condition,
+        "label": f"{condition}, n = {n:,}" if kind == "edge" else condition,
         "n": n,
         "warps": warps,
         "divided": divided,
         "share": 100 * divided / warps,
+        "paths": 1 + divided / warps,
         "kernel_ns": profile.kernel_ns if profile.clock == "gpu" else None,
         "clock": profile.clock,
     }
-
-
-def _branch(branch: str, n: int, repeat: int | None) -> dict[str, Any]:
-    profile, _ = measure(operation, (zeros((n,), "int32"),), {"variant": "branches", "branch": branch}, repeat)
-    divided, warps = _divided(BRANCHES[branch](np.arange(n) % THREADS)), -(-n // LANES)
-    return _row("branch", CONDITIONS[branch], n, warps, divided, profile) | {"paths": 1 + divided / warps}
-
-
-def _edge(n: int, repeat: int | None) -> dict[str, Any]:
-    x = zeros((n,), "float32")
-    profile, _ = measure(vector_add, (x, x), {"variant": "naive"}, repeat)
-    warps = -(-n // LANES)  # those beyond them have no element at all, and no lanes that disagree
-    return _row("edge", "i < n", n, warps, _divided(np.arange(warps * LANES) < n), profile) | {"paths": None}
-
-
-def _draw(result: Experiment, picture: Picture) -> None:
-    key = "paths" if result.rows[0]["relative"] is None else "relative"
-    name = "paths a warp, by the rule" if key == "paths" else "time against the branch by warps"
-    bars_in(picture.subplots(), [row for row in result.rows if row["kind"] == "branch"], "condition", key, name)

@@ -1,4 +1,4 @@
-"""hello: the first program. Threads say who they are."""
+"""hello: P's first program. Threads say who they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from .._backend import backend
 from .._operations._experiments import hello as greet
-from .._table import find
 from ._experiment import Column, Experiment, counted, documents, named
 from ._printed import printed
 from ._sizes import number
@@ -39,15 +38,11 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     Returns
     -------
     Experiment
-        A row a line: its text, and the block and thread that it names.
+        A row a line: its text, and the block and thread that it names. P's first program.
 
     <raises>
     RuntimeError
         A thread did not print its line, or its number did not arrive; inside of ``printed()``, which it uses itself.
-
-    Notes
-    -----
-    P's first program: ``<<<1, 1>>>``, then ``<<<1, 4>>>``.
 
     Examples
     --------
@@ -60,22 +55,17 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
     if blocks < 1 or threads < 1 or blocks * threads > MOST:
         raise ValueError(
-            f"hello: {blocks} blocks of {threads} threads: there must be one of each, and at most {MOST:,} threads"
+            f"hello: {blocks} blocks of {threads} threads: it takes 1 or more of each, and at most {MOST:,}"
         )
-    find("hello", "greeting").values({"threads": threads})
+    count = blocks * threads
     with printed() as out:
-        numbers = greet(
-            np.zeros(blocks * threads, np.int32), variant="greeting", threads=threads, lines=blocks * threads
-        )
-    rows = tuple(
-        {"line": line, "block": int(found[1]), "thread": int(found[2])}
-        for line, found in ((line, LINE.fullmatch(line)) for line in out.lines)
-        if found
-    )
+        numbers = greet(np.zeros(count, np.int32), variant="greeting", threads=threads, lines=count)
+    greetings = filter(None, map(LINE.fullmatch, out.lines))
+    rows = tuple({"line": line[0], "block": int(line[1]), "thread": int(line[2])} for line in greetings)
     pairs = sorted((row["block"], row["thread"]) for row in rows)
     if pairs != [(b, t) for b in range(blocks) for t in range(threads)]:
-        raise RuntimeError(f"hello: {blocks * threads} threads ran, and {len(set(pairs))} of them were heard")
-    if not np.array_equal(numbers, np.arange(blocks * threads)):
+        raise RuntimeError(f"hello: {count} threads ran, and {len(set(pairs))} of them were heard")
+    if not np.array_equal(numbers, np.arange(count)):
         raise RuntimeError("hello: the numbers that the threads wrote are not theirs")
     title = f"{counted(blocks, 'block')} of {counted(threads, 'thread')}"
     columns = (Column("line", "line"), Column("block", "block"), Column("thread", "thread"))
@@ -88,8 +78,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
 
     axes = picture.subplots()
     blocks = result["block"]
-    places = range(1, len(blocks) + 1)
-    axes.scatter(places, result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
+    axes.scatter(range(1, len(blocks) + 1), result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
     order = "line, in the order in which they came" + ("; a colour a block" if max(blocks) else "")
     named(axes, order, "thread, in its block", legend=False)
     for axis in (axes.xaxis, axes.yaxis):

@@ -11,6 +11,7 @@ from .. import _display
 from .._backend import backend
 from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
+from .._profile import Profile
 from ._experiment import Column, Experiment, documents, named
 from ._mapped import mapped
 from ._measuring import measure
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 NAME = "host_memory"
 SIZES_EMULATED, SIZES_GPU = (1 << 12, 1 << 16, 1 << 20), tuple(1 << k for k in (12, 16, 20, 24, 26))
 MOST = 1 << 32  #: bytes of one array
-MEMORIES = ("pageable", "pinned", "mapped")
-COLORS = dict(zip(MEMORIES, ("#4c78a8", "#f28e2b", "#59a14f"), strict=True))
+COLORS = {"pageable": "#4c78a8", "pinned": "#f28e2b", "mapped": "#59a14f"}
 DIRECTIONS = ("to device", "to host")
 
 DOCUMENTS = (
@@ -58,16 +58,12 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     -------
     Experiment
         A row a size, direction and memory: ``pageable`` (NumPy's own) and ``pinned`` (``cudakern.empty_pinned``) are
-        copied; ``mapped`` is page-locked memory that a kernel reads or writes where it lies.
+        copied, timed by events around the copies; ``mapped`` is page-locked memory where it lies: its time is that of
+        a kernel that reads it and writes device memory, or the other way round.
 
     <raises>
     RuntimeError
         Data arrived wrong.
-
-    Notes
-    -----
-    Copies are timed on the device, by events around them. A mapped array's time is that of a kernel that reads it and
-    writes device memory, or the other way round.
 
     Examples
     --------
@@ -77,50 +73,50 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     [('pageable', 'to device'), ('pageable', 'to host'), ('pinned', 'to device')]
     """
     here = backend()
-    if sizes is None:
-        sizes = SIZES_EMULATED if here.emulated else SIZES_GPU
-    chosen = numbers(NAME, "sizes", sizes)
-    if not chosen or min(chosen) < 4 or max(chosen) > MOST:
-        raise ValueError(f"{NAME}: sizes={list(chosen)}: it takes one or more, each from 4 bytes to 4 GiB")
-    rows = tuple(row for size in chosen for row in _rows(size // 4, repeat))
+    default = SIZES_EMULATED if here.emulated else SIZES_GPU
+    byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes)
+    if not byte_counts or min(byte_counts) < 4 or max(byte_counts) > MOST:
+        raise ValueError(f"{NAME}: sizes={list(byte_counts)}: it takes one or more, each from 4 bytes to 4 GiB")
+    rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     return Experiment(NAME, "Host memory and the device", here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
-    given = np.random.default_rng(0).integers(0, 1000, n, dtype=np.int32)
-    expected = given + np.arange(n, dtype=np.int32)
-    keywords = {"variant": "greeting", "threads": 256}
+    pageable = np.random.default_rng(0).integers(0, 1000, n, dtype=np.int32)
+    expected = pageable + np.arange(n, dtype=np.int32)
     pinned, back = empty_pinned(n, "int32"), empty_pinned(n, "int32")
-    pinned[:] = given
-    times: dict[tuple[str, str], float] = {}
-    for memory, x, out in (("pageable", given, np.empty_like(given)), ("pinned", pinned, back)):
-        measured, _ = measure(add_numbers, (x,), keywords | {"out": out}, repeat)
-        _check(memory, out, expected)
-        times[memory, "to device"], times[memory, "to host"] = measured.to_device_ns, measured.to_host_ns
-    back[:] = 0
-    there, result = asarray(given), empty(n, "int32")
-    for direction, source, target in (("to device", mapped(pinned), result), ("to host", there, mapped(back))):
-        measured, _ = measure(add_numbers, (source,), keywords | {"out": target}, repeat)
-        _check("mapped", target.get(), expected)
-        times["mapped", direction] = measured.kernel_ns
+    pinned[:] = pageable
+
+    def move(memory: str, x: Any, out: Any) -> Profile:
+        out[...] = 0
+        keywords = {"variant": "greeting", "threads": 256, "out": out}
+        profile, _ = measure(add_numbers, (x,), keywords, repeat)
+        if not np.array_equal(out if isinstance(out, np.ndarray) else out.get(), expected):
+            raise RuntimeError(f"{NAME}: what came through {memory} memory is not what was sent")
+        return profile
+
+    copied = move("pageable", pageable, np.empty_like(pageable))
+    locked = move("pinned", pinned, back)
+    reads = move("mapped", mapped(pinned), empty(n, "int32"))
+    writes = move("mapped", asarray(pageable), mapped(back))
+    times = {
+        "pageable": (copied.to_device_ns, copied.to_host_ns),
+        "pinned": (locked.to_device_ns, locked.to_host_ns),
+        "mapped": (reads.kernel_ns, writes.kernel_ns),
+    }
     return [
         {
             "memory": memory,
             "direction": direction,
             "label": f"{memory}, {direction}",
             "bytes": 4 * n,
-            "ns": times[memory, direction],
-            "gb_per_s": 4 * n / max(times[memory, direction], 1),
-            "clock": measured.clock,
+            "ns": ns,
+            "gb_per_s": 4 * n / max(ns, 1),
+            "clock": reads.clock,
         }
-        for memory in MEMORIES
-        for direction in DIRECTIONS
+        for memory, both in times.items()
+        for direction, ns in zip(DIRECTIONS, both, strict=True)
     ]
-
-
-def _check(memory: str, got: Any, expected: Any) -> None:
-    if not np.array_equal(got, expected):
-        raise RuntimeError(f"{NAME}: what came through {memory} memory is not what was sent")
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
@@ -132,8 +128,8 @@ def _draw(result: Experiment, picture: Picture) -> None:
     looks: tuple[dict[str, Any], ...] = ({"lw": 5, "alpha": 0.4}, {"lw": 1.2, "ls": "--", "marker": "v", "ms": 4})
     for memory, color in COLORS.items():
         for direction, look in zip(DIRECTIONS, looks, strict=True):
-            shown = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
-            sizes, rates = [row["bytes"] for row in shown], [row["gb_per_s"] for row in shown]
+            points = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
+            sizes, rates = [row["bytes"] for row in points], [row["gb_per_s"] for row in points]
             axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")

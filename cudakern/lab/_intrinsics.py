@@ -11,8 +11,7 @@ import numpy as np
 from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import EXACT
-from .._operations._experiments import intrinsics as evaluated
-from .._transfer import Array
+from .._operations._experiments import intrinsics as evaluate
 from ._experiment import Bars, Column, Experiment, documents, scientific
 from ._measuring import measure
 from ._sizes import size
@@ -50,8 +49,7 @@ class Pair:
     @property
     def range(self) -> str:
         """The range that matters, in words."""
-        low, high = self.y if self.y != (1.0, 1.0) else self.x
-        name = "y" if self.y != (1.0, 1.0) else "x"
+        name, (low, high) = ("x", self.x) if self.y == (1.0, 1.0) else ("y", self.y)
         if self.spread:
             return f"{name} 2^{low:g} to 2^{high:g}"
         return f"{name} -pi to pi" if high == math.pi else f"{name} {low:g} to {high:g}"
@@ -104,15 +102,12 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     Returns
     -------
     Experiment
-        A row a function and range: the largest errors of both in units of the last place (ulp), the fast one's
-        absolute error, what CUDA documents, the time of an evaluation in picoseconds (of the whole chip), and the gain.
+        A row a function and range: the largest errors of both in units of the last place (ulp: the distance of float32
+        numbers at the exact result), the fast one's absolute error, what CUDA documents, the time of an evaluation in
+        picoseconds (of the whole chip; on a GPU each is repeated 64 times, so that arithmetic and not memory is timed),
+        and the gain.
 
     <raises>
-
-    Notes
-    -----
-    An ulp is the distance of float32 numbers at the exact result, so a result near 0 has many of them in a small
-    absolute error. On a GPU each argument's function is computed 64 times, so that arithmetic and not memory is timed.
 
     Examples
     --------
@@ -125,20 +120,16 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     here = backend()
     n = size(NAME, n, N_GPU, N_EMULATED)
     repeats = REPEATS_EMULATED if here.emulated else REPEATS_GPU
-    rows = tuple(_row(pair, n, repeats, repeat, here.emulated) for pair in PAIRS)
+    rows = tuple(_row(pair, n, repeats, repeat) for pair in PAIRS)
     title = f"Fast intrinsics beside C's functions, {n:,} arguments each"
     draw = Bars("label", "fast_ulp", "largest error of the fast function, ulp")
     return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
 
 
-def _drawn(low: float, high: float, n: int, spread: bool, seed: int) -> Array:
-    values = np.random.default_rng(seed).uniform(low, high, n)
-    return (np.exp2(values) if spread else values).astype(np.float32)
-
-
-def _row(pair: Pair, n: int, repeats: int, repeat: int | None, emulated: bool) -> dict[str, Any]:
-    x = _drawn(*pair.x, n, pair.spread, 1)
-    y = _drawn(*pair.y, n, pair.spread, 2)
+def _row(pair: Pair, n: int, repeats: int, repeat: int | None) -> dict[str, Any]:
+    random = np.random.default_rng(1)
+    operands = [random.uniform(*ends, n) for ends in (pair.x, pair.y)]
+    x, y = ((np.exp2(values) if pair.spread else values).astype(np.float32) for values in operands)
     exact = EXACT[pair.function](x.astype(np.float64), y.astype(np.float64))
     unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
     row: dict[str, Any] = {
@@ -149,14 +140,14 @@ def _row(pair: Pair, n: int, repeats: int, repeat: int | None, emulated: bool) -
         "label": f"{pair.fast}, {pair.range}",
         "documented": pair.documented,
     }
-    there = asarray(x), asarray(y)  # copied once
+    on_device = asarray(x), asarray(y)  # copied once
     for variant in ("full", "fast"):
         keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
-        measured, result = measure(evaluated, there, keywords, repeat)
+        profile, result = measure(evaluate, on_device, keywords, repeat)
         error = np.abs(result.get().astype(np.float64) - exact)
         row[f"{variant}_ulp"] = float(np.max(error / unit))
         row[f"{variant}_absolute"] = float(np.max(error))
-        row[f"{variant}_ps"] = measured.kernel_ns * 1e3 / (n * repeats)
-        row["clock"] = measured.clock
-    row["gain"] = None if emulated else row["full_ps"] / max(row["fast_ps"], 1e-9)
+        row[f"{variant}_ps"] = profile.kernel_ns * 1e3 / (n * repeats)
+        row["clock"] = profile.clock
+    row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
     return row

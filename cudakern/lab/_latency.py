@@ -26,13 +26,13 @@ ON_AN_H200 = (
     "elements a thread take about as long as one: that many threads hide the latency by themselves."
 )
 ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
-#: Threads a multiprocessor: (threads a block, blocks).
-THREADS = {32: (32, 1), 128: (128, 1), 512: (512, 1), 2048: (1024, 2)}
-FORMS: tuple[tuple[str, dict[str, Any], int], ...] = (
-    ("late", {"variant": "late"}, 1),
-    ("early", {"variant": "early"}, 1),
-    *((f"early, {count} elements", {"variant": "several", "elements": count}, count) for count in (2, 4, 8)),
-)
+#: Of a block, and blocks a multiprocessor.
+THREADS = ((32, 1), (128, 1), (512, 1), (1024, 2))
+FORMS: dict[str, dict[str, Any]] = {
+    "late": {"variant": "late"},
+    "early": {"variant": "early"},
+    **{f"early, {count} elements": {"variant": "several", "elements": count} for count in (2, 4, 8)},
+}
 
 COLUMNS = (
     Column("threads a\nmultiprocessor", "threads", grouped),
@@ -57,14 +57,11 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     Returns
     -------
     Experiment
-        A row a number of threads and a form: what its loads can have under way at once, and the kernel's time. Each
-        element takes a chain of 64 multiply-adds beside its load.
+        A row a number of threads and a form: what its loads can have under way at once, and the kernel's time (not on
+        the emulator, whose loads are there at once). Each element takes a chain of 64 multiply-adds beside its load.
+        After M, on the scoreboard.
 
     <raises>
-
-    Notes
-    -----
-    M, on the scoreboard. The emulator's loads are there at once: its times are left out.
 
     Examples
     --------
@@ -77,21 +74,21 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     multiprocessors = int(here.properties["multiprocessors"])
     x = zeros((count,), "int32")
     rows: list[dict[str, Any]] = []
-    for threads, (block, blocks) in THREADS.items():
-        late = None
-        for form, keywords, elements in FORMS:
-            given = {**keywords, "threads": block, "blocks": blocks * multiprocessors}
-            profile, _ = measure(operation, (x,), given, repeat)
+    for threads, blocks in THREADS:
+        launch = {"threads": threads, "blocks": blocks * multiprocessors}
+        late = 0.0
+        for form, keywords in FORMS.items():
+            profile, _ = measure(operation, (x,), keywords | launch, repeat)
+            late = late or max(profile.kernel_ns, 1)
             timed = profile.clock == "gpu"
-            late = profile.kernel_ns if late is None else late
             rows.append(
                 {
-                    "threads": threads,
+                    "threads": threads * blocks,
                     "form": form,
-                    "under_way": 4 * elements * threads,
+                    "under_way": 4 * keywords.get("elements", 1) * threads * blocks,
                     "kernel_ns": profile.kernel_ns if timed else None,
                     "gb_per_s": profile.gb_per_s if timed else None,
-                    "relative": profile.kernel_ns / max(late, 1) if timed else None,
+                    "relative": profile.kernel_ns / late if timed else None,
                     "clock": profile.clock,
                 }
             )

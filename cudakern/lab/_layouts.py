@@ -10,7 +10,6 @@ from .. import _display
 from .._backend import backend
 from .._creation import asarray, empty
 from .._operations._experiments import add_fields
-from .._profile import Profile
 from .._transfer import Array
 from ._experiment import Bars, Column, Experiment, documents, grouped
 from ._measuring import measure
@@ -33,11 +32,14 @@ ON_AN_H200 = (
 SMALL, SMALL_ROUNDS, LARGE_ROUNDS = 4096, 100, 4
 ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 15
 
-#: (what runs, its variant, whether fields lie side by side, words from lane to lane, bytes a load)
-FORMS = (
-    ("structs", "array_of_structs", False, 4, 4),
-    ("structs, 16 bytes at once", "aligned_structs", False, 4, 16),
-    ("arrays", "struct_of_arrays", True, 1, 4),
+#: Where, the layout, its variant, whether fields lie side by side, and the sectors that a warp's loads of four fields
+#: touch: four loads of 4 bytes a lane, or one of 16.
+FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
+    ("GPU", "structs", "array_of_structs", False, 4 * sectors(16 * lane for lane in range(LANES))),
+    ("GPU", "structs, 16 bytes at once", "aligned_structs", False, sectors((16 * lane for lane in range(LANES)), 16)),
+    ("GPU", "arrays", "struct_of_arrays", True, 4 * sectors(4 * lane for lane in range(LANES))),
+    ("CPU (NumPy)", "structs", "numpy", False, None),
+    ("CPU (NumPy)", "arrays", "numpy", True, None),
 )
 
 COLUMNS = (
@@ -63,16 +65,15 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     Returns
     -------
     Experiment
-        A row a place, size and layout: the time of one addition of all structs. The CPU's are NumPy's, field by field:
-        views of one array of structs (what a structured array's fields are), and arrays of their own.
+        A row a place, size and layout: the time of one addition of all structs (not the emulator's). The CPU's are
+        NumPy's, field by field: views of one array of structs, and arrays of their own.
 
     <raises>
 
     Notes
     -----
-    M. The emulator's times say nothing about sectors; they are left out, and the CPU's are real. M's loop on a CPU is
-    in C and takes a struct at a time, where structs have the better of it; NumPy goes through all of them once a field.
-    No form here is of M's kind, so these times say nothing about its claim on CPUs.
+    M's loop on a CPU takes a struct at a time; NumPy goes through all of them once a field. So these times say nothing
+    about M's claim on CPUs.
 
     Examples
     --------
@@ -85,54 +86,44 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     large = size("layouts", n, ON_CHIP, ON_EMULATOR)
     rows: list[dict[str, Any]] = []
     for structs, rounds in ((SMALL, SMALL_ROUNDS), (large, LARGE_ROUNDS)):
-        drawn = _structs(structs, 0), _structs(structs, 1)
-        kernels = [_on_device(drawn, rounds, form, repeat) for form in FORMS]
-        hosts = [_on_host(drawn, rounds, by_field, repeat) for by_field in (False, True)]
-        for several in (kernels, hosts):
-            base = several[-1]["round_ns"]
-            for row in several:
-                row["relative"] = None if base is None else row["round_ns"] / base
-        rows += kernels + hosts
+        random = np.random.default_rng(0)
+        operands = [random.integers(0, 10, (structs, 4), dtype=np.int32) for _ in range(2)]
+        of_size = [_row(*form, operands, rounds, repeat) for form in FORMS]
+        arrays_ns = {row["where"]: row["round_ns"] for row in of_size if row["layout"] == "arrays"}
+        for row in of_size:
+            base = arrays_ns[row["where"]]
+            row["relative"] = None if base is None else row["round_ns"] / base
+        rows += of_size
     title = "layouts: four fields of 4 bytes, added in place"
     draw = Bars("label", "relative", "time against arrays of the same size and place")
     return Experiment("layouts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
-def _structs(n: int, seed: int) -> Array:
-    return np.random.default_rng(seed).integers(0, 10, (n, 4), dtype=np.int32)
-
-
-def _on_device(
-    drawn: tuple[Array, Array], rounds: int, form: tuple[str, str, bool, int, int], repeat: int | None
+def _row(
+    where: str,
+    layout: str,
+    variant: str,
+    by_field: bool,
+    sector_count: int | None,
+    operands: list[Array],
+    rounds: int,
+    repeat: int | None,
 ) -> dict[str, Any]:
-    layout, variant, by_field, apart, width = form
-    n = len(drawn[0])
-    if by_field:
-        arrays = [asarray(np.ascontiguousarray(x.T)).T for x in drawn]
-        out = empty((4, n), "int32").T
-    else:
-        arrays, out = [asarray(x) for x in drawn], empty((n, 4), "int32")
-    keywords = {"variant": variant, "rounds": rounds, "out": out}
+    n = len(operands[0])
+    keywords: dict[str, Any] = {"variant": variant, "rounds": rounds}
+    arrays: list[Any] = [np.asarray(x, order="F" if by_field else "C") for x in operands]
+    if variant != "numpy":
+        arrays = [asarray(x.T).T if by_field else asarray(x) for x in operands]
+        keywords["out"] = empty((4, n), "int32").T if by_field else empty((n, 4), "int32")
     profile, _ = measure(add_fields, tuple(arrays), keywords, repeat)
-    touched = 16 // width * sectors((4 * apart * lane for lane in range(LANES)), width)
-    return _row("GPU", n, layout, rounds, profile) | {"sectors": touched}
-
-
-def _on_host(drawn: tuple[Array, Array], rounds: int, by_field: bool, repeat: int | None) -> dict[str, Any]:
-    n, layout = len(drawn[0]), "arrays" if by_field else "structs"
-    arrays = [np.array(x, order="F" if by_field else "C") for x in drawn]
-    profile, _ = measure(add_fields, tuple(arrays), {"variant": "numpy", "rounds": rounds}, repeat)
-    return _row("CPU (NumPy)", n, layout, rounds, profile) | {"cpu": True}
-
-
-def _row(where: str, n: int, layout: str, rounds: int, profile: Profile) -> dict[str, Any]:
     return {
         "where": where,
         "n": n,
         "layout": layout,
         "label": f"{where}, {n:,}: {layout}",
-        "sectors": None,
+        "sectors": sector_count,
         "round_ns": None if profile.clock == "emulated" else profile.kernel_ns / rounds,
         "rounds": rounds,
         "clock": profile.clock,
+        "cpu": variant == "numpy",
     }

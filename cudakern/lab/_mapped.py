@@ -21,15 +21,13 @@ def mapped(array: Array) -> DeviceArray:
     Returns
     -------
     DeviceArray
-        The same elements. It keeps the memory; what a kernel writes the host sees when the kernel is done, and what the
-        host writes kernels see that are launched afterwards.
+        The same elements. It keeps the memory; the host sees what a kernel wrote when the kernel is done, and kernels
+        see what the host wrote before their launch.
 
     Raises
     ------
-    TypeError
-        No NumPy array, or one of a type that the device has not.
-    ValueError
-        Memory that is not page-locked.
+    TypeError, ValueError
+        No NumPy array, or one of a type that the device has not; memory that is not page-locked.
 
     Notes
     -----
@@ -51,6 +49,5 @@ def mapped(array: Array) -> DeviceArray:
     if array.size == 0:
         return DeviceArray(native.empty(array.shape, name, device, 0), native)
     pointer = native.pinned_on_device(array.ctypes.data, device)
-    return DeviceArray(
-        native.adopt(array, pointer, array.shape, array.strides, name, device, not array.flags.writeable), native
-    )
+    readonly = not array.flags.writeable
+    return DeviceArray(native.adopt(array, pointer, array.shape, array.strides, name, device, readonly), native)

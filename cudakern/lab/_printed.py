@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from .._backend import backend
 from .._streams import synchronize
 
-_at_work = threading.Lock()
-_owner: int | None = None  # the thread that has it
+_output = threading.Lock()
+_owner: int | None = None  #: the thread that has it
 
 
 class Printed:
@@ -26,9 +26,7 @@ class Printed:
     def text(self) -> str:
         """All of it."""
         if self._text is None:
-            raise RuntimeError(
-                "the text is there when the printed() block has ended: then the device has been waited for"
-            )
+            raise RuntimeError("the text is there when the printed() block has ended, and the device was waited for")
         return self._text
 
     @property
@@ -44,9 +42,9 @@ class Printed:
 def printed(*, echo: bool = False) -> Iterator[Printed]:
     """Catch what kernels print: a context manager that gives their lines to Python.
 
-    ``printf`` in a kernel writes to a buffer on the device; a synchronisation brings it to the process's standard
-    output, file descriptor 1. A notebook does not show that, and ``contextlib.redirect_stdout`` does not see it. This
-    directs the descriptor to a file while its block runs, and waits for the device at the block's end.
+    A synchronisation brings what kernels print to the process's standard output, file descriptor 1, which a notebook
+    does not show and ``contextlib.redirect_stdout`` does not see. This directs the descriptor to a file while its block
+    runs, and waits for the device at the block's end.
 
     Parameters
     ----------
@@ -67,9 +65,8 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
 
     Notes
     -----
-    The descriptor is the whole process's: what other threads, C libraries or Python itself (where ``sys.stdout`` is the
-    terminal) write there meanwhile is caught too. Blocks of two threads come one after the other. A device keeps about
-    1 MiB of text; older text gives way.
+    The descriptor is the whole process's: what other threads, C libraries or Python itself write there meanwhile is
+    caught too. Blocks of two threads come one after the other. A device keeps about 1 MiB of text, the newest.
 
     Examples
     --------
@@ -84,7 +81,7 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     global _owner
     if _owner == threading.get_ident():
         raise RuntimeError("printed() inside printed(): standard output can be caught once at a time")
-    with _at_work:
+    with _output:
         _owner = threading.get_ident()
         try:
             result = Printed()
@@ -103,23 +100,18 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
 @contextlib.contextmanager
 def _into(descriptor: int) -> Iterator[None]:
     """Standard output goes there; what is on its way at either end goes where it belongs."""
-    _settle()
-    try:
-        before = os.dup(1)
-    except OSError:  # the process has no standard output
-        before = None
-    os.dup2(descriptor, 1)
-    try:
+    with contextlib.ExitStack() as at_end:
+        _settle()
         try:
-            yield
-        finally:
-            _settle()
-    finally:
-        if before is None:
-            os.close(1)
+            before = os.dup(1)
+        except OSError:  # the process has no standard output
+            at_end.callback(os.close, 1)
         else:
-            os.dup2(before, 1)
-            os.close(before)
+            at_end.callback(os.close, before)
+            at_end.callback(os.dup2, before, 1)
+        os.dup2(descriptor, 1)
+        at_end.callback(_settle)
+        yield
 
 
 def _settle() -> None:

@@ -41,8 +41,8 @@ TABLE = (
 def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Flags packed into words: accumulated in global memory, in a register, in a register without a loop, by a vote.
 
-    The forms are rows of ``packbits``; each thread has a word of its own. The document's first form, in which all
-    threads share one word, is a race, and is not among them.
+    The forms are variants of ``packbits``; each thread has a word of its own. M's first form, in which all threads
+    share one word, is a race, and is not among them.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 
     Notes
     -----
-    M's comparison of registers with global memory, in its corrected form. A compiler may keep in a register what the
-    source accumulates in memory, if nobody else can see it; ``global_memory`` forbids that (``volatile``).
+    A compiler may keep in a register what the source accumulates in memory, if nobody else can see it;
+    ``global_memory`` forbids that (``volatile``).
 
     Examples
     --------
@@ -75,26 +75,20 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     n = size("registers", n, FLAGS_GPU, FLAGS_EMULATED)
     flags = np.random.default_rng(0).random(n) < 0.5
     expected = np.packbits(flags, bitorder="little")
-    there = asarray(flags)  # copied once
+    on_device = asarray(flags)  # copied once
     rows: list[dict[str, Any]] = []
     unknown = ""
     for form in FORMS:
-        keywords = {"variant": form, "bitorder": "little"}
-        measured, result = measure(packbits, (there,), keywords, repeat)
+        profile, result = measure(packbits, (on_device,), {"variant": form, "bitorder": "little"}, repeat)
         if not np.array_equal(result.get(), expected):
             raise RuntimeError(f"registers: the result of {form} is not NumPy's")
-        made = kernel_resources("packbits", form, flags.dtype)[0]
-        unknown = unknown or made.why
-        times = [row["kernel_ns"] / max(measured.kernel_ns, 1) for row in rows]
-        rows.append(
-            {
-                "variant": form,
-                "registers": made.registers,
-                **kernel_times(measured),
-                "speedup": None if here.emulated else times[0] if times else 1.0,
-                "step": None if here.emulated or not times else times[-1],
-            }
-        )
+        resources = kernel_resources("packbits", form, flags.dtype)[0]
+        unknown = unknown or resources.why
+        rows.append({"variant": form, "registers": resources.registers, **kernel_times(profile)})
+    for i, row in enumerate(rows):
+        ns = max(row["kernel_ns"], 1)
+        row["speedup"] = None if here.emulated else rows[0]["kernel_ns"] / ns
+        row["step"] = None if here.emulated or i == 0 else rows[i - 1]["kernel_ns"] / ns
     title = f"{n:,} flags packed into bits"
     note = unknown and f"What the GPU's compiler made of the kernels is not known here: {unknown}."
     draw = Bars("variant", "kernel_us", "kernel, us", timed=True)

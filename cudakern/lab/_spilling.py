@@ -13,7 +13,6 @@ from .._operations import random_array
 from .._operations._experiments import moving_sum
 from .._resources import kernel_resources
 from .._table import variants
-from .._transfer import Array
 from ._experiment import Bars, Column, Experiment, documents
 from ._measuring import kernel_times, measure
 from ._sizes import size
@@ -46,7 +45,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     """A thread's array indexed at run time, at compile time, spilled, and in shared memory: one sum, four places.
 
     Each thread walks down a column and keeps its newest values in an array (``moving_sum``). Registers have no
-    addresses: only if the compiler knows every index can the array lie in them.
+    addresses: only if the compiler knows every index can the array lie in them (P9, M).
 
     Parameters
     ----------
@@ -66,10 +65,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     RuntimeError
         Two forms had different results.
 
-    Notes
-    -----
-    P9 on local memory and spilling, M on arrays in kernels. Neither gives a program.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -79,7 +74,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     """
     here = backend()
     n = size("spilling", n, COLUMNS_GPU, COLUMNS_EMULATED)
-    forms = [row for row in variants("moving_sum") if not row.on_host and not row.why_not(here)]
+    forms = [form for form in variants("moving_sum") if not form.on_host and not form.why_not(here)]
     parameter = next(p for p in forms[0].parameters if p.name == "window")
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
     x = asarray(random_array(np.random.default_rng(0), (ROWS, n), np.dtype(np.float32)))  # copied once
@@ -88,36 +83,30 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for length in windows:
         first = None
         for form in forms:
-            measured, made_there = measure(moving_sum, (x,), {"variant": form.name, "window": length}, repeat)
-            result = made_there.get()
-            first = result if first is None else first
-            made = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
-            unknown = unknown or made.why
+            profile, result = measure(moving_sum, (x,), {"variant": form.name, "window": length}, repeat)
+            sums = result.get()
+            first = sums if first is None else first
+            # As allclose() of finite numbers, in a part of its time.
+            if not np.all(np.abs(sums - first) <= 1e-8 + 1e-5 * np.abs(first)):
+                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ with a window of {length}")
+            resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
+            unknown = unknown or resources.why
             rows.append(
                 {
                     "variant": form.name,
                     "window": length,
                     "label": f"{form.name}, {length}",
-                    "registers": made.registers,
-                    "local_bytes": made.local_bytes,
-                    "spill_stores": made.spill_stores,
-                    "spill_loads": made.spill_loads,
-                    **kernel_times(measured),
+                    "registers": resources.registers,
+                    "local_bytes": resources.local_bytes,
+                    "spill_stores": resources.spill_stores,
+                    "spill_loads": resources.spill_loads,
+                    **kernel_times(profile),
                 }
             )
-            if not (np.array_equal(result, first) or _close(result, first)):
-                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ with a window of {length}")
-        constant = next(
-            row["kernel_ns"] for row in rows if (row["variant"], row["window"]) == ("compile_time_index", length)
-        )
-        for row in rows[-len(forms) :]:
-            row["times"] = None if here.emulated else row["kernel_ns"] / max(constant, 1)
+    constant_ns = {row["window"]: row["kernel_ns"] for row in rows if row["variant"] == "compile_time_index"}
+    for row in rows:
+        row["times"] = None if here.emulated else row["kernel_ns"] / max(constant_ns[row["window"]], 1)
     title = f"moving_sum of {ROWS} x {n:,} float32"
     note = unknown and f"What the GPU's compiler made of the kernels is not known here: {unknown}."
     draw = Bars("label", "kernel_us", "kernel, us", timed=True)
     return Experiment("spilling", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, note=note, draw=draw)
-
-
-def _close(result: Array, first: Array) -> bool:
-    """As allclose() of finite numbers, in a part of its time."""
-    return bool(np.all(np.abs(result - first) <= 1e-8 + 1e-5 * np.abs(first)))
