@@ -279,7 +279,7 @@ def kernel_resources(
     --------
     >>> import cudakern
     >>> kernels = cudakern.kernel_resources("matmul", "shared_row")
-    >>> kernels[0].kernel, kernels[0].source in ("driver", "build", "unknown")
+    >>> kernels[0].kernel, kernels[0].source in ("driver", "build", "recorded")
     ('shared_row', True)
     """
     what, here = operation(op), backend()

@@ -10,7 +10,7 @@ import pytest
 import cudakern as ck
 from cases import BACKENDS, HAS_BFLOAT16
 from cases import emulated_chip as emulated
-from cudakern import _installed, _resources
+from cudakern import _installed, _recorded, _resources
 from cudakern._chip import CHIPS, MULTIPROCESSORS
 from cudakern._cli import main
 from cudakern._operations import names, operation
@@ -444,7 +444,7 @@ def test_every_variant_tells_of_its_kernels(backend, op):
             assert one.kernel in one.symbol
             assert one.threads >= 1
             assert all(size >= 1 for size in one.grid)
-            assert one.source in ("driver", "build", "unknown")
+            assert one.source in ("driver", "build", "recorded", "unknown")
             assert (one.registers is None) == (one.source == "unknown") == bool(one.why)
             if one.source != "unknown":
                 assert 1 <= one.registers <= 255
@@ -533,6 +533,10 @@ def test_the_builds_report(monkeypatch, tmp_path):
         monkeypatch.setattr(_resources, "REPORT", report)
         monkeypatch.setattr(_installed, "BUILD", build)
         build.write_text('{"_cuda": {"built": false, "why_not": "there was no nvcc"}}')
+        recorded = ck.kernel_resources("vector_add", "naive")
+        assert (recorded[0].source, recorded[0].capability, recorded[0].why) == ("recorded", "9.0", "")
+        assert "by nvcc" in repr(recorded)
+        monkeypatch.setattr(_recorded, "compiled", lambda symbol: None)
         nothing = ck.kernel_resources("vector_add", "naive")
         assert (nothing[0].source, nothing[0].why) == ("unknown", "there was no nvcc")
         assert "there was no nvcc" in repr(nothing)
@@ -625,6 +629,7 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
 def test_a_named_kernel_without_a_report(backend, monkeypatch):
     """What is not known is said, and is no figure; other kernels of the call are named."""
     monkeypatch.setattr(_resources, "_built", lambda symbol, capability: (None, "nobody looked"))
+    monkeypatch.setattr(_recorded, "compiled", lambda symbol: None)
     found = ck.occupancy("matmul", "tiled", tile=32)
     if ck.kernel_resources("matmul", "tiled")[0].source == "driver":
         assert found.note == ""
