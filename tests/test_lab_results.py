@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import json
 import os
 import pickle
@@ -15,7 +16,7 @@ from cases import emulated_chip
 from cudakern import _display, lab
 from cudakern._verify import verify
 from cudakern.lab._by_name import experiments
-from cudakern.lab._experiment import Column, Experiment, Lines
+from cudakern.lab._experiment import Column, Experiment, lines
 
 #: Small ones.
 ARGUMENTS = {
@@ -207,7 +208,8 @@ def test_a_chips_times_have_no_mark():
 # --- pictures --------------------------------------------------------------------------------------------------------
 def test_lines_on_each_other_are_all_seen(backend):
     rows = [{"x": x, "y": x * (2 if who == "c" else 1), "who": who} for who in "abcd" for x in (1, 2)]
-    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw=Lines(*"xyxy", "who"))
+    draw = functools.partial(lines, x="x", y="y", x_name="x", y_name="y", by="who")
+    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw=draw)
     (axes,) = result.plot().axes
     assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "-", ":"]
     with cudakern.use_backend("emulator"):

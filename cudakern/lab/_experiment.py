@@ -178,24 +178,14 @@ def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-@dataclass(frozen=True)
-class Lines:
+def lines(result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str) -> None:
     """Draws y over x, both keys of the rows: a line for each value of the key ``by``."""
-
-    x: str
-    y: str
-    x_name: str
-    y_name: str
-    by: str
-
-    def __call__(self, result: Experiment, picture: Picture) -> None:
-        """Into that picture."""
-        axes = picture.subplots()
-        drawn: list[list[Any]] = []
-        for group in dict.fromkeys(result[self.by]):
-            points = [(row[self.x], row[self.y]) for row in result.rows if row[self.by] == group]
-            # Of lines on each other each later one leaves gaps, through which the earlier ones show.
-            style = ("-", "--", ":")[min(drawn.count(points), 2)]
-            drawn.append(points)
-            axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
-        named(axes, self.x_name, self.y_name)
+    axes = picture.subplots()
+    drawn: list[list[Any]] = []
+    for group in dict.fromkeys(result[by]):
+        points = [(row[x], row[y]) for row in result.rows if row[by] == group]
+        # Of lines on each other each later one leaves gaps, through which the earlier ones show.
+        style = ("-", "--", ":")[min(drawn.count(points), 2)]
+        drawn.append(points)
+        axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
+    named(axes, x_name, y_name)
