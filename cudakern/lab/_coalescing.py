@@ -35,8 +35,6 @@ OFFSETS, STRIDES = (0, 1, 4, 8, 16, 31), (1, 2, 3, 4, 8, 16, 32)
 WIDTHS = ("uint8", "float32", "float64", "complex128")
 #: T6's thread that does not read.
 IDLE = 3
-#: Results a case: on a chip more than its caches hold.
-ON_CHIP, ON_EMULATOR = 1 << 24, 1 << 12
 
 COLUMNS = (
     Column("experiment", "experiment"),
@@ -65,13 +63,14 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     Experiment
         A row a case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes a thread; a warp whose lane 3
         does not read; bytes read one by one and as words; vectors of three floats in four ways. Sectors are those
-        that a warp's loads touch by the rule; the rate counts the bytes that are wanted, read and written.
+        that a warp's loads touch by the rule; the rate, left out on the emulator, counts the bytes that are wanted,
+        read and written.
 
     <raises>
 
     Notes
     -----
-    T6, P11, M. The emulator moves no sectors: there the rates are left out.
+    T6, P11, M.
 
     Examples
     --------
@@ -81,9 +80,9 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     [4, 8, 12, 16, 32, 32, 32]
     """
     here = backend()
-    count = size("coalescing", n, ON_CHIP, ON_EMULATOR)
-    rows = (*_slices(count, repeat), *_bytes_and_vectors(count, repeat))
-    title = f"coalescing: {count:,} threads of 4 bytes"
+    n = size("coalescing", n, chip=1 << 24, emulator=1 << 12)  # on a chip more than its caches hold
+    rows = (*_slices(n, repeat), *_bytes_and_vectors(n, repeat))
+    title = f"coalescing: {n:,} threads of 4 bytes"
     return Experiment("coalescing", title, here, COLUMNS, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "overlap"
-N_EMULATED, N_GPU = 1 << 14, 1 << 24
-WORK_EMULATED, WORK_GPU = 1, 100
 MOST = 64
 #: The steps and their colours.
 STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
@@ -90,11 +88,10 @@ def overlap(
     ['one stream', 'several streams']
     """
     here = backend()
-    n = size(NAME, n, N_GPU, N_EMULATED)
-    if work is None:
-        work = WORK_EMULATED if here.emulated else WORK_GPU
-    pieces, work = number(NAME, "pieces", pieces), number(NAME, "work", work)
+    n = size(NAME, n, chip=1 << 24, emulator=1 << 14)
+    pieces = number(NAME, "pieces", pieces)
     streams = pieces if streams is None else number(NAME, "streams", streams)
+    work = (1 if here.emulated else 100) if work is None else number(NAME, "work", work)
     check_counts(repeat, None)
     if work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
         raise ValueError(

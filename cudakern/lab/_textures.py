@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "textures"
-N_EMULATED, N_GPU = 48, 2048
 MOST = 65536  #: a texture's rows
 WEIGHTS = 256  #: what the hardware's fraction counts in
 ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
@@ -92,7 +91,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ['3 2.5 1 | 4 2.5 2']
     """
     here = backend()
-    n = size(NAME, n, N_GPU, N_EMULATED)
+    n = size(NAME, n, chip=2048, emulator=48)
     if n > MOST:
         raise ValueError(f"{NAME}: n={n}: a texture has 1 to {MOST} rows")
     rows = [*_precision(), *_edges(), *_pixels(n, repeat), *_locality(n, repeat)]
@@ -106,11 +105,15 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
-def _timed(part: str, what: str, variant: str, profile: Profile, n: int, error: float) -> dict[str, Any]:
-    """A row of the parts that are timed."""
+def _row(part: str, what: str, variant: str, difference: Array, **more: Any) -> dict[str, Any]:
+    return {"part": part, "what": what, "variant": variant, "error": float(np.max(np.abs(difference))), **more}
+
+
+def _timed(part: str, what: str, profile: Profile, n: int, difference: Array) -> dict[str, Any]:
+    variant = profile.variant.name
     label = f"{what if part == 'locality' else part}, {variant}"
-    row = {"part": part, "what": what, "variant": variant, "label": label, "error": error}
-    return row | kernel_times(profile) | {"ps": profile.kernel_ns * 1e3 / (n * n)}
+    ps = profile.kernel_ns * 1e3 / (n * n)
+    return _row(part, what, variant, difference, label=label, ps=ps, **kernel_times(profile))
 
 
 def _precision() -> list[dict[str, Any]]:
@@ -121,18 +124,12 @@ def _precision() -> list[dict[str, Any]]:
     rows = []
     for variant in STORAGES:
         result = interp(x, table, table, variant=variant)
-        rows.append(
-            {
-                "part": "precision",
-                "what": "between 0 and 1",
-                "variant": variant,
-                "values": f"{np.unique(result).size} different",
-                "error": float(np.max(np.abs(result - x))),
-                "whole": np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS)),
-                "nearest": np.array_equal(result, nearest),
-                "curve": (x[:STEPS].tolist(), result[:STEPS].tolist()),
-            }
-        )
+        row = _row("precision", "between 0 and 1", variant, result - x)
+        row["values"] = f"{np.unique(result).size} different"
+        row["whole"] = np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS))
+        row["nearest"] = np.array_equal(result, nearest)
+        row["curve"] = x[:STEPS].tolist(), result[:STEPS].tolist()
+        rows.append(row)
     return rows
 
 
@@ -145,17 +142,11 @@ def _edges() -> list[dict[str, Any]]:
         exact = lookup_2d(table, 0, x, mode, variant="global_memory")
         for variant in STORAGES:
             result = lookup_2d(table, 0, x, mode, variant=variant)
+            row = _row("edges", mode, variant, result - exact)
             values = [f"{value:.3g}" for value in result.tolist()]
-            rows.append(
-                {
-                    "part": "edges",
-                    "what": mode,
-                    "variant": variant,
-                    "values": f"{' '.join(values[:3])} | {' '.join(values[3:])}",
-                    "error": float(np.max(np.abs(result - exact))),
-                    "curve": (along.tolist(), lookup_2d(table, 0, along, mode, variant=variant).tolist()),
-                }
-            )
+            row["values"] = f"{' '.join(values[:3])} | {' '.join(values[3:])}"
+            row["curve"] = along.tolist(), lookup_2d(table, 0, along, mode, variant=variant).tolist()
+            rows.append(row)
     return rows
 
 
@@ -167,8 +158,7 @@ def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
     rows = []
     for variant in ("bytes", "packed", "texture"):
         profile, result = measure(rgba_to_float, (image,), {"variant": variant}, repeat)
-        error = float(np.max(np.abs(result - exact)))
-        rows.append(_timed("RGBA", "bytes to floats", variant, profile, n, error))
+        rows.append(_timed("RGBA", "bytes to floats", profile, n, result - exact))
     return rows
 
 
@@ -196,7 +186,7 @@ def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
             profile, result = measure(lookup_2d, (table, y, x), {"filter": "nearest", "variant": variant}, repeat)
             if not np.array_equal(result, expected):
                 raise RuntimeError(f"{NAME}: {variant}, {order}: another value than the table has there")
-            rows.append(_timed("locality", order, variant, profile, n, 0.0))
+            rows.append(_timed("locality", order, profile, n, result - expected))
     return rows
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._backend import backend
 from .._operations._experiments import thread_map as number_elements
 from .._transfer import Array
-from ._experiment import Column, Experiment, counted
+from ._experiment import Column, Experiment, counted, documents
 from ._sizes import numbers
 
 if TYPE_CHECKING:
@@ -76,9 +76,8 @@ class ThreadMap(Experiment):
             and np.array_equal(self.thread, other.thread)
         )
 
-    __hash__ = None  # type: ignore[assignment]  # rows are dictionaries, so no result has one
 
-
+@documents
 def thread_map(
     grid: int | Sequence[int] | None = None,
     block: int | Sequence[int] = BLOCK,
@@ -102,19 +101,12 @@ def thread_map(
         A row a kind of block (inside, at an edge, at a corner, outside the array) with its idle threads; ``block`` and
         ``thread`` hold the numbers of each element, and ``plot()`` draws them: a colour a kind, idle threads hatched.
 
-    Raises
-    ------
-    TypeError
-        What must be a whole number is none.
-    ValueError
-        Neither a grid nor a shape for blocks of one or three axes; lengths below 1; more than three axes, or not as
-        many each; a grid or a block that the device does not take; more than 2**26 threads or elements.
-    CudaError
-        The GPU or the emulator failed.
+    <raises>
 
     Notes
     -----
-    P4 to P7. Elements that a grid of ``width / 16`` blocks drops show as elements without a thread.
+    P4 to P7. Elements that a grid of ``width / 16`` blocks drops show as elements without a thread. Grid, block and
+    shape have 1 to 3 axes, all as many, of lengths that the device takes: at most 2**26 threads and as many elements.
 
     Examples
     --------

@@ -18,9 +18,6 @@ from ._experiment import Bars, Column, Experiment, documents, grouped
 from ._measuring import measure
 from ._sizes import size
 
-#: The documents' input on a GPU; on the emulator a size that ends at once.
-ON_GPU, ON_EMULATOR = 1 << 20, 1 << 16
-
 DOCUMENTS = (
     "P5: a kernel of 0.09 ms inside 0.37 s on the host's clock; T3 and L: cycles of the chip, read by the kernel "
     "itself (640 million for one thread; 150 thousand for 32 blocks, from the first one's start to the last one's end)"
@@ -73,7 +70,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
     here = backend()
-    n = size("timing", n, ON_GPU, ON_EMULATOR)
+    n = size("timing", n, chip=1 << 20, emulator=1 << 16)
     check_counts(repeat, None)
     repeat = repeat or 5
     if not find("sum_of_squares", variant).reads_clock:
