@@ -33,12 +33,12 @@ def run(name: str, words: Sequence[str] = ()) -> Experiment:
     ValueError for an unknown name or a word that is no argument; TypeError for one that the experiment does not take or
     that is missing.
     """
-    known = experiments()
-    if name not in known:
-        raise ValueError(unknown("experiment", name, known))
+    functions = experiments()
+    if name not in functions:
+        raise ValueError(unknown("experiment", name, functions))
     arguments = keywords(name, words)
     try:
-        inspect.signature(known[name]).bind(**arguments)
+        inspect.signature(functions[name]).bind(**arguments)
     except TypeError as error:
-        raise TypeError(f"{name}: {error}; it takes {about(known[name])[1] or 'no arguments'}") from None
-    return known[name](**arguments)
+        raise TypeError(f"{name}: {error}; it takes {about(functions[name])[1] or 'no arguments'}") from None
+    return functions[name](**arguments)

@@ -136,13 +136,13 @@ def _row(
     experiment: str, case: str, requests: Sequence[Request], wanted: int, moved: float, profile: Profile
 ) -> dict[str, Any]:
     """Of a warp's requests so many bytes are ``wanted``; ``moved`` counts those of all threads, read and written."""
-    touched = sum(sectors(*request) for request in requests)
+    sector_count = sum(sectors(*request) for request in requests)
     return {
         "experiment": experiment,
         "case": case,
         "requests": len(requests),
-        "sectors": touched,
-        "wanted": wanted / (touched * SECTOR),
+        "sectors": sector_count,
+        "wanted": wanted / (sector_count * SECTOR),
         "gb_per_s": moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None,
         "kernel_ns": profile.kernel_ns,
         "clock": profile.clock,

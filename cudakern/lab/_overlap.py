@@ -145,17 +145,16 @@ class _Data:
         whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
         return [row | {"whole_ns": whole} for row in rows]
 
-    def _enqueue(self, i: int, stream: Stream) -> list[Event]:
-        """Nobody waits here."""
-        marks = [stream.record()]
+    def _enqueue(self, i: int, stream: Stream) -> tuple[Event, ...]:
+        """The events before, between and after the steps of a piece; nobody waits here."""
+        begin = stream.record()
         self.inputs[i].set(self.sources[i], stream)
-        marks.append(stream.record())
+        copied = stream.record()
         keywords = {"function": "sin", "repeats": self.work, "variant": "full"}
         intrinsics(self.inputs[i], self.unused[i], out=self.outputs[i], stream=stream, **keywords)
-        marks.append(stream.record())
+        computed = stream.record()
         self.targets[i].set(self.outputs[i], stream)
-        marks.append(stream.record())
-        return marks
+        return begin, copied, computed, stream.record()
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

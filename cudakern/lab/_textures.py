@@ -79,9 +79,8 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 
     Notes
     -----
-    T6's and M's remarks on textures, as figures. A look-up in global memory finds its place and minds the edges by
-    itself, in many instructions, which a texture unit saves: it is no plain coalesced read, so T6's remark that those
-    are usually faster is not tested.
+    T6's and M's remarks on textures, as figures. T6's remark that coalesced reads are usually faster is not tested: a
+    look-up in global memory is none, since it finds its place and minds the edges by itself.
 
     Examples
     --------

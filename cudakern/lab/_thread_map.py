@@ -111,8 +111,8 @@ def thread_map(
     Examples
     --------
     >>> from cudakern import lab
-    >>> seen = lab.thread_map(None, (16, 16), (62, 76))
-    >>> [(row["kind"], row["blocks"], row["idle"]) for row in seen.rows]
+    >>> result = lab.thread_map(None, (16, 16), (62, 76))
+    >>> [(row["kind"], row["blocks"], row["idle"]) for row in result.rows]
     [('inside', 12, 0), ('right edge', 3, 64), ('bottom edge', 4, 32), ('right and bottom edge', 1, 88)]
     """
     threads = _lengths("block", block)
