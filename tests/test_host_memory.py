@@ -279,7 +279,7 @@ def test_streams_are_at_work_at_the_same_time():
 
 
 def test_overlap_refuses(backend):
-    for wrong in ({"n": 0}, {"n": 3, "pieces": 4}, {"pieces": 0}, {"pieces": 65}, {"streams": 0}, {"work": 0}):
+    for wrong in ({"n": 3, "pieces": 4}, {"pieces": 0}, {"pieces": 65}, {"streams": 0}, {"work": 0}):
         with pytest.raises(ValueError, match="pieces="):
             lab.overlap(**wrong)
     with pytest.raises(ValueError, match="repeat"):

@@ -40,7 +40,7 @@ def test_each_call_has_its_own_table(variant, backend):
         assert np.array_equal(result.get(), _mix(x.get(), table))
 
 
-def test_two_rows_do_not_disturb_each_other(backend):
+def test_two_variants_do_not_disturb_each_other(backend):
     x, one, two = drawn(3000), drawn(4, 1), drawn(4, 2)
     results = [
         constant_memory(cudakern.asarray(x), cudakern.asarray(table), variant=variant)

@@ -12,8 +12,8 @@ from cudakern.lab._intrinsics import PAIRS
 
 
 def test_the_words_are_those_of_the_table():
-    for row in cudakern.variants("intrinsics"):
-        for parameter in row.parameters:
+    for entry in cudakern.variants("intrinsics"):
+        for parameter in entry.parameters:
             if parameter.name == "function":
                 assert tuple(EXACT) == parameter.words
     assert {pair.function for pair in PAIRS} == set(EXACT)

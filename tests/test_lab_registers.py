@@ -39,11 +39,11 @@ def test_no_flag_is_lost_in_any_order(order):
     that threads share would lose others."""
     for how in ORDERS:
         order(how)
-        for row in ("global_memory", "register", "unrolled"):
+        for variant in ("global_memory", "register", "unrolled"):
             for place in range(70):
                 flags = np.arange(70) == place
-                packed = cudakern.packbits(flags, bitorder="little", variant=row)
-                assert np.array_equal(packed, np.packbits(flags, bitorder="little")), (how, row, place)
+                packed = cudakern.packbits(flags, bitorder="little", variant=variant)
+                assert np.array_equal(packed, np.packbits(flags, bitorder="little")), (how, variant, place)
 
 
 def test_sizes_that_it_does_not_take(backend):

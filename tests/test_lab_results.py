@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import json
 import os
 import pickle
@@ -15,7 +16,7 @@ from cases import emulated_chip
 from cudakern import _display, lab
 from cudakern._verify import verify
 from cudakern.lab._by_name import experiments
-from cudakern.lab._experiment import Column, Experiment, Lines
+from cudakern.lab._experiment import Column, Experiment, lines
 
 #: Small ones.
 ARGUMENTS = {
@@ -145,13 +146,15 @@ def is_time(column):
 
 @pytest.mark.parametrize("name", experiments())
 def test_texts_beside_the_figures(name, backend):
-    """They are the module's, whatever was measured; an emulated run says that its times are none of a GPU's."""
+    """They are the module's, whatever was measured; emulated times are said to be none of a GPU's."""
     result = small(name)
     module = sys.modules[experiments()[name].__module__]
     assert (result.documents, result.on_an_h200) == (module.DOCUMENTS, module.ON_AN_H200)
     shown = " ".join(repr(result).split())
     assert f"Documents: {result.documents}. Recorded on an H200: {result.on_an_h200}" in shown
-    assert ("This run was emulated" in shown) == result.backend.emulated
+    timed = any(column.timed for column in result.columns)
+    assert ("This run was emulated" in shown) == (result.backend.emulated and timed)
+    assert timed == (name not in ("hello", "layouts", "thread_map"))  # (layouts has the CPU's own times alone)
     assert {key: result.to_dict()[key] for key in ("documents", "on_an_h200", "note")} == {
         key: getattr(result, key) for key in ("documents", "on_an_h200", "note")
     }
@@ -205,7 +208,8 @@ def test_a_chips_times_have_no_mark():
 # --- pictures --------------------------------------------------------------------------------------------------------
 def test_lines_on_each_other_are_all_seen(backend):
     rows = [{"x": x, "y": x * (2 if who == "c" else 1), "who": who} for who in "abcd" for x in (1, 2)]
-    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw=Lines(*"xyxy", "who"))
+    draw = functools.partial(lines, x="x", y="y", x_name="x", y_name="y", by="who")
+    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw=draw)
     (axes,) = result.plot().axes
     assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "-", ":"]
     with cudakern.use_backend("emulator"):

@@ -10,7 +10,7 @@ import cudakern
 from cudakern import lab
 from cudakern._operations._experiments import moving_sum
 
-KERNELS = [row.name for row in cudakern.variants("moving_sum") if not row.on_host]
+KERNELS = [entry.name for entry in cudakern.variants("moving_sum") if not entry.on_host]
 
 
 @pytest.mark.parametrize("variant", KERNELS)

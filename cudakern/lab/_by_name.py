@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from .. import lab
 from .._arguments import keywords
@@ -14,24 +13,18 @@ from ._experiment import Experiment
 
 def experiments() -> dict[str, Callable[..., Experiment]]:
     """The public functions that give back an Experiment."""
-    found = {}
-    for name in lab.__all__:
-        what = getattr(lab, name)
-        gives = getattr(lab, inspect.signature(what).return_annotation, None) if inspect.isfunction(what) else None
-        if inspect.isclass(gives) and issubclass(gives, Experiment):
-            found[name] = what
-    return found
+    functions = {name: getattr(lab, name) for name in lab.__all__ if inspect.isfunction(getattr(lab, name))}
+    types = ("Experiment", "ThreadMap")
+    return {name: function for name, function in functions.items() if function.__annotations__["return"] in types}
 
 
 def about(experiment: Callable[..., Experiment]) -> tuple[str, str]:
     """What it shows, in a line, and its arguments."""
-    taken = inspect.signature(experiment).parameters.values()
-    arguments = [p.name if p.default is p.empty else f"{p.name}={_told(p.default)}" for p in taken]
+    arguments = []
+    for p in inspect.signature(experiment).parameters.values():
+        default = ",".join(map(str, p.default)) if isinstance(p.default, tuple) else str(p.default).replace(" ", "")
+        arguments.append(p.name if p.default is p.empty else f"{p.name}={default}")
     return (inspect.getdoc(experiment) or "").partition("\n")[0], " ".join(arguments)
-
-
-def _told(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default).replace(" ", "")
 
 
 def run(name: str, words: Sequence[str] = ()) -> Experiment:
@@ -40,12 +33,12 @@ def run(name: str, words: Sequence[str] = ()) -> Experiment:
     ValueError for an unknown name or a word that is no argument; TypeError for one that the experiment does not take or
     that is missing.
     """
-    known = experiments()
-    if name not in known:
-        raise ValueError(unknown("experiment", name, known))
-    given = keywords(name, words)
+    functions = experiments()
+    if name not in functions:
+        raise ValueError(unknown("experiment", name, functions))
+    arguments = keywords(name, words)
     try:
-        inspect.signature(known[name]).bind(**given)
+        inspect.signature(functions[name]).bind(**arguments)
     except TypeError as error:
-        raise TypeError(f"{name}: {error}; it takes {about(known[name])[1] or 'no arguments'}") from None
-    return known[name](**given)
+        raise TypeError(f"{name}: {error}; it takes {about(functions[name])[1] or 'no arguments'}") from None
+    return functions[name](**arguments)

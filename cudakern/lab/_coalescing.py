@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._array import DeviceArray
 from .._backend import backend
 from .._creation import zeros
 from .._dtypes import itemsize
 from .._operations._experiments import coalescing as slices
 from .._operations._experiments import unpack_bytes, vec3
+from .._profile import Profile
 from ._experiment import Column, Experiment, bars_in, counted, documents, percent
 from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
@@ -36,8 +35,6 @@ OFFSETS, STRIDES = (0, 1, 4, 8, 16, 31), (1, 2, 3, 4, 8, 16, 32)
 WIDTHS = ("uint8", "float32", "float64", "complex128")
 #: T6's thread that does not read.
 IDLE = 3
-#: Results a case: on a chip more than its caches hold.
-ON_CHIP, ON_EMULATOR = 1 << 24, 1 << 12
 
 COLUMNS = (
     Column("experiment", "experiment"),
@@ -48,18 +45,7 @@ COLUMNS = (
     Column("GB/s that\nare wanted", "gb_per_s", timed=True),
 )
 
-Request = tuple[Sequence[int], int]  #: byte addresses of the lanes, bytes each
-
-
-@dataclass(frozen=True)
-class _Case:
-    experiment: str
-    case: str
-    requests: tuple[Request, ...]  #: of one warp
-    call: Callable[..., Any]
-    arguments: Callable[[], DeviceArray]
-    keywords: dict[str, Any]
-    bytes: float  #: that are wanted in all, read and written
+Request = tuple[Sequence[int], int]  #: of a warp: byte addresses of the lanes, bytes each
 
 
 @documents
@@ -77,13 +63,14 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     Experiment
         A row a case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes a thread; a warp whose lane 3
         does not read; bytes read one by one and as words; vectors of three floats in four ways. Sectors are those
-        that a warp's loads touch by the rule; the rate counts the bytes that are wanted, read and written.
+        that a warp's loads touch by the rule; the rate, left out on the emulator, counts the bytes that are wanted,
+        read and written.
 
     <raises>
 
     Notes
     -----
-    T6, P11, M. The emulator moves no sectors: there the rates are left out.
+    T6, P11, M.
 
     Examples
     --------
@@ -93,83 +80,70 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     [4, 8, 12, 16, 32, 32, 32]
     """
     here = backend()
-    count = size("coalescing", n, ON_CHIP, ON_EMULATOR)
-    rows = [_row(case, repeat) for case in _cases(count)]
-    title = f"coalescing: {count:,} threads of 4 bytes"
-    return Experiment("coalescing", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
+    n = size("coalescing", n, chip=1 << 24, emulator=1 << 12)  # on a chip more than its caches hold
+    rows = (*_slices(n, repeat), *_bytes_and_vectors(n, repeat))
+    title = f"coalescing: {n:,} threads of 4 bytes"
+    return Experiment("coalescing", title, here, COLUMNS, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
-def _cases(n: int) -> Iterator[_Case]:
-    def sliced(experiment: str, case: str, dtype: str, count: int, lanes: int = LANES, **own: int) -> _Case:
+def _slices(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
+    """Offsets, strides, widths of access, and a lane that takes no part."""
+
+    def row(
+        experiment: str, case: str, dtype: str = "float32", offset: int = 0, stride: int = 1, idle: int = LANES
+    ) -> dict[str, Any]:
         width = itemsize(dtype)
-        offset, stride, idle = own.get("offset", 0), own.get("stride", 1), own.get("idle", LANES)
-        asked = [width * (offset + stride * lane) for lane in range(LANES) if lane != idle]
-        return _Case(
-            experiment,
-            case,
-            ((asked, width),),
-            slices,
-            lambda: zeros((offset + stride * count,), dtype),
-            {"variant": "elementwise", **own},
-            count * width * (len(asked) / LANES + 1),
-        )
+        count = -(-4 * n // width)
+        addresses = [width * (offset + stride * lane) for lane in range(LANES) if lane != idle]
+        keywords = {"variant": "elementwise", "offset": offset, "stride": stride, "idle": idle}
+        profile, _ = measure(slices, (zeros(offset + stride * count, dtype),), keywords, repeat)
+        moved = count * width * (len(addresses) / LANES + 1)
+        return _row(experiment, case, [(addresses, width)], width * len(addresses), moved, profile)
 
     for offset in OFFSETS:
-        yield sliced("offset", counted(offset, "element"), "float32", n, offset=offset)
+        yield row("offset", counted(offset, "element"), offset=offset)
     for stride in STRIDES:
-        yield sliced("stride", counted(stride, "element"), "float32", n, stride=stride)
+        yield row("stride", counted(stride, "element"), stride=stride)
     for dtype in WIDTHS:
-        width = itemsize(dtype)
-        yield sliced("width", counted(width, "byte"), dtype, -(-4 * n // width))
-    yield sliced("partial warp", "all lanes", "float32", n)
-    yield sliced("partial warp", f"without lane {IDLE}", "float32", n, idle=IDLE)
+        yield row("width", counted(itemsize(dtype), "byte"), dtype)
+    yield row("partial warp", "all lanes")
+    yield row("partial warp", f"without lane {IDLE}", idle=IDLE)
 
-    def neighbours(width: int, apart: int = 0, first: int = 0) -> Request:
+
+def _bytes_and_vectors(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
+    def request(width: int, apart: int = 0, first: int = 0) -> Request:
         return [first + (apart or width) * lane for lane in range(LANES)], width
 
+    values = zeros(n, "uint8")
     for variant, width in (("bytes", 1), ("words", 4)):
-        yield _Case(
-            "bytes as floats",
-            variant,
-            (neighbours(width),),
-            unpack_bytes,
-            lambda: zeros((n,), "uint8"),
-            {"variant": variant},
-            5 * n,
-        )
+        profile, _ = measure(unpack_bytes, (values,), {"variant": variant}, repeat)
+        yield _row("bytes as floats", variant, [request(width)], width * LANES, 5 * n, profile)
 
-    def vectors() -> DeviceArray:
-        return zeros((n, 3), "float32")
-
-    apart = 4 * n // SECTOR * SECTOR + SECTOR  # arrays begin on boundaries
-    ways: tuple[tuple[str, Callable[[], DeviceArray], tuple[Request, ...]], ...] = (
-        ("array_of_structs", vectors, tuple(neighbours(4, 12, 4 * part) for part in range(3))),
-        ("aligned", vectors, (neighbours(16),)),
-        (
-            "struct_of_arrays",
-            lambda: zeros((3, n), "float32").T,
-            tuple(neighbours(4, first=apart * part) for part in range(3)),
-        ),
-        ("staged", vectors, tuple(neighbours(4, first=4 * LANES * part) for part in range(3))),
-    )
-    for variant, array, requests in ways:
-        yield _Case("vec3", variant, requests, vec3, array, {"variant": variant}, 16 * n)
+    structs, arrays = zeros((n, 3), "float32"), zeros((3, n), "float32").T
+    from_array_to_array = 4 * n // SECTOR * SECTOR + SECTOR  # they begin on boundaries
+    ways = {
+        "array_of_structs": (structs, [request(4, 12, 4 * part) for part in range(3)]),
+        "aligned": (structs, [request(16)]),
+        "struct_of_arrays": (arrays, [request(4, first=from_array_to_array * part) for part in range(3)]),
+        "staged": (structs, [request(4, first=4 * LANES * part) for part in range(3)]),
+    }
+    for variant, (x, requests) in ways.items():
+        profile, _ = measure(vec3, (x,), {"variant": variant}, repeat)
+        yield _row("vec3", variant, requests, 12 * LANES, 16 * n, profile)
 
 
-def _row(case: _Case, repeat: int | None) -> dict[str, Any]:
-    profile, _ = measure(case.call, (case.arguments(),), case.keywords, repeat)
-    touched = sum(sectors(*request) for request in case.requests)
-    # Of an aligned struct's 16 bytes 12 are wanted.
-    wanted = sum(
-        len(asked) * (12 if width == 16 and case.experiment == "vec3" else width) for asked, width in case.requests
-    )
+def _row(
+    experiment: str, case: str, requests: Sequence[Request], wanted: int, moved: float, profile: Profile
+) -> dict[str, Any]:
+    """Of a warp's requests so many bytes are ``wanted``; ``moved`` counts those of all threads, read and written."""
+    sector_count = sum(sectors(*request) for request in requests)
     return {
-        "experiment": case.experiment,
-        "case": case.case,
-        "requests": len(case.requests),
-        "sectors": touched,
-        "wanted": wanted / (touched * SECTOR),
-        "gb_per_s": case.bytes / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None,
+        "experiment": experiment,
+        "case": case,
+        "requests": len(requests),
+        "sectors": sector_count,
+        "wanted": wanted / (sector_count * SECTOR),
+        "gb_per_s": moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None,
         "kernel_ns": profile.kernel_ns,
         "clock": profile.clock,
     }
@@ -180,8 +154,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     key, name = ("gb_per_s", "GB/s that are wanted") if timed else ("sectors", "sectors a warp, by the rule")
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
-    every = picture.subplots(2, -(-len(groups) // 2)).reshape(-1)
-    for axes, group in zip(every, groups, strict=False):
+    for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):
         bars_in(axes, [row for row in result.rows if row["experiment"] == group], "case", key, name)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)

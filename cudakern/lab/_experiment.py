@@ -1,4 +1,4 @@
-"""What an experiment gives back: figures, the documents' claim, and what was measured on an H200."""
+"""What an experiment gives back: figures, the documents' claim, and what was recorded on an H200; and its pictures."""
 
 from __future__ import annotations
 
@@ -20,13 +20,10 @@ if TYPE_CHECKING:
 
 #: What stands in headings and at axes over an emulator's times, and after the CPU's own times there.
 EMULATED, OF_THE_CPU = "(emulated)", "(CPU's own)"
-#: What every table of an emulated run says.
+#: What an emulated run's table says where a column is timed.
 SAYS_NOTHING = "This run was emulated: its times, and what follows from them, say nothing about a GPU."
 #: How columns show figures: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; of whatever magnitude as 1.2e-07.
 grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
-#: Lines that lie on each other: each later one leaves gaps, through which the earlier ones show.
-STYLES = ("-", "--", ":")
-
 
 #: What the docstrings of experiments share: <repeat> and <raises> stand for these.
 documents = documented(
@@ -91,31 +88,30 @@ class Experiment(_display.Shown):
         """A row by its number, a column by its key."""
         if not isinstance(key, str):
             return self.rows[key]
-        keys = dict.fromkeys(name for row in self.rows for name in row)
+        keys = dict.fromkeys(each for row in self.rows for each in row)
         if key not in keys:
             raise KeyError(unknown("column", key, keys, of=f"the rows of {self.name}"))
         return [row[key] for row in self.rows]
 
     def table(self) -> _display.Table:
         """The table, as words."""
-        words = [[self._cell(column, row) for column in self.columns] for row in self.rows]
-        figures = [self._heading(c) for c in self.columns if all(_is_figure(row.get(c.key)) for row in self.rows)]
-        emulated = SAYS_NOTHING if self.backend.emulated else ""
-        said = [self.note, f"Documents: {self.documents}.", f"Recorded on an H200: {self.on_an_h200}", emulated]
-        note = " ".join(filter(None, said))
-        title = f"{self.title}; {self.backend.device_name}"
-        return _display.Table(title, [self._heading(c) for c in self.columns], words, note, right=figures)
+        emulated = [column.key for column in self.columns if column.timed and self.backend.emulated]
+        marked = [key for key in emulated if any(row.get(key) is not None for row in self.rows)]
+        headings = [f"{c.name}\n{EMULATED}" if c.key in marked else c.name for c in self.columns]
+        words = [[self._cell(column, row, column.key in marked) for column in self.columns] for row in self.rows]
+        figures = [
+            heading
+            for heading, column in zip(headings, self.columns, strict=True)
+            if all(isinstance(row.get(column.key), (int, float, type(None))) for row in self.rows)
+        ]
+        texts = [self.note, f"Documents: {self.documents}.", f"Recorded on an H200: {self.on_an_h200}"]
+        note = " ".join([text for text in texts if text] + [SAYS_NOTHING] * bool(emulated))
+        return _display.Table(f"{self.title}; {self.backend.device_name}", headings, words, note, right=figures)
 
-    def _marks(self, column: Column) -> bool:
-        """Emulated times are there, and must not be taken for a GPU's."""
-        return self.backend.emulated and column.timed and any(row.get(column.key) is not None for row in self.rows)
-
-    def _heading(self, column: Column) -> str:
-        return f"{column.name}\n{EMULATED}" if self._marks(column) else column.name
-
-    def _cell(self, column: Column, row: dict[str, Any]) -> str:
-        text, value = column.text(row.get(column.key)), row.get(column.key)
-        return f"{text} {OF_THE_CPU}" if value is not None and row.get("cpu") and self._marks(column) else text
+    def _cell(self, column: Column, row: dict[str, Any], marked: bool) -> str:
+        value = row.get(column.key)
+        own = marked and value is not None and row.get("cpu")
+        return f"{column.text(value)} {OF_THE_CPU}" if own else column.text(value)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -146,10 +142,6 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-def _is_figure(value: Any) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
-
-
 @dataclass(frozen=True)
 class Bars:
     """Draws a labelled bar a row. A class and not a closure, so that results can be pickled."""
@@ -170,10 +162,10 @@ def bars_in(axes: Axes, rows: Sequence[dict[str, Any]], label: str, value: str, 
     """Those bars as one of several parts of a picture; a row without the value has none."""
     from .._plots import BAR, HOST_BAR, bars
 
-    shown = [row for row in rows if row.get(value) is not None][::-1]
-    values = [float(row[value]) for row in shown]
-    colors = [HOST_BAR if row.get("cpu") else BAR for row in shown]
-    bars(axes, [str(row[label]) for row in shown], values, [_display.figure(v) for v in values], colors)
+    drawn = [row for row in rows if row.get(value) is not None][::-1]
+    values = [float(row[value]) for row in drawn]
+    colors = [HOST_BAR if row.get("cpu") else BAR for row in drawn]
+    bars(axes, [str(row[label]) for row in drawn], values, [_display.figure(v) for v in values], colors)
     axes.set_xlabel(unit, fontsize=9)
 
 
@@ -186,24 +178,14 @@ def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-@dataclass(frozen=True)
-class Lines:
+def lines(result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str) -> None:
     """Draws y over x, both keys of the rows: a line for each value of the key ``by``."""
-
-    x: str
-    y: str
-    x_name: str
-    y_name: str
-    by: str
-
-    def __call__(self, result: Experiment, picture: Picture) -> None:
-        """Into that picture."""
-        axes = picture.subplots()
-        drawn: list[list[Any]] = []
-        for group in dict.fromkeys(row[self.by] for row in result.rows):
-            shown = [row for row in result.rows if row[self.by] == group]
-            points = [(row[self.x], row[self.y]) for row in shown]
-            style = STYLES[min(drawn.count(points), len(STYLES) - 1)]
-            drawn.append(points)
-            axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
-        named(axes, self.x_name, self.y_name)
+    axes = picture.subplots()
+    drawn: list[list[Any]] = []
+    for group in dict.fromkeys(result[by]):
+        points = [(row[x], row[y]) for row in result.rows if row[by] == group]
+        # Of lines on each other each later one leaves gaps, through which the earlier ones show.
+        style = ("-", "--", ":")[min(drawn.count(points), 2)]
+        drawn.append(points)
+        axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
+    named(axes, x_name, y_name)

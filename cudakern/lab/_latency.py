@@ -9,7 +9,7 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import latency as operation
-from ._experiment import Column, Experiment, Lines, documents, grouped
+from ._experiment import Column, Experiment, documents, grouped, lines
 from ._measuring import measure
 from ._sizes import size
 
@@ -99,6 +99,6 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
 def _draw(result: Experiment, picture: Picture) -> None:
     timed = result.rows[0]["kernel_ns"] is not None
     key, name = ("kernel_ns", "kernel, ns") if timed else ("under_way", "bytes under way a multiprocessor, at most")
-    Lines("threads", key, "threads a multiprocessor", name, by="form")(result, picture)
+    lines(result, picture, "threads", key, "threads a multiprocessor", name, by="form")
     picture.axes[0].set_xscale("log", base=2)
     picture.axes[0].set_yscale("log", base=10 if timed else 2)

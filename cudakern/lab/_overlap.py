@@ -13,23 +13,17 @@ from .._creation import empty, empty_pinned, zeros
 from .._operations._experiments import EXACT, intrinsics
 from .._profile import check_counts
 from .._streams import Event, Stream, synchronize
-from .._transfer import Array
 from ._experiment import Column, Experiment, counted, documents
 from ._mapped import mapped
-from ._sizes import number
+from ._sizes import number, size
 
 if TYPE_CHECKING:
-    from .._array import DeviceArray
     from .._plots import Picture
 
 NAME = "overlap"
-N_EMULATED, N_GPU = 1 << 14, 1 << 24
-WORK_EMULATED, WORK_GPU = 1, 100
 MOST = 64
-STEPS = ("copy in", "kernel", "copy out")
-ONE, SEVERAL = "one stream", "several streams"
-AGAIN = "one stream again"  #: the second way, where it has one stream too
-COLORS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
+#: The steps and their colours.
+STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
 
 DOCUMENTS = "M, figure 6.16: while one block of data is computed, the next one is on its way, so the chip is never idle"
 ON_AN_H200 = (
@@ -94,14 +88,12 @@ def overlap(
     ['one stream', 'several streams']
     """
     here = backend()
-    if n is None:
-        n = N_EMULATED if here.emulated else N_GPU
-    if work is None:
-        work = WORK_EMULATED if here.emulated else WORK_GPU
-    n, pieces, work = number(NAME, "n", n), number(NAME, "pieces", pieces), number(NAME, "work", work)
+    n = size(NAME, n, chip=1 << 24, emulator=1 << 14)
+    pieces = number(NAME, "pieces", pieces)
     streams = pieces if streams is None else number(NAME, "streams", streams)
+    work = (1 if here.emulated else 100) if work is None else number(NAME, "work", work)
     check_counts(repeat, None)
-    if n < 1 or work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
+    if work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
         raise ValueError(
             f"{NAME}: n={n}, pieces={pieces}, streams={streams}, work={work}: all must be 1 or more, pieces and "
             f"streams at most {MOST}, and no piece may be empty"
@@ -109,7 +101,7 @@ def overlap(
     data = _Data(n, pieces, work)
     rows = []
     streams = min(streams, pieces)
-    for way, count in ((ONE, 1), (SEVERAL if streams > 1 else AGAIN, streams)):
+    for way, count in (("one stream", 1), ("several streams" if streams > 1 else "one stream again", streams)):
         data.run(count)  # the first run makes what later ones use
         runs = [data.run(count) for _ in range(repeat or 5)]
         best = min(runs, key=lambda run: run[-1]["whole_ns"])
@@ -123,16 +115,14 @@ class _Data:
 
     def __init__(self, n: int, pieces: int, work: int) -> None:
         self.work = work
-        self.given, self.back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
-        self.given[:] = np.random.default_rng(0).uniform(-3, 3, n)
-        self.expected: Array = EXACT["sin"](self.given.astype(np.float64), None).astype(np.float32)
-        ends = [n * i // pieces for i in range(pieces + 1)]
-        self.parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
-        self.sources = [mapped(self.given[part]) for part in self.parts]
-        self.targets = [mapped(self.back[part]) for part in self.parts]
-        self.inputs: list[DeviceArray] = [empty(x.shape, "float32") for x in self.sources]
-        self.outputs: list[DeviceArray] = [empty(x.shape, "float32") for x in self.sources]
-        self.unused: list[DeviceArray] = [zeros(x.shape, "float32") for x in self.sources]
+        values, self.back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
+        values[:] = np.random.default_rng(0).uniform(-3, 3, n)
+        self.expected = EXACT["sin"](values.astype(np.float64), None).astype(np.float32)
+        self.sources = [mapped(part) for part in np.array_split(values, pieces)]
+        self.targets = [mapped(part) for part in np.array_split(self.back, pieces)]
+        self.inputs = [empty(x.shape, "float32") for x in self.sources]
+        self.outputs = [empty(x.shape, "float32") for x in self.sources]
+        self.unused = [zeros(x.shape, "float32") for x in self.sources]
 
     def run(self, count: int) -> list[dict[str, Any]]:
         """All pieces once, in so many streams; the steps in their order."""
@@ -142,7 +132,7 @@ class _Data:
         start = streams[0].record()
         for stream in streams[1:]:
             stream.wait(start)
-        marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.parts))]
+        marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.sources))]
         synchronize()
         # What allclose() says, in a tenth of its time: it is asked after each run. A NaN is not below.
         if not np.max(np.abs(self.back - self.expected)) < 1e-5:
@@ -155,53 +145,37 @@ class _Data:
         whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
         return [row | {"whole_ns": whole} for row in rows]
 
-    def _enqueue(self, i: int, stream: Stream) -> list[Event]:
-        """Nobody waits here."""
-        marks = [stream.record()]
+    def _enqueue(self, i: int, stream: Stream) -> tuple[Event, ...]:
+        """The events before, between and after the steps of a piece; nobody waits here."""
+        begin = stream.record()
         self.inputs[i].set(self.sources[i], stream)
-        marks.append(stream.record())
-        intrinsics(
-            self.inputs[i],
-            self.unused[i],
-            out=self.outputs[i],
-            function="sin",
-            repeats=self.work,
-            variant="full",
-            stream=stream,
-        )
-        marks.append(stream.record())
+        copied = stream.record()
+        keywords = {"function": "sin", "repeats": self.work, "variant": "full"}
+        intrinsics(self.inputs[i], self.unused[i], out=self.outputs[i], stream=stream, **keywords)
+        computed = stream.record()
         self.targets[i].set(self.outputs[i], stream)
-        marks.append(stream.record())
-        return marks
+        return begin, copied, computed, stream.record()
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
     """Two time lines, on one scale: a line a stream, a bar a step with its piece's number."""
     panels = picture.subplots(2, 1, sharex=True)
     for axes, way in zip(panels, dict.fromkeys(result["way"]), strict=True):
-        shown = [row for row in result.rows if row["way"] == way]
-        for step in STEPS:
-            bars = [row for row in shown if row["step"] == step]
-            axes.barh(
-                [row["stream"] for row in bars],
-                [row["ns"] / 1e6 for row in bars],
-                left=[row["begin_ns"] / 1e6 for row in bars],
-                color=COLORS[step],
-                edgecolor="white",
-                height=0.8,
-                label=step,
-            )
+        steps = [row for row in result.rows if row["way"] == way]
+        for step, color in STEPS.items():
+            bars = [row for row in steps if row["step"] == step]
+            lengths, starts = ([row[key] / 1e6 for row in bars] for key in ("ns", "begin_ns"))
+            axes.barh([row["stream"] for row in bars], lengths, 0.8, starts, color=color, edgecolor="white", label=step)
             for row in bars:
-                if row["ns"] < row["whole_ns"] / 50:
-                    continue  # no room for a number
-                middle = (row["begin_ns"] + row["ns"] / 2) / 1e6
-                axes.text(middle, row["stream"], str(row["piece"]), ha="center", va="center", fontsize=7, clip_on=True)
-        axes.set_yticks(range(max(row["stream"] for row in shown) + 1))
+                if row["ns"] >= row["whole_ns"] / 50:  # there is room for a number
+                    middle = (row["begin_ns"] + row["ns"] / 2) / 1e6
+                    axes.text(middle, row["stream"], row["piece"], ha="center", va="center", fontsize=7, clip_on=True)
+        axes.set_yticks(range(max(row["stream"] for row in steps) + 1))
         axes.set_ylabel("stream", fontsize=9)
-        axes.set_title(f"{way}: {_display.duration(shown[0]['whole_ns'])}", fontsize=9)
+        axes.set_title(f"{way}: {_display.duration(steps[0]['whole_ns'])}", fontsize=9)
         axes.invert_yaxis()
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_xlim(left=0)
-    handles, steps = panels[0].get_legend_handles_labels()
-    picture.legend(handles, steps, fontsize=8, loc="outside right upper")  # beside the panels: no bar is covered
-    panels[1].set_xlabel("ms" + (" (emulated)" if result.backend.emulated else ""), fontsize=9)
+    handles = panels[0].get_legend_handles_labels()
+    picture.legend(*handles, fontsize=8, loc="outside right upper")  # beside the panels: no bar is covered
+    panels[1].set_xlabel("ms (emulated)" if result.backend.emulated else "ms", fontsize=9)

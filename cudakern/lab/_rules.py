@@ -49,19 +49,18 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     >>> wavefronts(4 * 16 * lane for lane in range(32)), wavefronts(4 * 17 * lane for lane in range(32))
     (16, 1)
     """
-    asked = _checked("wavefronts", addresses, width)
+    starts = _checked("wavefronts", addresses, width)
     together = LANES * WORD // max(width, WORD)
     passes = 0
-    for first in range(0, len(asked), together):
-        words = {byte // WORD for at in asked[first : first + together] for byte in range(at, at + width, 1)}
-        banks = np.bincount([word % BANKS for word in words])
-        passes += int(banks.max())
+    for first in range(0, len(starts), together):
+        words = {byte // WORD for start in starts[first : first + together] for byte in range(start, start + width)}
+        passes += int(np.bincount([word % BANKS for word in words]).max())
     return passes
 
 
 @_documents
 def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
-    """How many 32-byte sectors of global memory one request of a warp touches.
+    """How many different 32-byte sectors of global memory one request of a warp touches.
 
     Parameters
     ----------
@@ -72,7 +71,6 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     Returns
     -------
     int
-        The number of different sectors.
 
     <raises>
 
@@ -81,19 +79,18 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     >>> sectors(4 * lane for lane in range(32)), sectors(12 * lane for lane in range(32))
     (4, 12)
     """
-    asked = _checked("sectors", addresses, width)
-    return len({at // SECTOR for at in asked})  # (aligned, none lies in two)
+    return len({start // SECTOR for start in _checked("sectors", addresses, width)})  # (aligned, none lies in two)
 
 
 def _checked(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int, ...]:
-    asked = numbers(rule, "addresses", addresses)
-    if len(asked) > LANES:
-        raise ValueError(f"a warp has {LANES} lanes, and these are {len(asked)} addresses")
+    starts = numbers(rule, "addresses", addresses)
+    if len(starts) > LANES:
+        raise ValueError(f"a warp has {LANES} lanes, and these are {len(starts)} addresses")
     if width not in (1, 2, 4, 8, 16):
         raise ValueError(f"width={width}: a lane asks for 1, 2, 4, 8 or 16 bytes at once")
-    if any(at % width for at in asked):
-        wrong = next(at for at in asked if at % width)
-        raise ValueError(
-            f"{rule}: address {wrong} is no multiple of {width}: CUDA's loads of {width} bytes are aligned"
-        )
-    return asked
+    for start in starts:
+        if start % width:
+            raise ValueError(
+                f"{rule}: address {start} is no multiple of {width}: loads of {width} bytes must be aligned"
+            )
+    return starts

@@ -16,17 +16,12 @@ from .._observer import observed
 from .._operations.sort import sort
 from .._profile import Times, check_counts
 from .._streams import synchronize
-from .._transfer import Array
-from ._experiment import Bars, Column, Experiment, documents, percent
+from ._experiment import Bars, Column, Experiment, counted, documents, percent
 from ._measuring import measure
 from ._sizes import size
 
-#: The documents' number of keys on a GPU; on the emulator one that ends in seconds.
-ON_GPU, ON_EMULATOR = 1 << 20, 1 << 17
-REPEAT = 5
 DATA = ("random", "nearly sorted")
-#: The documents' share of samples: 16 K of a million.
-KEYS_A_SAMPLE = 64
+KEYS_A_SAMPLE = 64  #: as in the documents: 16 K of a million are samples
 
 SAMPLES = "sort_samples"
 #: The kernels, in the order of the stages, and what each does.
@@ -96,42 +91,36 @@ def sample_sort_stages(
     if data not in DATA:
         raise ValueError(f"sample_sort_stages: {unknown('data', data, DATA)}")
     check_counts(repeat, None)
-    count = size("sample_sort_stages", n, ON_GPU, ON_EMULATOR)
-    times = REPEAT if repeat is None else repeat
-    keys = _keys(count, data)
+    repeat = repeat or 5
+    n = size("sample_sort_stages", n, chip=1 << 20, emulator=1 << 17)
+    random = np.random.default_rng(6)
+    keys = random.integers(0, 1 << 32, n, dtype=np.uint32)
+    if data == "nearly sorted":
+        keys.sort()
+        keys[random.integers(0, n, n // 50)] = random.integers(0, 1 << 32, n // 50, dtype=np.uint32)
     x = asarray(keys)
-    taken: dict[str, Any] = {"variant": "sample_sort", "bins": bins}
-    sort(x, **taken)
-    samples = [_stages(x, taken) for _ in range(times)]
-    stages: list[dict[str, Any]] = [
-        {
-            "stage": name,
-            "does": does,
-            "launches": samples[0][name][0],
-            "ns": _display.median([sample[name][1] for sample in samples]),
-        }
-        for name, does in STAGES.items()
-        if samples[0][name][0]
-    ]
-    total = sum(row["ns"] for row in stages)
-    for row in stages:
+    keywords: dict[str, Any] = {"variant": "sample_sort", "bins": bins}
+    sort(x, **keywords)
+    samples = [_stages(x, keywords) for _ in range(repeat)]
+    rows: list[dict[str, Any]] = []
+    for stage, (launches, _) in samples[0].items():
+        ns = _display.median([sample[stage][1] for sample in samples])
+        rows.append({"stage": stage, "does": STAGES[stage], "launches": launches, "ns": ns})
+    total, launches = sum(row["ns"] for row in rows), sum(row["launches"] for row in rows)
+    for row in rows:
         row["share"] = row["ns"] / max(total, 1)
-    together = measure(sort, (x,), taken, times, 0)[0].kernel_ns
-    on_cpu = measure(sort, (keys,), {"variant": "numpy"}, times, 1)[0].kernel_ns
-    here = backend()
-    launches = sum(row["launches"] for row in stages)
-    beside: list[dict[str, Any]] = [
-        {"stage": "all", "does": "one call, no events between", "launches": launches, "ns": together},
-        {"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": on_cpu, "cpu": True},
-    ]
-    if any(row["stage"] == SAMPLES for row in stages):  # (one bin needs no samples)
+    ns = measure(sort, (x,), keywords, repeat, 0)[0].kernel_ns
+    rows.append({"stage": "all", "does": "one call, no events between", "launches": launches, "ns": ns})
+    if SAMPLES in samples[0]:  # one bin needs no samples
         does = f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of {SAMPLES}"
-        ns = _display.median([_samples_on_cpu(x) for _ in range(times)])
-        beside.insert(1, {"stage": "samples on the CPU", "does": does, "ns": ns})
-    rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in (*stages, *beside)]
-    title = f"Sample sort of {count:,} {data} {'key' if count == 1 else 'keys'}, stage by stage"
+        ns = _display.median([_samples_on_cpu(x) for _ in range(repeat)])
+        rows.append({"stage": "samples on the CPU", "does": does, "ns": ns})
+    ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, 1)[0].kernel_ns
+    rows.append({"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": ns, "cpu": True})
+    rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in rows]
+    title = f"Sample sort of {counted(n, f'{data} key')}, stage by stage"
     draw = Bars("stage", "us", "us", timed=True)
-    return Experiment("sample_sort_stages", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return Experiment("sample_sort_stages", title, backend(), TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:
@@ -144,25 +133,18 @@ def _samples_on_cpu(x: DeviceArray) -> int:
     return time.perf_counter_ns() - start
 
 
-def _keys(n: int, data: str) -> Array:
-    draw = np.random.default_rng(6)
-    keys = draw.integers(0, 1 << 32, n, dtype=np.uint32)
-    if data == DATA[1]:
-        keys.sort()
-        keys[draw.integers(0, n, n // 50)] = draw.integers(0, 1 << 32, n // 50, dtype=np.uint32)
-    return keys
+def _stages(x: DeviceArray, keywords: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """(launches, nanoseconds) of each stage of one call, in the order of their first launches.
 
-
-def _stages(x: Any, taken: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """(launches, nanoseconds) of each stage of one call. Between the two kernels of the samples lies the sort of the
-    samples by sample sort itself, where there are many."""
+    Between the two kernels of the samples lies the sort of the samples by sample sort itself, where there are many.
+    """
     with observed(Times(by_launch=True)) as times:
-        sort(x, **taken)
-    launches = times.reports[-1]["launches"]
-    found = dict.fromkeys(STAGES, (0, 0))
-    drawn = 0  # samples whose splitters are not taken yet
-    for name, ns in launches:
-        stage = SAMPLES if drawn else name
-        drawn += (name == "select_samples") - (name == SAMPLES)
-        found[stage] = (found[stage][0] + 1, found[stage][1] + ns)
-    return found
+        sort(x, **keywords)
+    stages: dict[str, tuple[int, int]] = {}
+    pending = 0  # samples whose splitters are not there yet
+    for kernel, ns in times.reports[-1]["launches"]:
+        stage = SAMPLES if pending else kernel
+        pending += (kernel == "select_samples") - (kernel == SAMPLES)
+        launches, total = stages.get(stage, (0, 0))
+        stages[stage] = (launches + 1, total + ns)
+    return stages

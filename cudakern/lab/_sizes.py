@@ -9,29 +9,28 @@ from typing import Any
 from .._backend import backend
 
 
-def size(name: str, given: int | None, chip: int, emulator: int) -> int:
-    """``given``, or the default for where this context's calls run; TypeError or ValueError unless it is 1 or more."""
-    if given is None:
+def size(name: str, n: int | None, chip: int, emulator: int) -> int:
+    """``n``, or the default for where this context's calls run; TypeError or ValueError unless it is 1 or more."""
+    if n is None:
         return emulator if backend().emulated else chip
-    count = number(name, "n", given)
-    if count < 1:
-        raise ValueError(f"{name}: n={count}: it must be 1 or more")
-    return count
+    n = number(name, "n", n)
+    if n < 1:
+        raise ValueError(f"{name}: n={n}: it must be 1 or more")
+    return n
 
 
-def number(name: str, key: str, given: Any) -> int:
+def number(name: str, key: str, value: Any) -> int:
     """A whole number; TypeError for anything else."""
     try:
-        return operator.index(given)
+        return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}: {key}={given!r}: it must be a whole number") from None
+        raise TypeError(f"{name}: {key}={value!r}: it must be a whole number") from None
 
 
-def numbers(name: str, key: str, given: Any, also: str = "") -> tuple[int, ...]:
-    """One whole number, or a sequence of them; TypeError for anything else, which names what ``also`` is taken."""
+def numbers(name: str, key: str, value: Any, also: str = "") -> tuple[int, ...]:
+    """One whole number, or a sequence of them; TypeError for anything else, which names what ``also`` is accepted."""
     try:
-        if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
-            return tuple(operator.index(each) for each in given)
-        return (operator.index(given),)
+        several = isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+        return tuple(map(operator.index, value if several else (value,)))
     except TypeError:
-        raise TypeError(f"{name}: {key}={given!r}: it must be a whole number, or a sequence of them{also}") from None
+        raise TypeError(f"{name}: {key}={value!r}: it must be a whole number, or a sequence of them{also}") from None

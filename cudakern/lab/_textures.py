@@ -13,7 +13,7 @@ from .._operations._lookup import MODES, lookup_2d
 from .._operations.interp import interp
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars_in, documents
+from ._experiment import Column, Experiment, bars_in, documents, named
 from ._measuring import kernel_times, measure
 from ._sizes import size
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "textures"
-N_EMULATED, N_GPU = 48, 2048
 MOST = 65536  #: a texture's rows
 WEIGHTS = 256  #: what the hardware's fraction counts in
 ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
@@ -80,9 +79,8 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 
     Notes
     -----
-    T6's and M's remarks on textures, as figures. A look-up in global memory finds its place and minds the edges by
-    itself, in many instructions, which a texture unit saves: it is no plain coalesced read, so T6's remark that those
-    are usually faster is not tested.
+    T6's and M's remarks on textures, as figures. T6's remark that coalesced reads are usually faster is not tested: a
+    look-up in global memory is none, since it finds its place and minds the edges by itself.
 
     Examples
     --------
@@ -92,81 +90,65 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ['3 2.5 1 | 4 2.5 2']
     """
     here = backend()
-    n = size(NAME, n, N_GPU, N_EMULATED)
+    n = size(NAME, n, chip=2048, emulator=48)
     if n > MOST:
         raise ValueError(f"{NAME}: n={n}: a texture has 1 to {MOST} rows")
     rows = [*_precision(), *_edges(), *_pixels(n, repeat), *_locality(n, repeat)]
-    for row in rows:
-        if row["part"] == "locality" and not here.emulated:
-            first = next(r for r in rows if (r["what"], r["variant"]) == (ORDERS[0], row["variant"]))
-            row["times"] = row["kernel_ns"] / max(first["kernel_ns"], 1)
+    if not here.emulated:
+        row_wise = {row["variant"]: row["kernel_ns"] for row in rows if row["what"] == ORDERS[0]}
+        for row in rows:
+            if row["part"] == "locality":
+                row["times"] = row["kernel_ns"] / max(row_wise[row["variant"]], 1)
+    rows = [{column.key: None for column in TABLE} | row for row in rows]
     title = f"Textures: filter, edges, and {n} x {n} reads in four orders"
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
-def _row(part: str, what: str, variant: str, **more: Any) -> dict[str, Any]:
-    empty = {"values": None, "error": None, "kernel_ns": None, "ps": None, "times": None}
-    return {"part": part, "what": what, "variant": variant, **empty, **more}
+def _row(part: str, what: str, variant: str, difference: Array, **more: Any) -> dict[str, Any]:
+    return {"part": part, "what": what, "variant": variant, "error": float(np.max(np.abs(difference))), **more}
 
 
-def _timed(part: str, what: str, variant: str, measured: Profile, n: int, label: str, error: float) -> dict[str, Any]:
-    ps = measured.kernel_ns * 1e3 / (n * n)
-    return _row(part, what, variant, error=error, **kernel_times(measured), ps=ps, label=label)
+def _timed(part: str, what: str, profile: Profile, n: int, difference: Array) -> dict[str, Any]:
+    variant = profile.variant.name
+    label = f"{what if part == 'locality' else part}, {variant}"
+    ps = profile.kernel_ns * 1e3 / (n * n)
+    return _row(part, what, variant, difference, label=label, ps=ps, **kernel_times(profile))
 
 
-# --- precision -------------------------------------------------------------------------------------------------------
 def _precision() -> list[dict[str, Any]]:
     """Between two elements, 0 and 1, the value is the weight."""
     x = np.linspace(0, 1, 16 * WEIGHTS + 1, dtype=np.float32)
     table = np.array([0, 1], np.float32)
+    nearest = (np.floor(x * WEIGHTS + 0.5) / WEIGHTS).astype(np.float32)  # halves up, as the chip has them
     rows = []
     for variant in STORAGES:
-        got = interp(x, table, table, variant=variant)
-        steps = np.unique(got)
-        rows.append(
-            _row(
-                "precision",
-                "between 0 and 1",
-                variant,
-                values=f"{steps.size} different",
-                error=float(np.max(np.abs(got - x))),
-                whole=bool(np.array_equal(got * WEIGHTS, np.rint(got * WEIGHTS))),
-                nearest=bool(np.array_equal(got, _nearest(x))),
-                curve=(x[:STEPS].tolist(), got[:STEPS].tolist()),
-            )
-        )
+        result = interp(x, table, table, variant=variant)
+        row = _row("precision", "between 0 and 1", variant, result - x)
+        row["values"] = f"{np.unique(result).size} different"
+        row["whole"] = np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS))
+        row["nearest"] = np.array_equal(result, nearest)
+        row["curve"] = x[:STEPS].tolist(), result[:STEPS].tolist()
+        rows.append(row)
     return rows
 
 
-def _nearest(x: Array) -> Array:
-    return np.asarray(np.floor(x * WEIGHTS + 0.5) / WEIGHTS, np.float32)  # halves up, as the chip has them
-
-
-# --- edges -----------------------------------------------------------------------------------------------------------
 def _edges() -> list[dict[str, Any]]:
     table = np.array([[1, 2, 3, 4]], np.float32)
     x = np.array(EDGES, np.float32)
     along = np.linspace(-3, 6, 73, dtype=np.float32)  # for the picture
     rows = []
     for mode in MODES:
-        full = lookup_2d(table, 0, x, mode, variant="global_memory")
+        exact = lookup_2d(table, 0, x, mode, variant="global_memory")
         for variant in STORAGES:
-            got = lookup_2d(table, 0, x, mode, variant=variant)
-            shown = [f"{v:.3g}" for v in np.asarray(got, float)]
-            rows.append(
-                _row(
-                    "edges",
-                    mode,
-                    variant,
-                    values=f"{' '.join(shown[:3])} | {' '.join(shown[3:])}",
-                    error=float(np.max(np.abs(got - full))),
-                    curve=(along.tolist(), lookup_2d(table, 0, along, mode, variant=variant).tolist()),
-                )
-            )
+            result = lookup_2d(table, 0, x, mode, variant=variant)
+            row = _row("edges", mode, variant, result - exact)
+            values = [f"{value:.3g}" for value in result.tolist()]
+            row["values"] = f"{' '.join(values[:3])} | {' '.join(values[3:])}"
+            row["curve"] = along.tolist(), lookup_2d(table, 0, along, mode, variant=variant).tolist()
+            rows.append(row)
     return rows
 
 
-# --- pixels ----------------------------------------------------------------------------------------------------------
 def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
     """Bytes to floats, by the kernel and by the texture unit."""
     image = np.random.default_rng(2).integers(0, 256, (n, n, 4), dtype=np.uint8)
@@ -174,13 +156,11 @@ def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
     exact = image / 255
     rows = []
     for variant in ("bytes", "packed", "texture"):
-        measured, got = measure(rgba_to_float, (image,), {"variant": variant}, repeat)
-        error = float(np.max(np.abs(got - exact)))
-        rows.append(_timed("RGBA", "bytes to floats", variant, measured, n, f"RGBA, {variant}", error))
+        profile, result = measure(rgba_to_float, (image,), {"variant": variant}, repeat)
+        rows.append(_timed("RGBA", "bytes to floats", profile, n, result - exact))
     return rows
 
 
-# --- locality --------------------------------------------------------------------------------------------------------
 def _places(order: str, n: int) -> tuple[Array, Array]:
     """(y, x) of all n * n elements, in that order."""
     index = np.arange(n * n)
@@ -202,11 +182,10 @@ def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
         y, x = _places(order, n)
         expected = table[y.astype(int), x.astype(int)]
         for variant in STORAGES:
-            keywords = {"filter": "nearest", "variant": variant}
-            measured, got = measure(lookup_2d, (table, y, x), keywords, repeat)
-            if not np.array_equal(got, expected):
+            profile, result = measure(lookup_2d, (table, y, x), {"filter": "nearest", "variant": variant}, repeat)
+            if not np.array_equal(result, expected):
                 raise RuntimeError(f"{NAME}: {variant}, {order}: another value than the table has there")
-            rows.append(_timed("locality", order, variant, measured, n, f"{order}, {variant}", 0.0))
+            rows.append(_timed("locality", order, profile, n, result - expected))
     return rows
 
 
@@ -220,19 +199,18 @@ def _draw(result: Experiment, picture: Picture) -> None:
             steps.plot(*row["curve"], style, label=row["variant"].replace("_", " "))
         elif row["part"] == "edges" and row["variant"] == "texture":
             edges.plot(*row["curve"], label=row["what"])
-    steps.set_title("the filter between 0 and 1", fontsize=9)
-    steps.set_xlabel("place", fontsize=9)
-    steps.set_ylabel("value", fontsize=9)
     ticks = [i / WEIGHTS for i in range(5)]
     steps.set_xticks(ticks, [f"{i}/{WEIGHTS}" for i in range(5)])
     steps.set_yticks(ticks, [f"{i}/{WEIGHTS}" for i in range(5)])
-    edges.set_title("beyond the table 1, 2, 3, 4, by a texture", fontsize=9)
-    edges.set_xlabel("place", fontsize=9)
     edges.axvspan(0, 3, color="#eeeeee", zorder=0)  # the table itself
     edges.set_ylim(top=5)
-    for axes, names in ((steps, 1), (edges, 4)):
+    for axes, title, names in (
+        (steps, "the filter between 0 and 1", 1),
+        (edges, "beyond the table 1, 2, 3, 4, by a texture", 4),
+    ):
+        axes.set_title(title, fontsize=9)
+        named(axes, "place", "value", legend=False)
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=names, loc="upper left")
-        axes.spines[["top", "right"]].set_visible(False)
     if timed:
         bars_in(times[0], result.rows, "label", "kernel_us", "kernel, us")

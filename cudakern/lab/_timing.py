@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
@@ -14,13 +13,10 @@ from .._operations.sum_of_squares import sum_of_squares
 from .._profile import check_counts
 from .._streams import Event, synchronize
 from .._table import find, variants
+from .._transfer import Array
 from ._experiment import Bars, Column, Experiment, documents, grouped
 from ._measuring import measure
 from ._sizes import size
-
-#: The documents' input on a GPU; on the emulator a size that ends at once.
-ON_GPU, ON_EMULATOR = 1 << 20, 1 << 16
-REPEAT = 5
 
 DOCUMENTS = (
     "P5: a kernel of 0.09 ms inside 0.37 s on the host's clock; T3 and L: cycles of the chip, read by the kernel "
@@ -50,7 +46,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     n : int, optional
         Numbers to square and add. Without it: the documents' million, fewer on an emulator.
     variant : str
-        A row of ``sum_of_squares`` that reads the clock.
+        A variant of ``sum_of_squares`` that reads the clock.
     repeat : int, optional
         How often to measure; the figures are medians. Without it: 5.
 
@@ -74,41 +70,32 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
     here = backend()
-    n = size("timing", n, ON_GPU, ON_EMULATOR)
+    n = size("timing", n, chip=1 << 20, emulator=1 << 16)
     check_counts(repeat, None)
-    count = REPEAT if repeat is None else repeat
-    row = find("sum_of_squares", variant)
-    if not row.reads_clock:
-        having = ", ".join(each.name for each in variants("sum_of_squares") if each.reads_clock)
-        raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; {having} do")
+    repeat = repeat or 5
+    if not find("sum_of_squares", variant).reads_clock:
+        names = ", ".join(entry.name for entry in variants("sum_of_squares") if entry.reads_clock)
+        raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; {names} do")
     x = np.random.default_rng(0).integers(0, 10, n, dtype=np.int32)
-    whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, count, 1)
-    rows = _rows(x, variant, count, whole)
-    title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
-    draw = Bars("label", "us", "us", timed=True)
-    return Experiment("timing", title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
-
-
-def _rows(x: Any, variant: str, count: int, whole: Any) -> tuple[dict[str, Any], ...]:
-    device = backend().properties
-    khz = device["clock_khz"]
-    cycles = _display.median(whole.cycles)
-    launched, waited, between = _by_host(x, variant, count)
+    whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, repeat, 1)
+    numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, 1)
+    launched, waited, between = _by_host(x, variant, repeat)
     copied = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
-    numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, count, 1)
-    ways: list[tuple[str, str, str, float, float | None]] = [
-        ("block", "chip", "one block, clock64 (the median of blocks)", cycles / max(khz, 1) * 1e6, cycles),
-        ("blocks", "chip", "all blocks, first start to last end, %globaltimer", float(whole.blocks_ns or 0), None),
-        ("kernel", "events", "the kernel, as profile() times it", whole.kernel_ns, None),
-        ("events", "events", "the call with arrays on the device", between, None),
-        ("copies", "events", "copy in, kernel, copy out", copied, None),
-        ("launch", "host", "the call with arrays on the device, not waiting", launched, None),
-        ("wait", "host", "the same, and waiting for the device", waited, None),
-        ("whole", "host", "the call with NumPy arrays: memory, copies, kernel", whole.whole_ns, None),
-        ("numpy", "host", "NumPy's sum, without a device", numpy.kernel_ns, None),
+    cycles = _display.median(whole.cycles)
+    blocks_ns = float(whole.blocks_ns or 0)
+    block_ns = cycles / max(here.properties["clock_khz"], 1) * 1e6
+    ways: list[tuple[str, str, str, float]] = [
+        ("block", "chip", "one block, clock64 (the median of blocks)", block_ns),
+        ("blocks", "chip", "all blocks, first start to last end, %globaltimer", blocks_ns),
+        ("kernel", "events", "the kernel, as profile() times it", whole.kernel_ns),
+        ("events", "events", "the call with arrays on the device", between),
+        ("copies", "events", "copy in, kernel, copy out", copied),
+        ("launch", "host", "the call with arrays on the device, not waiting", launched),
+        ("wait", "host", "the same, and waiting for the device", waited),
+        ("whole", "host", "the call with NumPy arrays: memory, copies, kernel", whole.whole_ns),
+        ("numpy", "host", "NumPy's sum, without a device", numpy.kernel_ns),
     ]
-    base = max(ways[1][3], 1)
-    return tuple(
+    rows = tuple(
         {
             "key": key,
             "clock": clock,
@@ -116,22 +103,22 @@ def _rows(x: Any, variant: str, count: int, whole: Any) -> tuple[dict[str, Any],
             "label": f"{clock}: {around}",
             "ns": ns,
             "us": ns / 1e3,
-            "cycles": counted,
-            "times": None if key == "numpy" else ns / base,
+            "cycles": cycles if key == "block" else None,
+            "times": None if key == "numpy" else ns / max(blocks_ns, 1),
             "cpu": key == "numpy",
         }
-        for key, clock, around, ns, counted in ways
+        for key, clock, around, ns in ways
     )
+    title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
+    draw = Bars("label", "us", "us", timed=True)
+    return Experiment("timing", title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
 
 
-def _by_host(x: Any, variant: str, count: int) -> tuple[float, float, float]:
-    """Medians of (host, not waiting; host, waiting; events), for an array that lies on the device.
-
-    The host's clock is what is looked at here, so it is read here.
-    """
+def _by_host(x: Array, variant: str, repeat: int) -> list[float]:
+    """Medians of the host's clock without and with waiting, and of events, for an array that lies on the device."""
     on_device = asarray(x)
-    samples: list[tuple[float, float, float]] = []
-    for _ in range(count + 1):  # the first makes memory and modules ready
+    samples = []
+    for _ in range(repeat + 1):  # the first makes memory and modules ready
         before, after = Event(), Event()
         synchronize()
         start = time.perf_counter_ns()
@@ -142,5 +129,4 @@ def _by_host(x: Any, variant: str, count: int) -> tuple[float, float, float]:
         synchronize()
         samples.append((launched, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
         del result
-    middle = [_display.median([sample[i] for sample in samples[1:]]) for i in range(3)]
-    return middle[0], middle[1], middle[2]
+    return [_display.median(values) for values in zip(*samples[1:], strict=True)]
