@@ -126,8 +126,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         heads = ["variant", "what it shows", *(head for head, _ in columns)]
         rows = []
         for step in self.steps:
-            note = f" [{step.note}]" if step.note else ""
-            rows.append([step.variant.name, step.variant.summary + note, *(cell(step) for _, cell in columns)])
+            rows.append([step.variant.name, step.variant.summary, *(cell(step) for _, cell in columns)])
         return _display.Table(self.title, heads, rows, " ".join(self._notes(emulated)), right=heads[2:])
 
     def _exact(self) -> list[Column]:
@@ -192,6 +191,9 @@ class Ladder(_display.Shown, Sequence[Step]):
         return any(step.profile is not None and step.profile.blocks_ns is not None for step in self.steps)
 
     def _notes(self, emulated: bool) -> Iterator[str]:
+        for step in self.steps:
+            if step.note:
+                yield f"{step.variant.name}: {step.note}."
         shares = "shares of the values that go into a result, which may be near 0 itself"
         relative = shares if operation(self.operation).cancels else "relative"
         yield f"Errors are {relative}, against NumPy in double precision."

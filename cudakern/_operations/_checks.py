@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,6 @@ NUMBERS_FROM = {
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
-def refuse_keywords(operation: str, whose: str, known: Sequence[str], given: Named) -> None:
-    """TypeError for a keyword that NumPy has and we have not."""
-    for name in given:
-        if name in known:
-            raise TypeError(f"{operation}: {whose} keyword {name!r} is not taken here")
-
-
 def refuse_parameters(operation: str, parameters: Named) -> None:
     """TypeError for a parameter: "auto" has none."""
     for name in parameters:

@@ -49,7 +49,7 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     Notes
     -----
     The ladder is that of the CUDA tutorial "in plain words" for the GeForce 8800GT: from one thread to the memory's
-    own speed.
+    own speed. Its variants have ``threads=`` (per block) and most of them ``blocks=``.
 
     Examples
     --------

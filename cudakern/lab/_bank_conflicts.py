@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from .. import _display
 from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
-from ._experiment import Column, Experiment, Lines, documents
+from ._experiment import Column, Experiment, documents, lines
 from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
 from ._sizes import numbers, size
@@ -80,7 +81,9 @@ def bank_conflicts(
         row["relative"] = None if row["cycles"] is None else row["cycles"] / base
     title = f"bank_conflicts: {REQUESTS:,} requests a block, 4-byte words"
     key = "wavefronts" if base is None else "cycles"
-    draw = Lines("stride", key, "stride, in words", f"{key} a request", by="form")
+    draw = functools.partial(
+        lines, x="stride", y=key, x_name="stride, in words", y_name=f"{key} per request", by="form"
+    )
     return Experiment("bank_conflicts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
