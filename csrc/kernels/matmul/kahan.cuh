@@ -1,13 +1,13 @@
 // matmul "kahan": comes after "naive".
 //
-// Change  The sum is compensated: a second register carries what each addition rounded away (../kahan.cuh).
-// Why     In float32 a sum of 1000 products has lost digits by its end; compensated, it keeps nearly all of them.
-// Claim   error of an element: about two roundings, whatever k is (before: it grows with k). Words read: the same
-// Price   four operations a product instead of one. A kernel that only waited for memory would do them meanwhile; this
-//         one is not quite that: a fifth more time on an H200, at n = 1000 (README's ladder)
-// Edges   as "naive"; an infinity in A or B comes out as in a plain sum
-// Map     as "naive"
-// Limit   memory traffic, as before: "shared_row"
+// Change  The sum is compensated: a second register keeps what each addition rounds away (../kahan.cuh).
+// Why     In float32, a sum of 1000 products loses digits. A compensated sum keeps nearly all of them.
+// Claim   error of an element: about two roundings for any k (before: it grows with k); words read: the same
+// Price   four operations per product instead of one: 7% more time on an H200 at n = 4096 (docs/ladders.md). A kernel
+//         that only waited for memory would hide them entirely.
+// Edges   as in "naive"; an infinity in A or B gives the same result as in a plain sum
+// Map     as in "naive"
+// Limit   memory traffic, as before: see "shared_row"
 #ifndef CK_MATMUL_KAHAN_CUH
 #define CK_MATMUL_KAHAN_CUH
 

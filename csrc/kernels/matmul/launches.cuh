@@ -1,6 +1,7 @@
 // What the launches of this folder share: sizes, the types that a kernel is compiled for, and operands from a call.
 //
-// The launches are in several files, so that a build compiles them side by side. RUN_FLAT and RUN_TILED write a run.
+// The launches are in several files, so that a build compiles them in parallel. RUN_FLAT and RUN_TILED define a run
+// function.
 #ifndef CK_MATMUL_LAUNCHES_CUH
 #define CK_MATMUL_LAUNCHES_CUH
 

@@ -1,13 +1,13 @@
 // matmul "naive": a ladder begins here.
 //
-// Change  A thread an element of C, numbered row by row; each walks along a row of A and down a column of B.
-// Why     The triple loop of a CPU program with its two outer loops spread over threads.
+// Change  One thread per element of C, numbered row by row. Each thread walks along a row of A and down a column of B.
+// Why     This is the triple loop of a CPU program, with its two outer loops distributed over threads.
 // Claim   words that threads read from global memory: 2*m*n*k
-// Edges   threads past the last element do nothing; k = 0 gives zeros
-// Map     idx = blockIdx.x*256 + threadIdx.x, row = idx / n, column = idx % n: the lanes of a warp read neighbouring
+// Edges   Threads past the last element do nothing. k = 0 gives zeros.
+// Map     idx = blockIdx.x*256 + threadIdx.x, row = idx / n, column = idx % n: the lanes of a warp read neighboring
 //         columns of B, and the same word of A
-// Limit   each addition rounds, and the errors of k additions pile up: "kahan". And every word of A is read n times,
-//         every word of B m times: "shared_row", "tiled"
+// Limit   Each addition rounds, and the errors of k additions accumulate: see "kahan". Every word of A is read n times
+//         and every word of B m times: see "shared_row" and "tiled".
 #ifndef CK_MATMUL_NAIVE_CUH
 #define CK_MATMUL_NAIVE_CUH
 
@@ -17,8 +17,8 @@ namespace matmul {
 
 enum { FLAT_THREADS = 256 };
 
-// The argument of every kernel here: matrices however they lie, stacks of them too, by operands.cuh, which also says
-// what PLAIN is. A number<T> is what elements become when they are computed with: element.cuh.
+// Every kernel here takes matrices of any layout, and stacks of them: operands.cuh, which also explains PLAIN.
+// number<T> is the type in which elements are computed: element.cuh.
 template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(FLAT_THREADS) naive(const operand_stack<T, PLAIN> stack) {
     const auto [a, b, c, m, n, k] = stack.of_block();

@@ -1,4 +1,4 @@
-// What a kernel of matmul is given: matrices that lie in memory in any way, and stacks of them.
+// The arguments of a matmul kernel: matrices with any layout in memory, and stacks of them.
 //
 //     const auto [a, b, c, m, n, k] = stack.of_block();                // of this block's product: C is m x n
 //     const auto a_row = a.row(row);
@@ -6,12 +6,12 @@
 //     for (int64_t i = 0; i < k; ++i) sum += a_row[i] * b_column[i];   // as numbers: element.cuh
 //     c.store(row, column, sum);
 //
-// Strides may be anything: a transposed matrix has its two exchanged, a broadcast one has zeros, one that is read
-// backwards has negative ones. blockIdx.z chooses the product of the stack.
+// Strides may have any value: a transposed matrix has its two strides exchanged, a broadcast matrix has zeros, and one
+// that is read backwards has negative strides. blockIdx.z chooses the product of the stack.
 //
-// PLAIN: two matrices and no stack, and the elements of each row are neighbours. What is known when a kernel is
-// compiled costs nothing when it runs: elsewhere each load adds up an address of 64 bits of its own, and the pointers
-// take registers, so that fewer loads are on their way.
+// PLAIN: two matrices, no stack, and the elements of each row are contiguous. What is known at compile time costs
+// nothing at run time. Otherwise each load computes its own 64-bit address, and the pointers take registers, so that
+// fewer loads are in flight.
 #ifndef CK_MATMUL_OPERANDS_CUH
 #define CK_MATMUL_OPERANDS_CUH
 
@@ -23,7 +23,7 @@
 
 namespace matmul {
 
-// A row or a column: elements at one distance, in elements as all strides here. NEXT: they are neighbours.
+// A row or a column: elements at a constant stride, counted in elements as all strides here. NEXT: the stride is 1.
 template <typename T, bool NEXT> struct input_line {
     const T *data;
     int64_t stride;
@@ -54,7 +54,7 @@ template <typename T, bool PLAIN> struct output_matrix {
     }
 };
 
-// One axis of a stack: how many products there are along it, and how far apart their matrices are.
+// One axis of a stack: the number of products along it, and the distance between their matrices.
 struct stack_axis {
     int64_t length, a, b, c;
 
@@ -77,9 +77,9 @@ template <typename T, bool PLAIN> struct operands {
     }
 };
 
-// The products of a launch: the operands of the first one, and the axes, innermost first; a stack of more axes is cut
-// into several launches. A grid has at most 65535 blocks in z, so 32 bits do to count them: a division by 64 bits
-// would cost every kernel registers, and so threads that a multiprocessor can hold.
+// The products of a launch: the operands of the first one, and the axes, innermost first. A stack with more axes is
+// split into several launches. A grid has at most 65535 blocks in z, so 32 bits are enough to count them: a division
+// of 64 bits would cost every kernel registers, and thus threads that a multiprocessor can hold.
 enum { STACK_AXES = 4 };
 
 template <typename T, bool PLAIN> struct operand_stack {
@@ -90,7 +90,7 @@ template <typename T, bool PLAIN> struct operand_stack {
     __device__ __forceinline__ operands<T, PLAIN> of_block() const {
         operands<T, PLAIN> mine = first;
         unsigned number = blockIdx.z;
-#pragma unroll 1 // seldom entered: not worth instructions
+#pragma unroll 1 // rarely entered: not worth the instructions
         for (int i = 0; !PLAIN && i < axes; ++i) {
             const unsigned length = static_cast<unsigned>(axis[i].length);
             mine.skip(axis[i], number % length);

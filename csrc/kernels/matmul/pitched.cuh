@@ -1,16 +1,15 @@
 // matmul "pitched": comes after "shared_row".
 //
-// Change  Not the kernel: the layout. Rows of A, B and C are padded in device memory so that each begins at a
-//         multiple of the device's pitch, as cudaMallocPitch would have it; their row strides say how far apart they
-//         are.
-// Why     A warp's 32 loads of floats are 128 bytes: one line of memory if they begin with it, else parts of two. A
-//         row of 1000 floats is 4000 bytes, which is no multiple of 128: three rows in four begin inside a line.
-// Claim   128-byte lines a warp's load of 32 floats of a row of B touches, at n = 1000: 1 (before: 2 in three rows of
-//         four); 32-byte sectors: 4 (before: 4 too; 5 in most rows where n is no multiple of 8)
-// Price   the padding, and copies row by row (one 2-D copy)
-// Edges   as "shared_row"; nothing reads or writes the padding
-// Limit   the documents' chip gained threefold; an H200 gains nothing (README's ladder), as its caches move sectors,
-//         and those are as many. Every word of B is still read m times: "tiled"
+// Change  The kernel is the same; the layout changes. Rows of A, B and C are padded in device memory so that each row
+//         starts at a multiple of the device's pitch, as with cudaMallocPitch. Row strides give the distances.
+// Why     The 32 loads of a warp are 128 bytes: one line of memory if they are aligned to it, else parts of two lines.
+//         A row of 1000 floats is 4000 bytes, not a multiple of 128: three rows in four start inside a line.
+// Claim   128-byte lines per load of 32 floats of a row of B, at n = 1000: 1 (before: 2 in three rows of four); 32-byte
+//         sectors: 4 (before: also 4; 5 in most rows if n is not a multiple of 8)
+// Price   memory for the padding, and copies row by row (one two-dimensional copy)
+// Edges   as in "shared_row"; nothing reads or writes the padding
+// Limit   A GeForce 8800 GT gained a factor of three. An H200 gains nothing, because its caches move sectors, and their
+//         number is the same. Every word of B is still read m times: see "tiled".
 #ifndef CK_MATMUL_PITCHED_CUH
 #define CK_MATMUL_PITCHED_CUH
 
@@ -19,7 +18,7 @@
 
 namespace matmul {
 
-// What the plan of "shared_row" lacks.
+// What the plan adds to that of "shared_row".
 inline void pad_rows_to_the_pitch(ck_plan *plan) {
     for (int view = 0; view < 3; ++view) plan->layout[view].pitched = 1;
 }

@@ -1,15 +1,15 @@
 // matmul "shared_row": comes after "kahan".
 //
-// Change  A block owns a row of C. Its threads carry the row of A into shared memory once; then each computes every
+// Change  One block per row of C. Its threads copy the row of A into shared memory once; then each thread computes every
 //         256th element.
-// Why     All elements of a row of C need the same row of A; from shared memory it is near, and read once.
+// Why     All elements of a row of C need the same row of A, so it is read from global memory only once.
 // Claim   words that threads read from global memory: m*n*k + m*k (before: 2*m*n*k)
-// Price   k words of shared memory, a barrier
-// Edges   a row longer than the shared memory is walked in segments. A sum must not be broken off, so a block then
-//         takes 256 columns at a time and loads all segments for each such group: right for every k, with
-//         m*k*ceil(n/256) reads of A
+// Price   k words of shared memory and a barrier
+// Edges   A row that does not fit in shared memory is processed in segments. A sum cannot be interrupted, so a block
+//         then takes 256 columns at a time and loads all segments for each group of columns: this works for every k,
+//         with m*k*ceil(n/256) reads of A.
 // Map     row = blockIdx.x, column = first + threadIdx.x, first = 0, 256, 512, ...
-// Limit   every word of B is still read m times ("tiled"); and rows that begin anywhere ("pitched")
+// Limit   Every word of B is still read m times (see "tiled"), and rows are not aligned (see "pitched").
 #ifndef CK_MATMUL_SHARED_ROW_CUH
 #define CK_MATMUL_SHARED_ROW_CUH
 
@@ -21,7 +21,7 @@ namespace matmul {
 
 enum { ROW_THREADS = 256 };
 
-// segment: how many elements of a row the block's shared memory holds.
+// segment: the number of elements of a row that fit in the block's shared memory.
 template <typename T, bool PLAIN>
 __global__ void __launch_bounds__(ROW_THREADS) shared_row(const operand_stack<T, PLAIN> stack, int segment) {
     DYNAMIC_SHARED(number<T>, a_shared);
@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(ROW_THREADS) shared_row(const operand_stack<T,
         kahan_sum<number<T>> total;
         for (int64_t start = 0; start < k; start += segment) {
             const int length = static_cast<int>(k - start < segment ? k - start : segment);
-            if (first == 0 || segment < k) { // a row that fits is loaded once and stays
-                __syncthreads();             // others may still read the segment before
+            if (first == 0 || segment < k) { // a row that fits is loaded only once
+                __syncthreads();             // other threads may still read the previous segment
                 for (int i = tid; i < length; i += ROW_THREADS) a_shared[i] = a_row[start + i];
                 __syncthreads();
             }

@@ -1,13 +1,13 @@
 // matmul "tiled_padded": comes after "tiled".
 //
-// Change  In device memory m, n and k are rounded up to whole tiles; the added elements of A and B are zero. The
-//         kernel has no edge tests.
-// Why     A test a word costs instructions, and "tiled" waits for instructions, no longer for memory.
-// Claim   comparisons against m, n, k in the inner loops: 0 (before: 4 a thread and tile)
-// Price   memory for the padding, zeroed by the copy
-// Edges   none in the kernel: zeros times zeros add nothing, and what falls outside C lands in C's padding
-// Map     as "tiled"; k is the rounded one, and the grid covers m and n rounded up
-// Limit   two loads from shared memory for each multiply-add
+// Change  In device memory, m, n and k are rounded up to whole tiles, and the added elements of A and B are zero. The
+//         kernel has no edge checks.
+// Why     A check per word costs instructions, and "tiled" is limited by instructions, no longer by memory.
+// Claim   comparisons with m, n, k in the inner loops: 0 (before: 4 per thread and tile)
+// Price   memory for the padding, which the copy sets to zero
+// Edges   none in the kernel: products of zeros add nothing, and results outside C go to the padding of C
+// Map     as in "tiled", with k rounded up; the grid covers m and n rounded up
+// Limit   two loads from shared memory per multiply-add
 #ifndef CK_MATMUL_TILED_PADDED_CUH
 #define CK_MATMUL_TILED_PADDED_CUH
 

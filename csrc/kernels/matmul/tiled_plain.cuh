@@ -1,14 +1,13 @@
 // matmul "tiled_plain": comes after "naive_2d".
 //
-// Change  Tiles of A and B in shared memory, as in "tiled", with a plain sum as the slides have it.
-// Why     A word fetched once serves TILE threads.
+// Change  Tiles of A and B in shared memory, as in "tiled", with a plain sum.
+// Why     Each word fetched serves TILE threads.
 // Claim   words that threads read from global memory: 2*m*n*k/TILE (before: 2*m*n*k)
-// Price   2*TILE*TILE words of shared memory, two barriers a tile
-// Edges   outside the matrix a tile holds zeros; all threads reach both barriers
-// Map     as "tiled"
-// Note    the second barrier does not save results, as the slides say: it keeps a tile from being overwritten while
-//         other threads still read it
-// Limit   two loads from shared memory for each multiply-add; and the error grows with k ("tiled": it does not)
+// Price   2*TILE*TILE words of shared memory, two barriers per tile
+// Edges   Tile elements outside the matrix are zero. All threads reach both barriers.
+// Map     as in "tiled"
+// Note    The second barrier keeps a tile from being overwritten while other threads still read it.
+// Limit   two loads from shared memory per multiply-add; the error grows with k (in "tiled" it does not)
 #ifndef CK_MATMUL_TILED_PLAIN_CUH
 #define CK_MATMUL_TILED_PLAIN_CUH
 

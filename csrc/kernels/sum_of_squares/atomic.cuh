@@ -1,13 +1,14 @@
 // sum_of_squares "atomic": comes after "vectorized".
 //
 // Change  Each block adds its sum to the result itself, with one atomic addition.
-// Why     No partial sums to write, copy and add: the result is ready when the grid is.
-// Claim   atomic additions: one a block; partial sums handed back: 0
-// Price   the result must be zero beforehand (the plan asks for it); the blocks' additions queue up at one address,
-//         and their order is not fixed: float results may differ in the last bits from run to run, integers cannot
-// Edges   as "vectorized"; and a GPU's atomic addition to float32 in global memory takes numbers below the normal
-//         range for zero (PTX manual, atom.add.f32)
-// Limit   where the same bits are wanted every time: "cooperative"
+// Why     There are no partial sums to write, copy and add: when the grid has finished, so has the result.
+// Claim   atomic additions: one per block; partial sums returned to the host: 0
+// Price   The result must be zero beforehand (the plan asks for it). The additions of the blocks are serialized at one
+//         address, and their order is not fixed: the last bits of a float result may differ from run to run. Integer
+//         results are always the same.
+// Edges   As in "vectorized". On a GPU, an atomic addition to float32 in global memory flushes denormal numbers to
+//         zero (PTX manual, atom.add.f32).
+// Limit   For the same bits in every run, see "cooperative".
 #ifndef CK_SUM_ATOMIC_CUH
 #define CK_SUM_ATOMIC_CUH
 

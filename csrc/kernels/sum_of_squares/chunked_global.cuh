@@ -1,13 +1,14 @@
-// sum_of_squares "chunked_global": beside "chunked", whose work it does.
+// sum_of_squares "chunked_global": comes after "single_thread", and does the same work as "chunked".
 //
-// Change  The running sum lives in global memory, not in a register, as the lab sheet first writes it.
-// Why     To see what it costs: for each element a load and a store of the sum, and the next addition waits for them.
-// Claim   three accesses to global memory an element instead of one
+// Change  The running sum is in global memory, not in a register.
+// Why     It shows what a register saves: here each element costs a load and a store of the sum as well, and the next
+//         addition waits for them.
+// Claim   accesses to global memory per element: 3 (in "chunked": 1)
 // Price   time; nothing is gained
-// Edges   as "chunked"
-// Map     as "chunked"
-// Limit   `volatile` forces what the lab's code only invites: where the compiler can prove that sum and input never
-//         overlap, it keeps the sum in a register by itself, and there is nothing to see
+// Edges   as in "chunked"
+// Map     as in "chunked"
+// Note    `volatile` forces the accesses. Without it, a compiler that can prove that the sum and the input do not
+//         overlap keeps the sum in a register.
 #ifndef CK_SUM_CHUNKED_GLOBAL_CUH
 #define CK_SUM_CHUNKED_GLOBAL_CUH
 

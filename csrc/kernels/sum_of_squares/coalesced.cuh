@@ -1,14 +1,14 @@
 // sum_of_squares "coalesced": comes after "chunked".
 //
-// Change  Neighbouring threads read neighbouring elements; a thread's next element is `threads` further on.
-// Why     The 32 lanes of a warp read one contiguous piece at the same moment, so the hardware joins their loads into
-//         as few transactions as the bytes need. On a chip with an L1 the gain is smaller than in the documents: there
-//         "chunked" too uses all of a sector in the end, one load after the other.
-// Claim   32-byte sectors a warp's load of 4-byte elements: 4 (before: 32)
+// Change  Neighboring threads read neighboring elements. The next element of a thread is `threads` elements further on.
+// Why     The 32 lanes of a warp read one contiguous piece at the same moment, so the hardware combines their loads
+//         into as few transactions as the bytes need. On a chip with an L1 cache the gain is smaller than on one
+//         without, because there "chunked" also uses all of a sector in the end, one load after another.
+// Claim   32-byte sectors per load of a warp, for 4-byte elements: 4 (before: 32)
 // Price   none
-// Edges   the last round is short: threads past the end leave the loop
+// Edges   The last round is incomplete: threads past the end leave the loop.
 // Map     thread t: x[t], x[t + threads], x[t + 2 * threads], ...
-// Limit   one block uses one multiprocessor of many: "multi_block"
+// Limit   One block uses only one of many multiprocessors: see "multi_block".
 #ifndef CK_SUM_COALESCED_CUH
 #define CK_SUM_COALESCED_CUH
 
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(1024)
     note_start(clocks);
     const int64_t threads = blockDim.x, rounds = (n - threadIdx.x + threads - 1) / threads;
     Acc sum = 0;
-#pragma unroll 4 // four loads on their way at once, as in "chunked": only the order of access shall differ
+#pragma unroll 4 // four loads in flight at once, as in "chunked": only the order of access differs
     for (int64_t round = 0; round < rounds; ++round) sum += square<Acc>(x[round * threads + threadIdx.x]);
     partials[threadIdx.x] = sum;
     note_end(clocks);

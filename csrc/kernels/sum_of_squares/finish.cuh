@@ -1,6 +1,6 @@
 // The last step for results that stay on the device: one block adds the partial sums.
 //
-// Host arrays need no such kernel: their partial sums are copied back and added there, as the documents do.
+// Arrays in host memory need no such kernel: their partial sums are copied back, and the host adds them.
 #ifndef CK_SUM_FINISH_CUH
 #define CK_SUM_FINISH_CUH
 

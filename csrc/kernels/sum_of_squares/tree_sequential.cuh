@@ -1,13 +1,14 @@
 // sum_of_squares "tree_sequential": comes after "tree_interleaved".
 //
-// Change  The lower half adds the upper half; then the lower quarter the second quarter; and so on.
-// Why     Working threads stay side by side, so whole warps drop out.
-// Claim   warps at work in the rounds of 256 threads: 4, 2, 1, 1, 1, 1, 1, 1, together 12 (before: 8, 8, 8, 8, 8, 4, 2,
-//         1, together 47)
+// Change  The lower half of the threads adds the sums of the upper half; then the lower quarter adds those of the
+//         second quarter; and so on.
+// Why     The active threads are consecutive, so whole warps become idle.
+// Claim   active warps in the rounds of 256 threads: 4, 2, 1, 1, 1, 1, 1, 1, in total 12 (before: 8, 8, 8, 8, 8, 4, 2,
+//         1, in total 47)
 // Price   none
-// Edges   the half is rounded up, and with an odd count the middle sum waits a round: any number of threads is right
+// Edges   Half of an odd number is rounded up, and the middle sum then waits one round: any number of threads works.
 // Map     round: thread t < active - half adds sums[t + half], half = ceil(active / 2)
-// Limit   loop control and barriers for a tree whose shape never changes: "tree_unrolled"
+// Limit   loop control and barriers, for a tree whose shape never changes: see "tree_unrolled"
 #ifndef CK_SUM_TREE_SEQUENTIAL_CUH
 #define CK_SUM_TREE_SEQUENTIAL_CUH
 

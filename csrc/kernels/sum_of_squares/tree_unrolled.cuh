@@ -1,13 +1,13 @@
 // sum_of_squares "tree_unrolled": comes after "tree_sequential".
 //
-// Change  The tree is written out for 256 threads.
-// Why     No loop control; and once one warp is left, it needs a barrier among its own lanes only.
+// Change  The tree is unrolled for 256 threads.
+// Why     There is no loop control, and once a single warp is left, a barrier among its own lanes is enough.
 // Claim   block barriers in the tree: 3 (before: 9)
-// Price   256 threads and no other number
-// Map     as "tree_sequential"
-// Note    the documents keep a block barrier after each line; later ones drop it inside a warp altogether, which was
-//         never promised and is wrong since lanes can run apart (Volta): __syncwarp is the promise
-// Limit   sums still travel through shared memory: "warp_shuffle"
+// Price   The number of threads must be 256.
+// Map     as in "tree_sequential"
+// Note    Old code often has no barrier at all within a warp. That was never guaranteed to work, and it is wrong since
+//         lanes can run independently (Volta): __syncwarp is the guarantee.
+// Limit   Sums still go through shared memory: see "warp_shuffle".
 #ifndef CK_SUM_TREE_UNROLLED_CUH
 #define CK_SUM_TREE_UNROLLED_CUH
 

@@ -1,17 +1,18 @@
 // sum_of_squares "vectorized": comes after "warp_shuffle".
 //
-// Change  A thread loads 16 bytes at once, and four such packs before it uses the first. The grid is sized from the
-//         chip: 2048 threads a multiprocessor, but no more blocks than the array has work for.
-// Why     Memory speed needs bytes in flight. Four packs a thread are 64 bytes on their way where four ints were 16;
-//         and a load of 16 bytes is one instruction and one request instead of four.
-// Claim   load requests: a quarter of before for 4-byte elements; bytes on their way a thread: 64 (before: 16)
-// Price   registers: 16 for the packs, of the 32 that 2048 threads a multiprocessor leave to each
-// Types   16 one-byte integers a pack, two float64; a sum for each place in a pack as far as the registers reach
-// Edges   elements before the first 16-byte boundary (`head`) and after the last whole pack go one by one; x
-//         need only be aligned to an element. For floats the bits can thus depend on the array's address modulo 16.
+// Change  A thread loads packs of 16 bytes, and issues four such loads before it uses the first pack. The chip decides
+//         the size of the grid: 2048 threads per multiprocessor, but no more blocks than the array has work for.
+// Why     Bandwidth needs many bytes in flight. Four packs per thread are 64 bytes in flight, where four ints were 16.
+//         And a load of 16 bytes is one instruction and one request instead of four.
+// Claim   load requests: a quarter as many for 4-byte elements; bytes in flight per thread: 64 (before: 16)
+// Price   registers: 16 for the packs, of the 32 per thread that are available to 2048 threads per multiprocessor
+// Types   A pack has 16 one-byte integers, or two float64. Each position in a pack has its own sum, as far as the
+//         registers suffice.
+// Edges   Elements before the first 16-byte boundary (`head`) and after the last whole pack are added one by one; x
+//         need only be aligned to an element. The bits of a float result can thus depend on the address modulo 16.
 // Map     pack p of the aligned middle: thread p % grid_threads()
-// Limit   the memory, nearly: 2^26 ints come at three quarters of an H200's 4800 GB/s (docs/results/gpu_bench.json).
-//         What is left is who adds the last sums: "atomic", "cooperative"
+// Limit   Memory, nearly: 2^26 ints are read at 70% of an H200's 4,814 GB/s (docs/ladders.md). What remains is who
+//         adds the last sums: see "atomic" and "cooperative".
 #ifndef CK_SUM_VECTORIZED_CUH
 #define CK_SUM_VECTORIZED_CUH
 
@@ -21,7 +22,7 @@ namespace sum_of_squares {
 
 enum { PACK_BYTES = 16, PACKS_IN_FLIGHT = 4 };
 
-// Running sums of a thread. The more elements a pack has, the more registers it takes to get them out, and the fewer
+// Running sums of a thread. The more elements a pack has, the more registers it takes to extract them, and the fewer
 // are left for sums.
 constexpr int pack_sums(size_t element_bytes) {
     return static_cast<int>(element_bytes < PACK_BYTES / element_bytes ? element_bytes : PACK_BYTES / element_bytes);
@@ -32,8 +33,8 @@ template <typename In> struct alignas(PACK_BYTES) pack {
     In values[WIDTH];
 };
 
-// One thread's share, in packs. Several sums: shorter chains, and additions that do not wait. The two short loops stay
-// rolled: unrolled they need more than 32 registers, and 2048 threads no longer fit.
+// One thread's share, in packs. Several sums make shorter chains of additions that wait for each other. The two short
+// loops are not unrolled: they would need more than 32 registers, and 2048 threads would no longer fit.
 template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(const In *__restrict__ x, int64_t n) {
     constexpr int WIDTH = pack<In>::WIDTH, SUMS = pack<In>::SUMS;
     const int64_t me = grid_thread(), stride = grid_threads();

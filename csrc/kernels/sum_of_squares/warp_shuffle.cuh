@@ -1,12 +1,12 @@
 // sum_of_squares "warp_shuffle": comes after "tree_unrolled".
 //
-// Change  Lanes of a warp hand their sums to each other from register to register; shared memory only carries one
-//         sum a warp.
-// Why     A shuffle is one instruction, where shared memory needs a store, a barrier and a load.
+// Change  The lanes of a warp exchange their sums directly between registers. Shared memory holds only one sum per
+//         warp.
+// Why     A shuffle is one instruction; shared memory needs a store, a barrier and a load.
 // Claim   block barriers: 1 (before: 3); words of shared memory: 32 (before: 256)
-// Edges   any number of threads: the last warp's mask names the lanes that exist, and no other lane is read
-// Map     lane l adds lane l + 16, l + 8, ... 1; then the first warp does the same with the sums of the warps
-// Limit   4 bytes a load, and 32 blocks on a chip with room for more: "vectorized"
+// Edges   any number of threads: the mask of the last warp has only the lanes that exist, and no other lane is read
+// Map     lane l adds the sums of lanes l + 16, l + 8, ..., l + 1; then the first warp adds the sums of the warps alike
+// Limit   4 bytes per load, and 32 blocks on a chip with room for more: see "vectorized"
 #ifndef CK_SUM_WARP_SHUFFLE_CUH
 #define CK_SUM_WARP_SHUFFLE_CUH
 
@@ -16,7 +16,7 @@ namespace sum_of_squares {
 
 enum { WARP = 32 };
 
-// The sum over the first `lanes` lanes of a warp, in lane 0; all of these lanes call it together.
+// The sum over the first `lanes` lanes of a warp, in lane 0. All of these lanes must call it together.
 template <typename Acc> __device__ __forceinline__ Acc warp_sum(Acc sum, int lane, int lanes) {
     const unsigned mask = lanes >= WARP ? 0xffffffffu : (1u << lanes) - 1;
     for (int offset = WARP / 2; offset > 0; offset /= 2) {
@@ -27,7 +27,7 @@ template <typename Acc> __device__ __forceinline__ Acc warp_sum(Acc sum, int lan
     return sum;
 }
 
-// The sum over a block, in thread 0; all threads call it together. Between two calls there must be a barrier.
+// The sum over a block, in thread 0. All threads must call it together, with a barrier between two calls.
 template <typename Acc> __device__ __forceinline__ Acc block_sum(Acc sum) {
     __shared__ Acc warp_sums[WARP]; // a block has at most 32 warps
     const int tid = threadIdx.x, threads = blockDim.x;
