@@ -1,6 +1,7 @@
 """Processes: forks, multiprocessing, Ctrl-C, and the end of the interpreter with arrays, streams and kernels alive."""
 
 import os
+import pickle
 import signal
 import subprocess
 import textwrap
@@ -560,3 +561,81 @@ def test_a_subinterpreter_is_refused_in_words():
     assert lines[0].startswith("refused:"), output
     assert "interpreter" in lines[0]
     assert lines[1:] == ["None", "5"]
+
+
+# --- surroundings ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("handler, status", [("", -signal.SIGTERM), ("lambda *_: sys.exit(7)", 7)])
+def test_sigterm_during_a_kernel(handler, status):
+    """It ends the process at once. If Python has a handler, the wait for the kernel ends, and the handler decides."""
+    code = f"""
+    import signal, sys
+    if {handler!r}:
+        signal.signal(signal.SIGTERM, {handler or None})
+    """
+    process = subprocesses.start(
+        subprocesses.joined(code, LONG, "x = start()", "print('started', flush=True)", "ck.synchronize()"), **EMULATED
+    )
+    try:
+        assert process.stdout.readline() == "started\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == status
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_results_are_pickled_while_others_compute():
+    """Profiles, ladders, experiments and tables of variants, in several threads beside kernels."""
+    ladder = ck.ladder("sum_of_squares", n=1000, repeat=1)
+    results = [ladder, ladder[1].profile, ck.variants("matmul"), ck.occupancy("matmul", "tiled")]
+    texts = [repr(one) for one in results]
+    x = ck.asarray(np.arange(10_000, dtype="float32"))
+    faults = []
+
+    def copies():
+        for _ in range(20):
+            faults.extend(
+                t for one, t in zip(results, texts, strict=True) if repr(pickle.loads(pickle.dumps(one))) != t
+            )
+
+    def computes():
+        for _ in range(50):
+            faults.extend([] if float(ck.sum_of_squares(x)) == float(ck.sum_of_squares(x)) else ["sum"])
+
+    threads = [threading.Thread(target=work) for work in (copies, copies, computes, computes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+
+
+USES = """
+import cudakern as ck
+assert ck.sum_of_squares([1.0, 2.0], variant="atomic") == 5
+assert "H200" in repr(ck.ladder("sum_of_squares", n=100))
+assert ck.kernel_resources("matmul", "tiled")
+"""
+
+
+def test_without_a_home_and_a_folder_for_temporary_files():
+    """Calls write no files: a read-only or missing home, and a TMPDIR that cannot be used, do no harm."""
+    quiet(USES, HOME="/nonexistent", TMPDIR="/proc/self/fdinfo", XDG_CACHE_HOME="/nonexistent", **EMULATED)
+
+
+def test_on_a_full_disk():
+    """As RLIMIT_FSIZE makes every one. What captures a kernel's output needs a temporary file, and says so."""
+    full = """
+    import resource, signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    """
+    printing = """
+    try:
+        ck.lab.hello(blocks=1, threads=1)
+    except OSError as error:
+        assert "temporary" in str(error), error
+    else:
+        raise AssertionError
+    """
+    quiet(subprocesses.joined(full, USES, printing), **EMULATED)
