@@ -1,7 +1,7 @@
-// How a block notes its times, as the documents' programs do: thread 0 reads the clocks first and last.
+// How a block records its times: thread 0 reads the clocks first and last.
 //
-// clock64 counts cycles of one multiprocessor, so only differences within a block mean something. The time of a
-// whole grid, last end minus first start, needs the timer common to all multiprocessors.
+// clock64 counts cycles of one multiprocessor, so only differences within a block have a meaning. The time of a whole
+// grid, last end minus first start, needs the timer that all multiprocessors share.
 #ifndef CK_BLOCK_CLOCK_CUH
 #define CK_BLOCK_CLOCK_CUH
 

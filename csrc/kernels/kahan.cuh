@@ -1,10 +1,10 @@
-// Compensated summation (Kahan): a second word carries what the addition before rounded away.
+// Compensated summation (Kahan): a second word keeps what the previous addition rounded away.
 //
-// `owed` is what the running sum still lacks, with its sign turned: a product is taken off it, the result is taken
-// off the sum, and (sum_after - sum_before) + owed is exactly what that subtraction lost. The error of the whole sum
-// stays about two roundings, however long it is. It costs four operations a product where a plain sum needs one, and
+// `owed` is what the running sum still lacks, with the opposite sign: it is subtracted from a product, the difference is
+// added to the sum, and (sum_after - sum_before) + owed is exactly what that addition lost. The error of the whole sum
+// stays about two roundings, however long it is. It costs four operations per product where a plain sum needs one, and
 // no compiler may reorder them: neither build uses fast-math. Complex numbers are compensated part by part. Where
-// nothing is rounded (integers) nothing is owed, and the sum is a plain one.
+// nothing is rounded (integers), nothing is owed, and the sum is a plain one.
 #ifndef CK_KAHAN_CUH
 #define CK_KAHAN_CUH
 

@@ -1,13 +1,13 @@
-// Look-ups in a table of two or three axes: what of an axis takes part in a value.
+// Look-ups in a table with two or three axes: the two neighbors of a coordinate along an axis, and their weights.
 //
-// A coordinate counts elements: element i is at i. What is outside, in elements of n = 4:
+// A coordinate counts elements: element i is at i. Outside the table, for n = 4 elements:
 //
 //     clamp    0 0 0 | 0 1 2 3 | 3 3 3        mirror   2 1 0 | 0 1 2 3 | 3 2 1
 //     wrap     1 2 3 | 0 1 2 3 | 0 1 2        border   zeros | 0 1 2 3 | zeros
 //
-// "linear" goes along the line from the element at or before to the next one, in each axis; "nearest" takes the
-// nearest element, of two equally near the later one. A NaN coordinate gives NaN, and so does an infinite one where the
-// table repeats.
+// "linear" interpolates between the element at or before the coordinate and the next one, along each axis. "nearest"
+// takes the nearest element, and the later one of two that are equally near. A NaN coordinate gives NaN, and so does an
+// infinite one where the table repeats.
 #ifndef CK_LOOKUP_CUH
 #define CK_LOOKUP_CUH
 

@@ -1,4 +1,4 @@
-// Sixteen bytes of elements, which a thread loads or stores at once: the widest access that there is.
+// Sixteen bytes of elements, which a thread loads or stores at once: the widest access there is.
 #ifndef CK_PACK_CUH
 #define CK_PACK_CUH
 

@@ -1,12 +1,12 @@
-// bincount "global_atomics": where the ladder begins.
+// bincount "global_atomics": the ladder begins here.
 //
-// Idea    A thread adds 1 to its element's bin in global memory, as an atomic operation: threads with the same bin take
-//         turns.
+// Idea    A thread adds 1 to the bin of its element in global memory, by an atomic operation: threads with the same bin
+//         take turns.
 // Claim   atomic operations in global memory: n
-// Price   turns: where many elements have one bin, they wait in a row for it
-// Edges   an element beyond the bins is not counted: it would be counted in somebody else's memory
+// Price   waiting: where many elements have the same bin, their additions are serialized
+// Edges   An element beyond the bins is not counted: it would be counted in memory that belongs to something else.
 // Map     element i: thread i % grid_threads()
-// Limit   all blocks meet at the same bins: "shared_atomics"
+// Limit   All blocks compete for the same bins: see "shared_atomics".
 #ifndef CK_BINCOUNT_GLOBAL_ATOMICS_CUH
 #define CK_BINCOUNT_GLOBAL_ATOMICS_CUH
 

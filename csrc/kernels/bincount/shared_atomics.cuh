@@ -1,13 +1,13 @@
 // bincount "shared_atomics": comes after "global_atomics".
 //
-// Change  Each block counts in bins of its own, in shared memory, and adds them to the result at the end.
-// Why     An atomic operation in shared memory stays on the multiprocessor, and only the block's own threads wait.
-// Claim   atomic operations in global memory: at most blocks * bins, whatever n is (before: n)
-// Price   shared memory for the bins, 4 bytes each; a barrier before and after
-// Edges   bins that do not fit are taken range by range, and the input is read once for each range; a block's count
-//         of a bin fits 32 bits, since its share of any memory's elements does
+// Change  Each block counts in its own bins in shared memory, and adds them to the result at the end.
+// Why     An atomic operation in shared memory stays on the multiprocessor, and only threads of the same block wait.
+// Claim   atomic operations in global memory: at most blocks * bins, for any n (before: n)
+// Price   4 bytes of shared memory per bin, and a barrier before and after
+// Edges   Bins that do not fit are processed range by range, and the input is read once per range. The count of a block
+//         fits in 32 bits, since its share of the elements of any memory does.
 // Map     element i: thread i % grid_threads()
-// Limit   lanes of a warp with the same bin still wait for each other: "warp_aggregated"
+// Limit   Lanes of a warp with the same bin still wait for each other: see "warp_aggregated".
 #ifndef CK_BINCOUNT_SHARED_ATOMICS_CUH
 #define CK_BINCOUNT_SHARED_ATOMICS_CUH
 

@@ -1,12 +1,12 @@
 // bincount "warp_aggregated": comes after "shared_atomics".
 //
 // Change  Lanes of a warp with the same bin find each other, and one of them adds their number, in global memory.
-// Why     Where neighbours are alike, a warp sends one operation where it sent 32, and nobody waits in a row.
-// Claim   atomic operations in global memory: one for each distinct bin in each 32 elements; n / 32 if all are one
-// Price   the search for the same bin, for every 32 elements, of use or not
-// Edges   lanes beyond the array, or with no bin, are in no lane's mask
+// Why     Where neighboring elements are equal, a warp issues one operation instead of 32, and no lane waits.
+// Claim   atomic operations in global memory: one per distinct bin in every 32 elements; n / 32 if all are equal
+// Price   the search for equal bins in every 32 elements, whether it helps or not
+// Edges   Lanes beyond the array, or without a bin, are in no mask.
 // Map     element i: thread i % grid_threads()
-// Limit   random elements in many bins have no partners: then it is "global_atomics" and a search
+// Limit   Random elements in many bins have no partners: then this is "global_atomics" plus a search.
 #ifndef CK_BINCOUNT_WARP_AGGREGATED_CUH
 #define CK_BINCOUNT_WARP_AGGREGATED_CUH
 

@@ -1,16 +1,14 @@
 // exclusive_scan, inclusive_scan "block_chunks": comes after "serial".
 //
-// Change  Each thread of a block scans a chunk of its own, from nothing. One thread then scans the chunks' sums, and
-//         each adds to its chunk what came before it.
-// Why     Chunks do not wait for each other: 256 loads are under way where there was one.
-// Claim   additions one after the other: n / threads + threads + 1 (before: n)
-// Price   the result is written, read and written again: three more words an element
-// Edges   the last chunks are shorter or empty; their sums are then nothing
+// Change  Each thread of a block scans a chunk, starting from 0. One thread then scans the sums of the chunks, and each
+//         thread adds to its chunk the sum of all earlier chunks.
+// Why     Chunks do not wait for each other: 256 loads are in flight instead of one.
+// Claim   additions one after another: n / threads + threads + 1 (before: n)
+// Price   The result is written, read and written again: three more words per element.
+// Edges   The last chunks are shorter or empty; the sum of an empty chunk is 0.
 // Map     thread t: elements t * chunk to (t + 1) * chunk
-// Limit   lanes lie a chunk apart, so that every load of a warp is 32 of them, and one multiprocessor works: "blocks"
-//
-// The document's kernel starts each chunk from the last count of its neighbour's, which the sum of that neighbour
-// brings in as well. A chunk starts from nothing.
+// Limit   Lanes are a chunk apart, so every load of a warp is 32 transactions, and only one multiprocessor works: see
+//         "blocks".
 #ifndef CK_SCAN_BLOCK_CHUNKS_CUH
 #define CK_SCAN_BLOCK_CHUNKS_CUH
 

@@ -1,15 +1,15 @@
 // exclusive_scan, inclusive_scan "blocks": comes after "block_chunks".
 //
-// Change  Many blocks, a tile each, in three launches: the sum of each tile; the scan of these sums, by one block; the
-//         scan of each tile from the sum before it. Lanes hand their sums on by shuffles.
-// Why     All multiprocessors work, and neighbouring lanes read neighbours. The launches' ends are the places where
-//         all blocks wait for each other.
-// Claim   words of global memory an element: 2 read and 1 written (before: 2 and 2), all of them side by side
-// Price   the input is read twice
-// Edges   a place beyond the array counts as nothing and is not written; any number of sums: one block goes on by as
-//         many as it has threads
-// Map     tile t: block t; its element r * threads + i: round r, thread i
-// Limit   the second reading: "lookback" reads once
+// Change  Many blocks, with one tile each, in three launches: the sum of each tile; the scan of these sums, by one block;
+//         the scan of each tile, starting from the sum before it. Lanes exchange sums by shuffles.
+// Why     All multiprocessors work, and neighboring lanes read neighboring elements. The end of a launch is the place
+//         where all blocks wait for each other.
+// Claim   words of global memory per element: 2 read and 1 written (before: 2 and 2), all of them coalesced
+// Price   The input is read twice.
+// Edges   Elements beyond the array count as nothing and are not written. One block scans any number of sums: it goes
+//         on by as many as it has threads.
+// Map     tile t: block t; element r * threads + i of the tile: round r, thread i
+// Limit   the second read: "lookback" reads the input once
 #ifndef CK_SCAN_BLOCKS_CUH
 #define CK_SCAN_BLOCKS_CUH
 

@@ -1,23 +1,24 @@
 // exclusive_scan, inclusive_scan "lookback": comes after "blocks".
 //
-// Change  One launch. A block keeps its tile in registers, publishes the tile's sum, and looks back at what the blocks
-//         before it have published (decoupled look-back: Merrill and Garland, 2016). 16-byte accesses.
-// Why     The input is read once: nothing but the array itself moves.
-// Claim   words of global memory an element: 1 read and 1 written (before: 2 and 1)
-// Price   128 bytes of the tile in each thread's registers; some words of workspace a tile, cleared beforehand
-// Edges   packs that are not whole, or not aligned, go element by element; nothing beyond the array is written
-// Map     tile t: the block that took number t from a counter. So the tiles before it have begun, whatever the order
-//         in which blocks start, and no wait is in vain.
-// Limit   the memory
+// Change  One launch. A block keeps its tile in registers, publishes the sum of the tile, and looks back at what earlier
+//         blocks have published (decoupled look-back: Merrill and Garland, 2016). Accesses are 16 bytes wide.
+// Why     The input is read once: only the array itself moves.
+// Claim   words of global memory per element: 1 read and 1 written (before: 2 and 1)
+// Price   128 bytes of the tile in the registers of each thread; a few words of workspace per tile, cleared beforehand
+// Edges   Packs that are incomplete or not aligned are processed element by element. Nothing beyond the array is written.
+// Map     tile t: the block that took number t from a counter. Earlier tiles have therefore started, in whatever order
+//         blocks start, and every wait ends.
+// Limit   memory
 //
-// In the paper a block adds whatever it finds, down to the first sum from the array's beginning: the order of additions
-// follows the timing. Here it is fixed, so that floats get the same bits in every run. Sums are published on three
-// levels, and the sum before tile t is
+// In the paper, a block adds whatever sums it finds, back to the first one that counts from the beginning of the array,
+// so the order of the additions depends on timing. Here the order is fixed, so that float results have the same bits in
+// every run. Sums are published on three levels, and the sum before tile t is
 //
 //     upto[t / 1024]  +  the sums of whole groups of 32 tiles since there  +  the sums of single tiles since there
 //
-// each added by the 32 lanes of one warp, as a tree. The last tile of a group publishes the group's sum, the last of
-// 1024 tiles the next `upto`: one hop in 1024 tiles from block to block, where it would be one a tile in a plain chain.
+// each of them added by the 32 lanes of one warp, as a tree. The last tile of a group publishes the sum of the group,
+// and the last of 1024 tiles the next `upto`: one dependency from block to block per 1024 tiles, where a simple chain
+// would have one per tile.
 #ifndef CK_SCAN_LOOKBACK_CUH
 #define CK_SCAN_LOOKBACK_CUH
 

@@ -1,10 +1,10 @@
-// A tile of the array in a block's registers, for "lookback": loaded, summed and stored in packs.
+// A tile of the array in the registers of a block, for "lookback": loaded, summed and stored in packs.
 //
 //     warp     a contiguous part of the tile, in ROUNDS rounds of 32 packs
-//     lane     pack `lane` of each round: neighbouring lanes, neighbouring packs
-//     pack     as many elements as 16 bytes of the result hold
+//     lane     pack `lane` of each round: neighboring lanes have neighboring packs
+//     pack     as many elements as fit in 16 bytes of the result
 //
-// So the order of elements is round, lane, place in the pack, and all accesses of a warp lie side by side.
+// The order of elements is therefore round, lane, position in the pack, and all accesses of a warp are contiguous.
 #ifndef CK_SCAN_PACKED_TILE_CUH
 #define CK_SCAN_PACKED_TILE_CUH
 

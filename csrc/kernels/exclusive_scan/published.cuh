@@ -1,15 +1,15 @@
 // Sums that one block publishes and others wait for, within one launch.
 //
-// A sum travels in words of 64 bits: the upper half is 32 bits of the sum, the lower half a mark that they are there.
+// A sum travels in 64-bit words: the upper half has 32 bits of the sum, the lower half a flag that they are there.
 //
 //     float            one word     [ bits | 1 ]
 //     double, uint64   two words    [ low bits | 1 ] [ high bits | 1 ]
 //
-// A word is written and read in one piece, so whoever sees the marks of all words has the whole sum, in whatever order
-// the words came: no fence is needed. Words must be 0 when the launch begins, and each is written once.
+// A word is written and read in one piece, so a block that sees the flags of all words has the whole sum, in whatever
+// order the words arrive: no fence is needed. Words must be 0 when the launch begins, and each is written once.
 //
-// Who waits does so for blocks that have begun (their numbers come from a counter), so the wait ends; it sleeps between
-// two looks, so that on a processor where threads take turns the others get theirs.
+// A block waits only for blocks that have started (their numbers come from a counter), so the wait ends. It sleeps
+// between two reads, so that other threads get their turn on a processor where threads take turns.
 #ifndef CK_SCAN_PUBLISHED_CUH
 #define CK_SCAN_PUBLISHED_CUH
 

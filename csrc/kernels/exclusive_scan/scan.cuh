@@ -1,7 +1,7 @@
-// What the steps of the two scans share: where a sum begins, and the scan of a warp and of a block.
+// What the steps of the two scans share: the initial value, and the scan of a warp and of a block.
 //
-// A scan's additions must not be undone: "inclusive minus the element" would be NaN behind an infinity. So each thread
-// asks for the sum before it, and adds its own element or does not.
+// Additions in a scan must not be undone: "inclusive minus the element" would be NaN after an infinity. So each thread
+// asks for the sum before its element, and adds its own element or does not.
 #ifndef CK_SCAN_CUH
 #define CK_SCAN_CUH
 

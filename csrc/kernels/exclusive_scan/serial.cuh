@@ -1,11 +1,11 @@
-// exclusive_scan, inclusive_scan "serial": where the ladder begins.
+// exclusive_scan, inclusive_scan "serial": the ladder begins here.
 //
 // Idea    One thread walks along the array with a running sum.
-// Claim   additions: n, the fewest that there are; elements read and written: n each
-// Price   one thread of the chip's hundred thousand works; each of its loads waits for memory
-// Edges   the loop's condition; an empty array is no step
+// Claim   additions: n, the smallest possible number; elements read and written: n each
+// Price   One thread works, of the hundred thousand that the chip could run, and each of its loads waits for memory.
+// Edges   The loop condition; an empty array takes no step.
 // Map     thread 0: every element
-// Limit   every sum waits for the one before it: the chunks of "block_chunks" do not wait for each other
+// Limit   Every sum waits for the previous one. The chunks of "block_chunks" do not wait for each other.
 #ifndef CK_SCAN_SERIAL_CUH
 #define CK_SCAN_SERIAL_CUH
 

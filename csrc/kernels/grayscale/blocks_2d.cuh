@@ -1,14 +1,16 @@
 // grayscale "blocks_2d": comes after "naive".
 //
-// Change  Blocks are squares, and the grid has the picture's shape: a thread's row and column are its place in it.
-// Why     The hardware counts in two dimensions by itself; no thread divides.
-// Claim   divisions to find a pixel: none (before: one a pixel)
-// Price   squares reach beyond two edges of the picture instead of one: 76 x 62 pixels take 80 x 64 threads
-// Edges   four kinds of block: inside all threads work; at the right, at the bottom and in the corner each thread asks
-//         for both its row and its column. Where the picture is higher than a grid can be, a thread goes on to further
-//         rows
+// Change  Blocks are squares and the grid has the shape of the image: the position of a thread is the position of its
+//         pixel.
+// Why     The hardware counts in two dimensions by itself, so no thread divides. An H200 is slower all the same, because
+//         a warp covers two short pieces of rows instead of one long piece.
+// Claim   divisions to find a pixel: none (before: one per pixel)
+// Price   Squares extend beyond two edges of the image instead of one: 76 x 62 pixels take 80 x 64 threads.
+// Edges   There are four kinds of blocks. Inside the image all threads work; at the right edge, at the bottom edge and in
+//         the corner each thread checks both its row and its column. If the image is higher than a grid can be, a
+//         thread goes on to further rows.
 // Map     column = blockIdx.x * side + threadIdx.x, row = blockIdx.y * side + threadIdx.y
-// Limit   three loads of a byte a thread, and one store of a byte: "vectorized"
+// Limit   three byte loads per thread, and one byte store: see "vectorized"
 #ifndef CK_GRAYSCALE_BLOCKS_2D_CUH
 #define CK_GRAYSCALE_BLOCKS_2D_CUH
 

@@ -1,9 +1,9 @@
-// grayscale "naive": where the ladder begins.
+// grayscale "naive": the ladder begins here.
 //
-// Idea    A thread a pixel, the pixels counted through, row after row.
-// Claim   load requests: 3 a pixel, of a byte a thread; words are moved once, but in small pieces
-// Price   a division of 64-bit numbers a pixel, to know its row: more work than the luminance
-// Edges   the last block has threads beyond the picture: `if (i < pixels)` keeps them out of it
+// Idea    One thread per pixel, with the pixels numbered row by row.
+// Claim   load requests per pixel: 3, of one byte per thread; words are moved once, but in small pieces
+// Price   one 64-bit division per pixel to find its row: more work than the luminance itself
+// Edges   The last block has threads beyond the image: `if (i < pixels)` keeps them out.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x, row = i / width, column = i % width
 // Limit   the division: "blocks_2d" has row and column from the start
 #ifndef CK_GRAYSCALE_NAIVE_CUH

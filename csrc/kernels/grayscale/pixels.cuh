@@ -1,7 +1,7 @@
-// What a kernel of grayscale is given, and what it makes of a pixel.
+// The arguments of a grayscale kernel, and the luminance of a pixel.
 //
-// Pixels lie in memory in any way: strides are in bytes, and may be 0 (broadcast) or negative (read backwards) in the
-// picture. A fourth channel, alpha, is never read for its own sake.
+// Pixels may have any layout in memory: strides are in bytes, and in the image they may be 0 (broadcast) or negative
+// (read backwards). A fourth channel, alpha, does not affect the result.
 #ifndef CK_GRAYSCALE_PIXELS_CUH
 #define CK_GRAYSCALE_PIXELS_CUH
 

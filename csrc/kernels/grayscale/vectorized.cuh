@@ -1,15 +1,15 @@
 // grayscale "vectorized": comes after "blocks_2d".
 //
-// Change  A thread takes four neighbouring pixels: it loads them in words of 4 bytes (three channels, three words) or
-//         all at once (four channels, 16 bytes), and stores four gray ones as one word.
-// Why     Fewer instructions for the same bytes, and more bytes of each thread on their way.
+// Change  A thread takes four neighboring pixels: it loads them as words of 4 bytes (three channels, three words) or as
+//         16 bytes at once (four channels), and stores four gray values as one word.
+// Why     The same bytes need fewer instructions, and each thread has more bytes in flight.
 // Claim   load requests for four pixels: 3 for three channels, 1 for four (before: 12)
-// Price   shifts, to have the bytes out of the words
-// Edges   fours begin where a word does: what a row has before its first and after its last four goes pixel by pixel.
-//         So do all pixels where those of a row or their channels are no neighbours in memory, and gray ones are
-//         stored one by one where no word begins. Rows that follow each other without a gap are taken as one
-// Map     four f: thread f % grid_threads(); row = f / fours of a row (one row: no division)
-// Limit   the memory: a picture is read and written once
+// Price   shifts, to extract the bytes from the words
+// Edges   Groups of four start at a word boundary; pixels of a row before the first group and after the last one are
+//         computed one by one. So are all pixels whose channels or neighbors are not contiguous, and gray values are
+//         stored one by one where no word starts. Rows that follow each other without a gap are treated as one row.
+// Map     group f: thread f % grid_threads(); row = f / groups per row (one row: no division)
+// Limit   memory: an image is read and written once
 #ifndef CK_GRAYSCALE_VECTORIZED_CUH
 #define CK_GRAYSCALE_VECTORIZED_CUH
 

@@ -1,13 +1,14 @@
 // interp "constant": comes after "global_memory".
 //
-// Change  The table lies in constant memory, 32 KB for the points and as much for the values.
-// Why     It has a cache of its own, which gives one word to all lanes of a warp at once: the search's first step.
-// Claim   reads of a step of the search: as many as the warp's lanes ask for different words: 1 at first, at last up
-//         to 32, one after the other (shared memory: as many as its banks collide)
-// Price   tables of 8192 points of float32, 4096 of float64, and no more; calls that use it come one after another
+// Change  The table is in constant memory: 32 KB for the points and as much for the values.
+// Why     Constant memory has a cache of its own, which serves one word to all lanes of a warp at once: the first step of
+//         the search.
+// Claim   reads per step of the search: one for each different word that the lanes of the warp request, 1 at first and up
+//         to 32 in the end, one after another (in shared memory: the number of bank conflicts)
+// Price   tables of at most 8192 points of float32 or 4096 of float64; calls that use it run one after another
 // Edges   as before
 // Map     point i: thread i % grid_threads()
-// Limit   the last steps: constant memory is for what all threads read alike
+// Limit   the last steps: constant memory is for words that all lanes read at once
 #ifndef CK_INTERP_CONSTANT_CUH
 #define CK_INTERP_CONSTANT_CUH
 

@@ -1,12 +1,13 @@
-// interp "global_memory": where the ladder begins.
+// interp "global_memory": the ladder begins here.
 //
-// Idea    A thread a point: it finds the cell of the table that holds x by halving, and goes along the straight line
-//         between the cell's ends.
-// Claim   words of the table that a point reads: log2(n) of xp, then two of xp and two of fp
-// Price   each step of the search waits for the one before it
-// Edges   x before the table: left; behind it: right; at its last point: that; x that is no number: no number
+// Idea    One thread per point: a binary search finds the interval of the table that contains x, and the thread
+//         interpolates linearly between the ends of the interval.
+// Claim   words of the table read per point: log2(n) of xp, then two of xp and two of fp
+// Price   Each step of the search waits for the previous one.
+// Edges   x below the table gives left, x above it gives right, x at the last point its value, and NaN gives NaN.
 // Map     point i: thread i % grid_threads()
-// Limit   neighbours search apart, so a warp's reads are scattered; the caches hold the first steps: "shared"
+// Limit   Neighboring threads search different parts, so the reads of a warp are scattered; the caches hold the first
+//         steps: see "shared".
 #ifndef CK_INTERP_GLOBAL_MEMORY_CUH
 #define CK_INTERP_GLOBAL_MEMORY_CUH
 

@@ -1,13 +1,13 @@
 // interp "shared": comes after "global_memory".
 //
 // Change  Each block first copies the whole table into its shared memory.
-// Why     A step of the search waits for shared memory, not for a cache; and threads that go apart cost what their
-//         banks collide, not a line of memory each.
-// Claim   words read from global memory for the table: 2n a block, however many points it has
-// Price   2n elements of shared memory: long tables leave room for few blocks, and the longest for none
-// Edges   a block without a point copies the table all the same: all threads come to the barrier
+// Why     A step of the search waits for shared memory, not for a cache, and lanes that diverge cost bank conflicts, not
+//         a memory transaction each.
+// Claim   words of the table read from global memory: 2n per block, for any number of points
+// Price   2n elements of shared memory: long tables leave room for few blocks, and the longest ones for none
+// Edges   A block without points copies the table all the same: all threads reach the barrier.
 // Map     point i: thread i % grid_threads()
-// Limit   neighbours still search apart, in banks that collide: "texture" has no search
+// Limit   Neighboring threads still search different parts, with bank conflicts: "texture" has no search.
 #ifndef CK_INTERP_SHARED_CUH
 #define CK_INTERP_SHARED_CUH
 

@@ -1,12 +1,12 @@
 // interp "texture": comes after "global_memory".
 //
-// Change  The values are a texture, whose hardware finds the two neighbours and goes along the line between them. The
-//         table must be evenly spaced: its place is then a multiplication.
-// Why     No search, and no arithmetic between the neighbours: one read a point.
-// Claim   reads a point: 1 of the texture, 2 of xp's ends for all (before: log2(n) + 4)
-// Price   the hardware's weights have 8 bits after the point: an error of up to 2^-9 of the step between neighbours;
-//         float32 only; the table is copied into an array first
-// Edges   as before: the texture is asked inside the table alone
+// Change  The values are a texture, whose hardware finds the two neighbors and interpolates between them. The points must
+//         be evenly spaced: a multiplication then gives the position in the table.
+// Why     No search, and no arithmetic between the neighbors: one read per point.
+// Claim   reads per point: 1 of the texture, and 2 of the ends of xp for all points (before: log2(n) + 4)
+// Price   The weights of the hardware have 8 fractional bits: an error of up to 2^-9 of the difference of the neighbors.
+//         float32 only. The table is copied into an array first.
+// Edges   as before: the texture is read only inside the table
 // Map     point i: thread i % grid_threads()
 // Limit   the precision
 #ifndef CK_INTERP_TEXTURE_CUH

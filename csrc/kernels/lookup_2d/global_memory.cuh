@@ -1,11 +1,11 @@
-// lookup_2d "global_memory": where the ladder begins.
+// lookup_2d "global_memory": the ladder begins here.
 //
-// Idea    A thread a value: the two elements of each axis that its coordinates lie between, and the lines between them.
-// Claim   words of the table that a value reads: 4, each by a load of its own ("nearest": 1)
-// Price   the places, edges and lines of a value are instructions: some 40
-// Edges   each of the four elements may be outside: clamped, repeated, mirrored or zero, by itself
+// Idea    One thread per value: it loads the two neighbors along each axis and interpolates between them.
+// Claim   words of the table read per value: 4, each by a load of its own ("nearest": 1)
+// Price   indices, edges and interpolation take about 40 instructions per value
+// Edges   Each of the four elements may be outside the table: clamped, wrapped, mirrored or zero, independently.
 // Map     value i: thread i % grid_threads()
-// Limit   a warp whose values lie below each other reads 32 rows: "texture" keeps neighbours of both axes together
+// Limit   A warp whose values are below each other reads 32 rows: "texture" caches neighbors along both axes.
 #ifndef CK_LOOKUP_2D_GLOBAL_MEMORY_CUH
 #define CK_LOOKUP_2D_GLOBAL_MEMORY_CUH
 

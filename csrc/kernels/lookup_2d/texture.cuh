@@ -1,15 +1,15 @@
 // lookup_2d "texture": comes after "global_memory".
 //
-// Change  The table is a texture: the hardware finds the four elements, knows the edges and goes along the lines.
-// Why     One instruction a value; and an array lies in memory by small squares, so that what is near in either axis
-//         is near in the cache.
-// Claim   reads of a value: 1 (before: 4)
-// Price   weights of 8 bits after the point, rounded four times: each moves at most 2^-9 of the weight from one element
-//         to another; coordinates where the table repeats are divided by its length; float32 only; the table is copied
-//         first
-// Edges   the hardware's; no number as a coordinate, which it would take for some element, is looked for
+// Change  The table is a texture: the hardware finds the four elements, handles the edges and interpolates.
+// Why     One instruction per value. The array is stored in small squares, so that neighbors along both axes are close
+//         together in the cache.
+// Claim   reads per value: 1 (before: 4)
+// Price   The weights have 8 fractional bits and are rounded four times: each rounding moves at most 2^-9 of the weight
+//         from one element to another. Where the table repeats, coordinates are divided by its length. float32 only.
+//         The table is copied first.
+// Edges   the hardware's; a NaN coordinate, for which it would return some element, is checked
 // Map     value i: thread i % grid_threads()
-// Limit   the precision, and the rate of the texture units: one read of four elements a clock and unit
+// Limit   the precision, and the rate of the texture units: one read of four elements per clock and unit
 #ifndef CK_LOOKUP_2D_TEXTURE_CUH
 #define CK_LOOKUP_2D_TEXTURE_CUH
 

@@ -1,10 +1,9 @@
-// lookup_3d "global_memory": where the ladder begins.
+// lookup_3d "global_memory": the ladder begins here.
 //
-// Idea    A thread a value: the two elements of each of the three axes that its coordinates lie between, and the lines
-//         between them.
-// Claim   words of the table that a value reads: 8, each by a load of its own ("nearest": 1)
-// Price   the places, edges and lines of a value are instructions: some 70
-// Edges   each of the eight elements may be outside: clamped, repeated, mirrored or zero, by itself
+// Idea    One thread per value: it loads the two neighbors along each of the three axes and interpolates between them.
+// Claim   words of the table read per value: 8, each by a load of its own ("nearest": 1)
+// Price   indices, edges and interpolation take about 70 instructions per value
+// Edges   Each of the eight elements may be outside the table: clamped, wrapped, mirrored or zero, independently.
 // Map     value i: thread i % grid_threads()
 // Limit   eight loads, of four rows in two planes: "texture" is one read
 #ifndef CK_LOOKUP_3D_GLOBAL_MEMORY_CUH

@@ -1,13 +1,13 @@
 // packbits "ballot": comes after "unrolled".
 //
-// Change  A lane reads one flag, and the warp votes: the vote's result is the word. After 32 votes each lane has a word
-//         of its own, and all are stored together.
-// Why     Neighbouring lanes read neighbours, and one instruction packs 32 flags.
+// Change  Each lane reads one flag and the warp votes: the result of the vote is the word. After 32 votes each lane has
+//         a word, and all words are stored together.
+// Why     Neighboring lanes read neighboring flags, and one instruction packs 32 flags.
 // Claim   requests for 1024 one-byte flags: 32, of one 32-byte sector each (before: 32, of 32 sectors each)
-// Price   every lane takes part in 32 votes and keeps one
-// Edges   a lane beyond the array votes no; words that it has not are not stored
-// Map     a warp: 1024 flags; vote v, lane l: flag 32 v + (l ^ flip), so that the vote comes in the order that is asked
-// Limit   a byte a lane: 32 bytes a request, of 128 that one could be: "vectorized"
+// Price   Every lane takes part in 32 votes and keeps one result.
+// Edges   A lane beyond the array votes 0; words beyond the array are not stored.
+// Map     a warp: 1024 flags; vote v, lane l: flag 32 v + (l ^ flip), so that the bits come in the requested order
+// Limit   one byte per lane: 32 bytes per request instead of the 512 of "vectorized"
 #ifndef CK_PACKBITS_BALLOT_CUH
 #define CK_PACKBITS_BALLOT_CUH
 

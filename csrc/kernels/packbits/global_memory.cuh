@@ -1,14 +1,14 @@
-// packbits "global_memory": where the ladder begins.
+// packbits "global_memory": the ladder begins here.
 //
-// Idea    A thread packs 32 flags, one after the other, into their place in global memory.
-// Claim   accesses to the result: 32 loads and 32 stores a word, and 4 stores that clear it
-// Price   each of them waits for the one before it
-// Edges   the last thread stops where the flags do; missing bits of the last byte are 0
+// Idea    A thread packs 32 flags, one after another, directly in global memory.
+// Claim   accesses to the result per word: 32 loads, 32 stores, and 4 stores that clear it
+// Price   Each access waits for the previous one.
+// Edges   The last thread stops at the end of the flags; the remaining bits of the last byte are 0.
 // Map     thread w: flags 32 w to 32 w + 31, bytes 4 w to 4 w + 3
-// Limit   the memory's answer, 64 times a word: "register"
+// Limit   the latency of memory, 64 times per word: see "register"
 //
-// In the document every thread of the grid packs into the same word, which is a race: here each has a word of its own.
-// `volatile` keeps the compiler from doing what the next step is about. Its loop `i < 31` leaves the last flag out.
+// Each thread has a word of its own: if all threads packed into the same word, that would be a race. `volatile` keeps
+// the compiler from doing what the next step is about.
 #ifndef CK_PACKBITS_GLOBAL_MEMORY_CUH
 #define CK_PACKBITS_GLOBAL_MEMORY_CUH
 

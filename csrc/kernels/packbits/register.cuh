@@ -1,12 +1,12 @@
-// packbits "register": comes after "global_memory". (`register` is a word of C++, so the kernel is `in_register`.)
+// packbits "register": comes after "global_memory". (`register` is a keyword of C++, so the kernel is `in_register`.)
 //
-// Change  The 32 flags are gathered in a register, which is stored at the end.
-// Why     A register answers at once.
-// Claim   accesses to the result: 1 store a word (before: 32 loads and 36 stores)
-// Price   a register
+// Change  The 32 flags are collected in a register, which is stored once at the end.
+// Why     A register has no latency to wait for.
+// Claim   accesses to the result per word: 1 store (before: 32 loads and 36 stores)
+// Price   one register
 // Edges   as before; the last word is stored byte by byte
 // Map     thread w: flags 32 w to 32 w + 31, word w
-// Limit   the loop: a counter, a comparison and a jump for each flag: "unrolled"
+// Limit   the loop: a counter, a comparison and a jump for each flag: see "unrolled"
 #ifndef CK_PACKBITS_REGISTER_CUH
 #define CK_PACKBITS_REGISTER_CUH
 

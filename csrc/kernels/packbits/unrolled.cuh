@@ -1,13 +1,13 @@
 // packbits "unrolled": comes after "register".
 //
-// Change  The loop over a whole word is written out by the compiler.
-// Why     No counter, no comparison, no jump; addresses are one base and 32 offsets; and all 32 loads can be on their
-//         way at once, where the loop knew of one at a time.
-// Claim   jumps a word: none (before: 32)
-// Price   code: 32 times the loop's body
-// Edges   the last word, if it is not whole, by the loop
+// Change  The compiler unrolls the loop over a whole word.
+// Why     There is no counter, no comparison and no jump; addresses are one base plus 32 constant offsets; and all 32
+//         loads can be in flight at once instead of one.
+// Claim   jumps per word: none (before: 32)
+// Price   code: 32 copies of the loop body
+// Edges   An incomplete last word is packed by the loop.
 // Map     thread w: flags 32 w to 32 w + 31, word w
-// Limit   neighbouring lanes read 32 flags apart: "ballot"
+// Limit   Neighboring lanes read flags that are 32 apart: see "ballot".
 #ifndef CK_PACKBITS_UNROLLED_CUH
 #define CK_PACKBITS_UNROLLED_CUH
 

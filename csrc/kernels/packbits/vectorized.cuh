@@ -1,12 +1,14 @@
 // packbits "vectorized": comes after "ballot". For flags of one byte.
 //
-// Change  A lane loads 16 flags at once and gathers them by arithmetic, four at a time: no lane needs another.
-// Why     A request brings 512 bytes instead of 32.
+// Change  Each lane loads 16 flags at once and packs them by arithmetic, four at a time. Lanes do not depend on each
+//         other.
+// Why     A request fetches 512 bytes instead of 32.
 // Claim   requests for 1024 flags: 2 (before: 32)
-// Price   some ten operations for four flags
-// Edges   flags after the last whole pack go byte by byte; all do, where the array does not begin at 16 bytes
+// Price   about ten operations per four flags
+// Edges   Flags after the last whole pack are packed byte by byte; all are if the array does not start at a 16-byte
+//         boundary.
 // Map     pack p: thread p % grid_threads(), bytes 2 p and 2 p + 1
-// Limit   the memory
+// Limit   memory
 #ifndef CK_PACKBITS_VECTORIZED_CUH
 #define CK_PACKBITS_VECTORIZED_CUH
 

@@ -1,13 +1,13 @@
 // saxpy "grid_stride": comes after "naive".
 //
-// Change  A grid of the chip's size, whatever the array's: each thread goes on by as many elements as there are
-//         threads.
-// Why     The factor stays in a register from one element to the next, and blocks are started once.
-// Claim   loads of the factor: one a thread, at most 2048 threads a multiprocessor (before: one an element)
-// Price   a loop: an addition and a comparison an element
-// Edges   the loop's condition is the edge; a thread without an element never enters it
+// Change  The grid fits the chip, not the array. Each thread takes one element after another, at a distance of the
+//         number of threads in the grid.
+// Why     The factor stays in a register from one element to the next, and blocks are started only once.
+// Claim   loads of the factor: one per thread, at most 2048 threads per multiprocessor (before: one per element)
+// Price   a loop: one addition and one comparison per element
+// Edges   The loop condition checks the edge; a thread without an element does not enter the loop.
 // Map     element i: thread i % grid_threads()
-// Limit   one element a step: 4 bytes a load, and few of them under way: "vectorized"
+// Limit   one element per step: 4 bytes per load, and few loads in flight: see "vectorized"
 #ifndef CK_SAXPY_GRID_STRIDE_CUH
 #define CK_SAXPY_GRID_STRIDE_CUH
 

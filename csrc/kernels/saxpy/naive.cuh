@@ -1,12 +1,12 @@
-// saxpy "naive": where the ladder begins.
+// saxpy "naive": the ladder begins here.
 //
-// Idea    A thread an element: a * x[i] + y[i]. Each thread reads the factor too, from the one place where it lies.
-// Claim   words moved: 2 read and 1 written an element, and no word twice; the factor comes from the cache
-// Price   a load of the factor a thread, which all threads of a warp share
-// Edges   the last block has threads beyond the array: `if (i < n)` keeps them out of it
+// Idea    One thread per element: a * x[i] + y[i]. Each thread also reads the factor a, all from the same address.
+// Claim   words moved per element: 2 read and 1 written, each of them once; the factor comes from the cache
+// Price   one load of the factor per thread, which the threads of a warp share
+// Edges   The last block has threads beyond the array: `if (i < n)` keeps them out.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x
-// Limit   two operations for three words: no chip has arithmetic so slow that it would count. And a thread loads the
-//         factor for one element only: "grid_stride"
+// Limit   Two operations for three words: arithmetic is never the limit. A thread loads the factor for a single element:
+//         see "grid_stride".
 #ifndef CK_SAXPY_NAIVE_CUH
 #define CK_SAXPY_NAIVE_CUH
 

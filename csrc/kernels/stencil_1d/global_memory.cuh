@@ -1,11 +1,11 @@
-// stencil_1d "global_memory": where the ladder begins.
+// stencil_1d "global_memory": the ladder begins here.
 //
-// Idea    A thread an element: it adds the 2*radius + 1 elements around its own, from global memory.
-// Claim   words that threads read from global memory: 2*radius + 1 an element, from left to right
-// Price   each element is read by 2*radius + 1 threads; what spares the memory is the cache
-// Edges   beyond the array all is 0: the loop ends where the array does. Threads beyond it have nothing to do
+// Idea    One thread per element: it adds the 2*radius + 1 elements around its own, from global memory.
+// Claim   words that threads read from global memory: 2*radius + 1 per element, from left to right
+// Price   Each element is read by 2*radius + 1 threads. The cache saves most of the memory traffic.
+// Edges   Elements outside the array count as 0: the loop ends at the edges. Threads beyond the array do nothing.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x; it reads from i - radius to i + radius
-// Limit   the way to the cache: neighbours ask for the same words again and again: "shared_halo"
+// Limit   the path to the cache: neighboring threads request the same words again and again: see "shared_halo"
 #ifndef CK_STENCIL_1D_GLOBAL_MEMORY_CUH
 #define CK_STENCIL_1D_GLOBAL_MEMORY_CUH
 

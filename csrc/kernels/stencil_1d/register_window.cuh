@@ -1,14 +1,16 @@
 // stencil_1d "register_window": comes after "shared_halo".
 //
-// Change  A thread adds up WINDOW neighbouring results at once, in registers, and reads its part of the tile once.
-// Why     Neighbouring sums have all but their ends in common: a word in a register serves WINDOW of them.
-// Claim   words read from shared memory: (2*radius + WINDOW) / WINDOW a result (before: 2*radius + 1)
-// Price   WINDOW registers; the results go to memory by way of the tile, two more barriers, so that neighbours write
-//         neighbours. WINDOW is odd: the lanes of a warp, WINDOW words apart, are then in different banks
-// Edges   as "shared_halo"; where a window is wider than 2*radius + 1, no word belongs to all of its sums
-// Map     thread t of a block has results first + t*WINDOW ... + WINDOW - 1, first = blockIdx.x * threads * WINDOW
-// Note    no sum is made from the one before (one word more, one less): an infinity, or a rounding, would go on in it
-// Limit   the additions: 2*radius + 1 a result
+// Change  A thread computes WINDOW neighboring results at once, in registers, and reads its part of the tile only once.
+// Why     Neighboring sums have all but their ends in common: a word in a register serves WINDOW of them.
+// Claim   words read from shared memory per result: (2*radius + WINDOW) / WINDOW (before: 2*radius + 1)
+// Price   WINDOW registers. The results go to memory by way of the tile, with two more barriers, so that neighboring
+//         threads write neighboring elements. WINDOW is odd: the lanes of a warp, WINDOW words apart, are then in
+//         different banks.
+// Edges   as in "shared_halo"; if a window is wider than 2*radius + 1, no word belongs to all of its sums
+// Map     thread t of a block has the results first + t*WINDOW ... + WINDOW - 1, first = blockIdx.x * threads * WINDOW
+// Note    No sum is derived from the previous one (one word more, one less): an infinity, or a rounding error, would stay
+//         in it.
+// Limit   the additions: 2*radius + 1 per result
 #ifndef CK_STENCIL_1D_REGISTER_WINDOW_CUH
 #define CK_STENCIL_1D_REGISTER_WINDOW_CUH
 

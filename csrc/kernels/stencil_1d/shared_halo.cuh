@@ -1,14 +1,15 @@
 // stencil_1d "shared_halo": comes after "global_memory".
 //
-// Change  A block carries its elements, and a halo of `radius` more on each side, into shared memory first.
-// Why     What many threads of a block read lies near them, and is fetched once for all of them.
-// Claim   words that threads read from global memory: (threads + 2*radius) / threads an element (before: 2*radius + 1)
-// Price   threads + 2*radius words of shared memory, one barrier; halos are fetched by two blocks
-// Edges   the tile holds 0 where the array has ended, so that no sum looks at the edge; threads beyond the array help
-//         to load, reach the barrier, and store nothing
-// Map     tile[k] is x[first + k - radius], first = blockIdx.x * blockDim.x; thread t adds tile[t] to tile[t +
-//         2*radius]
-// Limit   2*radius + 1 loads from shared memory for as many additions: "register_window"
+// Change  A block first loads its elements, and a halo of `radius` elements on each side, into shared memory.
+// Why     What many threads of a block read is fetched once for all of them. On an H200 this is slower all the same,
+//         because its L1 cache does the same without a barrier.
+// Claim   words that threads read from global memory per element: (threads + 2*radius) / threads (before: 2*radius + 1)
+// Price   threads + 2*radius words of shared memory and one barrier; each halo is fetched by two blocks
+// Edges   The tile holds 0 outside the array, so no sum checks the edge. Threads beyond the array help to load, reach the
+//         barrier and store nothing.
+// Map     tile[k] is x[first + k - radius], first = blockIdx.x * blockDim.x; thread t adds tile[t] to
+//         tile[t + 2*radius]
+// Limit   2*radius + 1 loads from shared memory for as many additions: see "register_window"
 #ifndef CK_STENCIL_1D_SHARED_HALO_CUH
 #define CK_STENCIL_1D_SHARED_HALO_CUH
 

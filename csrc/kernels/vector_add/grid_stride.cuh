@@ -1,13 +1,13 @@
 // vector_add "grid_stride": comes after "naive".
 //
-// Change  A grid of the chip's size, whatever the array's: each thread goes on by as many elements as there are
-//         threads.
-// Why     Blocks are started once, not once for every 256 elements; and the same launch fits every length.
-// Claim   blocks started for n elements: at most 2048 threads a multiprocessor (before: n / 256 blocks)
-// Price   a loop: an addition and a comparison an element
-// Edges   the loop's condition is the edge; a thread without an element never enters it
+// Change  The grid fits the chip, not the array. Each thread takes one element after another, at a distance of the
+//         number of threads in the grid.
+// Why     Blocks are started once, not once for every 256 elements, and the same launch works for every length.
+// Claim   blocks started for n elements: those of at most 2048 threads per multiprocessor (before: n / 256 blocks)
+// Price   a loop: one addition and one comparison per element
+// Edges   The loop condition checks the edge; a thread without an element does not enter the loop.
 // Map     element i: thread i % grid_threads()
-// Limit   one element a step: 4 bytes a load, and few of them under way: "vectorized"
+// Limit   one element per step: 4 bytes per load, and few loads in flight: see "vectorized"
 #ifndef CK_VECTOR_ADD_GRID_STRIDE_CUH
 #define CK_VECTOR_ADD_GRID_STRIDE_CUH
 

@@ -1,12 +1,12 @@
-// vector_add "naive": where the ladder begins.
+// vector_add "naive": the ladder begins here.
 //
-// Idea    A thread an element. Its number in the grid is the element's index.
-// Claim   words moved: 2 read and 1 written an element, and no word twice: no variant can move fewer
-// Price   none: as many threads as elements, each gone after one addition
-// Edges   the last block has threads beyond the array: `if (i < n)` keeps them out of it
+// Idea    One thread per element. The index of the thread in the grid is the index of the element.
+// Claim   words moved per element: 2 read and 1 written, each of them once: no variant can move fewer
+// Price   none: as many threads as elements, and each ends after one addition
+// Edges   The last block has threads beyond the array: `if (i < n)` keeps them out.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x
-// Limit   a thread has two loads under way and then waits; starting it costs more than its one addition:
-//         "grid_stride"
+// Limit   A thread has two loads in flight and then waits, and starting it costs more than its single addition: see
+//         "grid_stride".
 #ifndef CK_VECTOR_ADD_NAIVE_CUH
 #define CK_VECTOR_ADD_NAIVE_CUH
 

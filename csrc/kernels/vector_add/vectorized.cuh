@@ -1,14 +1,14 @@
 // vector_add "vectorized": comes after "grid_stride".
 //
-// Change  A thread loads, adds and stores 16 bytes at once; and each pack has a thread again, as in "naive".
-// Why     Fewer instructions for the same bytes, and more bytes of each thread on their way. Blocks that end make room
-//         for others at once, where a grid of the chip's size waits for the slowest of its last round.
-// Claim   load requests: a quarter of before for 4-byte elements
+// Change  A thread loads, adds and stores 16 bytes at once. Each pack of 16 bytes has a thread of its own, as in "naive".
+// Why     The same bytes need fewer instructions, and each thread has more bytes in flight. A block that ends makes room
+//         for another one at once, while a grid that fits the chip waits for the slowest block of its last round.
+// Claim   load requests: a quarter as many for 4-byte elements
 // Price   registers for two packs
-// Edges   elements before the first 16-byte boundary of the result and after its last whole pack go one by one; where
-//         the inputs' boundaries lie elsewhere than the result's, all elements do
-// Map     pack p: thread p (a smaller grid would do: the loops take strides)
-// Limit   the memory: three words an element must move
+// Edges   Elements before the first 16-byte boundary of the result and after its last whole pack are added one by one.
+//         If the inputs have their boundaries elsewhere, all elements are.
+// Map     pack p: thread p (a smaller grid works too, since the loops take strides)
+// Limit   memory: three words per element must be moved
 #ifndef CK_VECTOR_ADD_VECTORIZED_CUH
 #define CK_VECTOR_ADD_VECTORIZED_CUH
 
