@@ -13,7 +13,7 @@ from .._array import DeviceArray
 from .._errors import unknown
 from .._exchange import is_elsewhere
 from .._host import host_array
-from .._layout import Shape
+from .._layout import MAX_DIMS, Shape, broadcast_shapes
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
@@ -67,7 +67,7 @@ def together(table: Any, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
     names = AXES[-len(coordinates) :]
     arrays = [] if on_device else [_on_host(c, axis, table) for c, axis in zip(coordinates, names, strict=True)]
     try:
-        shape = np.broadcast_shapes(*(a.shape for a in (on_device or arrays)))
+        shape = broadcast_shapes(*(a.shape for a in (on_device or arrays)))
     except ValueError:
         return tuple(on_device or arrays)  # which its shape's rule refuses, in words
     if not on_device:
@@ -110,8 +110,12 @@ def _taps(x: Array, n: int, mode: str, filter: str) -> tuple[Array, list[tuple[A
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
+    shape = np.shape(coordinates[0])
+    if len(shape) > MAX_DIMS:  # NumPy takes fewer axes in an index than an array may have
+        rows = (c.reshape(-1) for c in coordinates)
+        return reference(table, *rows, mode=mode, filter=filter).reshape(shape)
     taps = [_taps(c, n, mode, filter) for c, n in zip(coordinates, table.shape, strict=True)]
-    total = np.zeros(np.shape(coordinates[0]), np.result_type(table, *coordinates))
+    total = np.zeros(shape, np.result_type(table, *coordinates))
     for chosen in itertools.product(*(several for _, several in taps)):
         inside = np.logical_and.reduce([at >= 0 for at, _ in chosen])
         weight = functools.reduce(np.multiply, [w for _, w in chosen])

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _transfer
 from .._array import DeviceArray
 from .._dtypes import INTEGERS
-from .._host import host_array
+from .._host import by_rows, host_array
 from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO
@@ -123,7 +123,7 @@ def packbits(
 
 
 def _along(axis: int) -> Any:
-    return lambda x, bitorder: np.packbits(x, axis, bitorder)
+    return lambda x, bitorder: by_rows(lambda rows, along: np.packbits(rows, along, bitorder), x, axis)
 
 
 def _shape_along(axis: int) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import DeviceArray
 from .._dtypes import kind_of
-from .._host import host_array
+from .._host import by_rows, host_array
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
@@ -92,7 +92,7 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
     if x.ndim > 1 and x.size != x.shape[along]:
         if not on_device and _by_numpy(variant, parameters):
             check_stream(stream)
-            return by_numpy(replace(RULE, by_numpy=lambda a: np.sort(a, axis)), (x,), {})
+            return by_numpy(replace(RULE, by_numpy=lambda a: by_rows(np.sort, a, along)), (x,), {})
         raise ValueError(
             f"sort: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
             "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
