@@ -42,8 +42,10 @@ static void raise_cuda(module_state *state, const ck_error *error) {
     char message[sizeof error->message + 160];
     if (error->bytes > 0)
         PyOS_snprintf(message, sizeof message,
-                      "The device is short of memory: %zu bytes were asked for, %zu are free. %s", error->bytes,
-                      error->bytes_free, error->message);
+                      error->bytes > error->bytes_free
+                          ? "The device is short of memory: %zu bytes were asked for, %zu are free. %s"
+                          : "There is no memory for %zu bytes in one piece, though %zu are free on the device. %s",
+                      error->bytes, error->bytes_free, error->message);
     else
         PyOS_snprintf(message, sizeof message, "%s", error->message);
     raise_with(state->out_of_memory, message,
