@@ -419,6 +419,7 @@ def test_ctrl_c_ends_a_long_kernel():
     assert process.returncode == 0
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer itself ends without memory")
 @pytest.mark.parametrize("warm", [True, False])
 @pytest.mark.parametrize("megabytes", [1, 8, 24, 64])
 def test_a_shortage_of_address_space_is_one_error(warm, megabytes):
