@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ._exchange import is_elsewhere
-from ._layout import elements_meet
+from ._layout import MAX_DIMS, elements_meet
 from ._transfer import Array, refuse_masked
 
 #: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
@@ -77,3 +78,13 @@ def host_result(x: Array) -> bool:
     if not (x.dtype.isnative and x.flags.aligned):
         return False
     return x.flags.c_contiguous or (_is_plain(x) and not elements_meet(x.shape, x.strides, x.itemsize))
+
+
+def by_rows(function: Callable[[Array, int], Any], x: Array, axis: int) -> Any:
+    """function(x, axis), also for more axes than many of NumPy's functions take."""
+    if x.ndim <= MAX_DIMS:
+        return function(x, axis)
+    moved = np.moveaxis(x, axis, -1)
+    front = moved.shape[:-1]
+    rows = function(moved.reshape(math.prod(front), moved.shape[-1]), -1)
+    return np.moveaxis(rows.reshape(*front, rows.shape[-1]), -1, axis)

@@ -201,6 +201,17 @@ def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
     )
 
 
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """numpy.broadcast_shapes, which takes fewer axes than NumPy's arrays may have."""
+    rank = max(map(len, shapes))
+    if rank <= MAX_DIMS:
+        return np.broadcast_shapes(*shapes)
+    lengths = [{*axis} - {1} for axis in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True)]
+    if any(len(different) > 1 for different in lengths):
+        raise ValueError(f"shapes do not broadcast: {', '.join(map(str, shapes))}")
+    return tuple(n.pop() if n else 1 for n in lengths)
+
+
 def repeats(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """True if an axis of several elements is one element told several times."""
     return any(n > 1 and stride == 0 for n, stride in zip(shape, strides, strict=True)) and all(shape)

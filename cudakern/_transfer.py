@@ -14,10 +14,16 @@ from ._native import Native, View
 
 Array = npt.NDArray[Any]
 
+#: What bfloat16's bits go as: a view of them keeps the order of its bytes only if it names it.
+_BITS = np.dtype(np.uint16)
+_SWAPPED_BITS = _BITS.newbyteorder("S")
+
 
 def buffer_of(x: Array) -> Any:
     """A host array of a type that the device has, as the C modules take it: no buffer format is bfloat16."""
-    return x if x.dtype.kind != "V" else (x.view(np.uint16), _dtypes.BFLOAT16)  # (NumPy's kind of ml_dtypes' types)
+    if x.dtype.kind != "V":  # NumPy's kind of ml_dtypes' types
+        return x
+    return x.view(_BITS if x.dtype.isnative else _SWAPPED_BITS), _dtypes.BFLOAT16
 
 
 def refuse_masked(

@@ -1,12 +1,11 @@
-"""DLPack, capsule by capsule: well-formed and malformed ones made here, ours taken apart here.
-
-The structures are written from the specification, a second time: nothing of csrc/python/dlpack.h is used.
-"""
+"""DLPack, capsule by capsule: well-formed and malformed ones made here, ours taken apart here."""
 
 import contextlib
 import ctypes
 import gc
 import itertools
+import re
+import subprocess
 import sys
 import threading
 
@@ -15,71 +14,31 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import cuda_api
 import cudakern
 import subprocesses
+from capsules import (
+    CODES,
+    CPU,
+    CUDA,
+    CUDA_HOST,
+    CUDA_MANAGED,
+    DELETER,
+    DESTROY,
+    Old,
+    Versioned,
+    is_valid,
+    name_of,
+    new_capsule,
+    pointer_of,
+    set_name,
+)
 from cases import BACKENDS, native
 from growth import settled
 from views import down, leaves_nothing, up
 
 every_backend = pytest.mark.parametrize("name", BACKENDS)
 both_kinds = pytest.mark.parametrize("versioned", [True, False], ids=["versioned", "old"])
-CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "complex": 5, "bool": 6}
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class Old(ctypes.Structure):
-    _fields_ = [("tensor", Tensor), ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
-
-
-class Versioned(ctypes.Structure):
-    _fields_ = [
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("manager", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-        ("flags", ctypes.c_uint64),
-        ("tensor", Tensor),
-    ]
-
-
-# The capsule itself goes as an address: in its destructor there is no reference left to give.
-api = ctypes.pythonapi
-DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
-    ("PyCapsule_New", api)
-)
-is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", api))
-pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
-name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
-set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", api))
-
-
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def destroy(capsule):
-    """What every producer's capsule does when nobody took the tensor."""
-    for name, kind in ((b"dltensor", Old), (b"dltensor_versioned", Versioned)):
-        if is_valid(capsule, name):
-            managed = kind.from_address(pointer_of(capsule, name))
-            if managed.deleter:
-                DELETER(managed.deleter)(ctypes.addressof(managed))
-
-
-DESTROY = ctypes.cast(destroy, ctypes.c_void_p)
 
 
 class Producer:
@@ -403,6 +362,17 @@ def test_a_fault_while_a_tensor_is_taken(versioned, fault):
         view = module.dlpack_import(producer.capsule, 0)
         del view
         assert producer.ends()
+
+
+def test_capsules_that_lie():
+    """A short run of the step `dlpack` of .ci/deep; the same seed draws the same."""
+    script = cuda_api.ROOT / ".ci" / "fuzz_dlpack.py"
+    line = [sys.executable, str(script), "--count", "3000", "--seed", "7"]
+    done = [subprocess.run(line, env=subprocesses.environment(), text=True, capture_output=True) for _ in range(2)]
+    assert done[0].returncode == 0, done[0].stdout + done[0].stderr
+    assert done[0].stdout == done[1].stdout
+    assert done[0].stdout.startswith("seed 7\n")
+    assert re.search(r"^3,000 capsules of seed 7: 1,\d+ taken, 1,\d+ refused$", done[0].stdout, re.M)
 
 
 # --- export ----------------------------------------------------------------------------------------------------------

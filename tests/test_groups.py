@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import cuda_api
-from cases import ORDERS
+import cudakern
+from cases import ORDERS, native
 
 
 @pytest.fixture
@@ -87,3 +88,31 @@ def test_a_grid_too_large_to_be_resident(library):
         block=2,
         cooperative=True,
     )
+
+
+def test_a_block_for_each_multiprocessor(library):
+    blocks = native(library.side).device_properties(0)["multiprocessors"]
+    out = library.buffer(np.zeros(blocks * 32, np.int64))
+    library.launch(
+        "run_grid_rounds", library.buffer(np.zeros(blocks, np.int64)), out, 1, grid=blocks, block=32, cooperative=True
+    )
+    assert (out.get().reshape(blocks, 32) == (sum(range(1, blocks + 1)) % 1000003 + np.arange(blocks))[:, None]).all()
+
+
+@pytest.mark.parametrize("threads, shared", [(32, 48 << 10), (64, 48 << 10)])
+def test_a_cooperative_grid_is_as_large_as_occupancy_says(threads, shared):
+    """The emulated chip's; registers are not known there. One more is refused."""
+    library = cuda_api.load("emulator", "groups")
+    with cudakern.use_backend("emulator"):
+        held = cudakern.occupancy(threads=threads, shared_bytes=shared).active_blocks
+        most = held * cudakern.backend().properties["multiprocessors"]
+    assert most >= 4 * 56  # the smallest chip's
+    cells, out = library.buffer(np.zeros(most + 1, np.int64)), library.buffer(np.zeros((most + 1) * threads, np.int64))
+    call = ("run_grid_rounds", cells, out, 1)
+    library.launch(*call, grid=most, block=threads, shared=shared, cooperative=True)
+    assert out.get()[: most * threads : threads].tolist() == [
+        sum(range(1, most + 1)) % 1000003 + block for block in range(most)
+    ]
+    with pytest.raises(cuda_api.CudaFailure, match=f"at most {most}") as caught:
+        library.launch(*call, grid=most + 1, block=threads, shared=shared, cooperative=True)
+    assert caught.value.code == 720

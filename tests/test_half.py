@@ -4,6 +4,10 @@ The reference knows the numbers themselves: a float16 by NumPy, a bfloat16 as th
 looking up between which two of them a number lies, and on which side of their middle.
 """
 
+import re
+import subprocess
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -204,3 +208,271 @@ def test_arithmetic(library, kind):
     same(results.get().ravel(), rounded(kind, exact).ravel())
     compared = [a == b, a != b, a < b, a > b, a <= b, a >= b]
     same(order.get(), sum(np.asarray(c, np.uint8) << i for i, c in enumerate(compared)).astype(np.uint8))
+
+
+# --- CUDA's functions of them ----------------------------------------------------------------------------------------
+SOURCE = (cuda_api.SOURCES / "half.cu").read_text()
+
+
+def names(macro):
+    """The functions of a list in half.cu, in the order of their results."""
+    body = re.split(r"(?<!\\)\n", SOURCE.partition(f"#define {macro}(X)")[2])[0]
+    return re.findall(r"X\((\w+)\)", body)
+
+
+def functions(library, kind, x, y, z):
+    """What each function gives for elements of x, y and z, by its name."""
+    lists = {"UNARY": np.uint16, "BINARY": np.uint16, "TERNARY": np.uint16, "COMPARISONS": np.uint8}
+    called = [names(macro) for macro in lists]
+    results = [
+        library.buffer(np.zeros((x.size, len(of_list)), dtype))
+        for of_list, dtype in zip(called, lists.values(), strict=True)
+    ]
+    classes = library.buffer(np.zeros((x.size, 2), np.int8))
+    inputs = [library.buffer(np.ascontiguousarray(a, np.uint16)) for a in (x, y, z)]
+    library.launch(f"run_{kind}_functions", *inputs, *results, classes, x.size, grid=-(-x.size // 256), block=256)
+    columns = {}
+    for of_list, buffer in zip(called, results, strict=True):
+        columns |= dict(zip(of_list, buffer.get().T, strict=True))
+    return columns | dict(zip(("__hisnan", "__hisinf"), classes.get().T, strict=True))
+
+
+def special(kind):
+    one = {"half": 0x3C00, "bfloat16": 0x3F80}[kind]
+    plus = [0, 1, INFINITE[kind], INFINITE[kind] - 1, INFINITE[kind] + 1, one, one + 1, one // 2]
+    return np.array([bits | sign for bits in plus for sign in (0, 0x8000)], np.uint16)
+
+
+def triples(kind, n=20000):
+    """All special ones with each other, then drawn ones: any, and such as nearly cancel or nearly meet a middle."""
+    draw = np.random.default_rng(3)
+    drawn = draw.integers(0, 65536, (n, 3), dtype=np.uint16)
+    near = drawn.copy()
+    near[:, 1] = near[:, 0] + draw.integers(0, 3000, n, dtype=np.uint16)
+    s = special(kind)
+    return np.concatenate([np.stack(np.meshgrid(s, s, s), -1).reshape(-1, 3), drawn, near]).T
+
+
+@pytest.fixture(scope="module")
+def computed():
+    """Results by side and kind: computed once."""
+    return {}
+
+
+def results(computed, library, kind):
+    if (library.side, kind) not in computed:
+        x, y, z = triples(kind)
+        computed[library.side, kind] = (x, y, z, functions(library, kind, x, y, z))
+    return computed[library.side, kind]
+
+
+@kinds
+@np.errstate(all="ignore")
+def test_arithmetic_by_name(library, computed, kind):
+    """__hadd and its like give the exact result rounded once, as the operators do; _sat between 0 and 1, of a NaN 0."""
+    x, y, _, got = results(computed, library, kind)
+    a, b = values(kind, x).astype(np.longdouble), values(kind, y).astype(np.longdouble)
+    exact = {"__hadd": a + b, "__hsub": a - b, "__hmul": a * b, "__hdiv": a / b}
+    for name, expected in exact.items():
+        same(got[name], rounded(kind, expected))
+        if name != "__hdiv":
+            same(got[f"{name}_rn"], rounded(kind, expected))
+            clipped = np.where(expected > 0, np.minimum(expected, 1), 0)
+            same(got[f"{name}_sat"] & 0x7FFF, rounded(kind, clipped))
+    numbers = ~np.isnan(values(kind, x))
+    same(got["__hneg"][numbers], (x ^ 0x8000)[numbers])
+    same(got["__habs"][numbers], (x & 0x7FFF)[numbers])
+
+
+@kinds
+def test_a_fused_multiply_add_is_rounded_once(library, kind):
+    """Products next to the middle of two numbers, and something tiny that decides."""
+    draw = np.random.default_rng(4)
+    finite = PATTERNS[1 : INFINITE[kind]]
+    x, y, z = draw.choice(finite, (3, 3000)) | (draw.integers(0, 2, (3, 3000), np.uint16) << 15)
+    # (2 + d) * (1/2 + e) has bits beyond a number's, z may be far below them
+    step = {"half": 1 << 10, "bfloat16": 1 << 7}[kind]
+    one = {"half": 0x3C00, "bfloat16": 0x3F80}[kind]
+    x[:1500] = one + draw.integers(0, step, 1500)
+    y[:1500] = one + draw.choice([0, 1, step // 2, step // 4], 1500)
+    got = functions(library, kind, x, y, z)
+    with np.errstate(all="ignore"):
+        a, b, c, found = (values(kind, bits) for bits in (x, y, z, got["__hfma"]))
+    largest = Fraction(values(kind, [INFINITE[kind] - 1])[0])
+    beyond = largest + Fraction(values(kind, [INFINITE[kind] - 1])[0] - values(kind, [INFINITE[kind] - 2])[0]) / 2
+    for i in range(x.size):
+        exact = Fraction(a[i]) * Fraction(b[i]) + Fraction(c[i])
+        if abs(exact) >= beyond:
+            assert np.isinf(found[i])
+            assert (found[i] > 0) == (exact > 0)
+            continue
+        bits = int(got["__hfma"][i])
+        error = abs(Fraction(found[i]) - exact)
+        magnitude = bits & 0x7FFF
+        for other in {magnitude + 1, max(magnitude - 1, 0)} - {INFINITE[kind], magnitude}:
+            neighbour = Fraction(values(kind, [other | (bits & 0x8000)])[0])
+            distance = abs(neighbour - exact)
+            assert error < distance or (error == distance and bits % 2 == 0), (a[i], b[i], c[i], found[i])
+
+
+@kinds
+@np.errstate(all="ignore")
+def test_fused_functions_agree(library, computed, kind):
+    x, y, z, got = results(computed, library, kind)
+    plain, wide = got["__hfma"], values(kind, got["__hfma"])
+    same(got["__hfma_sat"] & 0x7FFF, rounded(kind, np.where(wide > 0, np.minimum(wide, 1), 0)))
+    same(got["__hfma_relu"][wide > 0], plain[wide > 0])
+    assert not values(kind, got["__hfma_relu"][wide <= 0]).any()
+    assert np.isnan(values(kind, got["__hfma_relu"][np.isnan(wide)])).all()
+    exact = values(kind, x).astype(np.longdouble) * values(kind, y) + values(kind, z)
+    same(plain[np.isnan(exact)], np.full(np.isnan(exact).sum(), 0x7FFF, np.uint16))
+
+
+@kinds
+@np.errstate(invalid="ignore")
+def test_comparisons_by_name(library, computed, kind):
+    """A NaN compares as false, not equal too; in the functions that end in u as true."""
+    x, y, _, got = results(computed, library, kind)
+    a, b = values(kind, x), values(kind, y)
+    unordered = np.isnan(a) | np.isnan(b)
+    for name, expected in {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}.items():
+        same(got[f"__h{name}"], (expected & ~unordered).astype(np.uint8))
+        same(got[f"__h{name}u"], (expected | unordered).astype(np.uint8))
+    same(got["__hisnan"] != 0, np.isnan(a))
+    same(got["__hisinf"], (np.isinf(a) * np.sign(a)).astype(np.int8))
+
+
+@kinds
+@np.errstate(invalid="ignore")
+def test_min_and_max(library, computed, kind):
+    """The number of a number and a NaN, or by _nan the NaN; -0 is less than 0."""
+    x, y, _, got = results(computed, library, kind)
+    a, b = values(kind, x), values(kind, y)
+    first = (a < b) | ((a == b) & np.signbit(a))
+    either = np.isnan(a) | np.isnan(b)
+    least, most = np.where(first, x, y), np.where(first, y, x)
+    for name, of_numbers in (("__hmin", least), ("__hmax", most)):
+        expected = np.where(either, np.where(np.isnan(a), y, x), of_numbers)
+        expected = np.where(np.isnan(values(kind, expected)), 0x7FFF, expected)
+        same(got[name], expected.astype(np.uint16))
+        same(got[f"{name}_nan"], np.where(either, 0x7FFF, of_numbers).astype(np.uint16))
+
+
+FUNCTIONS = {
+    "hsqrt": np.sqrt,
+    "hrsqrt": lambda x: 1 / np.sqrt(x),
+    "hrcp": lambda x: 1 / x,
+    "hexp": np.exp,
+    "hexp2": np.exp2,
+    "hexp10": lambda x: 10.0**x,
+    "hlog": np.log,
+    "hlog2": np.log2,
+    "hlog10": np.log10,
+    "hsin": np.sin,
+    "hcos": np.cos,
+    "htanh": np.tanh,
+}
+
+
+@kinds
+@np.errstate(all="ignore")
+def test_functions_of_every_pattern(library, kind):
+    """Rounded once by the emulator; by a GPU within a unit in the last place, its own subnormal numbers left out."""
+    got, x = functions(library, kind, PATTERNS, PATTERNS, PATTERNS), values(kind)
+    for name, function in {"hceil": np.ceil, "hfloor": np.floor, "htrunc": np.trunc, "hrint": np.rint}.items():
+        same(got[name], rounded(kind, function(x)))
+    least = values(kind, [{"half": 0x0001, "bfloat16": 0x0080}[kind]])[0]
+    plain = (x == 0) | ~np.isfinite(x) | (np.abs(x) >= least)
+    for name, function in FUNCTIONS.items():
+        exact = function(x)
+        expected = rounded(kind, exact)
+        if library.side == "emulator":
+            same(got[name], expected)
+            continue
+        normal = plain & ((exact == 0) | ~np.isfinite(exact) | (np.abs(exact) >= least))
+        if name in ("hsin", "hcos"):
+            normal &= np.abs(x) < 100
+        apart = np.abs(got[name].astype(int) - expected.astype(int)) * normal
+        assert apart.max() <= 1, (name, x[apart.argmax()], got[name][apart.argmax()], expected[apart.argmax()])
+
+
+@np.errstate(invalid="ignore")
+def toward(kind, x):
+    """Bit patterns of x rounded to nearest, toward zero, up and down, exactly."""
+    wide = np.asarray(x).astype(np.longdouble)
+    magnitude = np.abs(np.where(np.isnan(wide), 0, wide))
+    grid = values(kind, PATTERNS[: INFINITE[kind]]).astype(np.longdouble)
+    below = np.searchsorted(grid, magnitude, side="right") - 1
+    above = np.where(grid[below] == magnitude, below, below + 1)
+    below = np.where(np.isinf(wide), INFINITE[kind], below)
+    sign = np.where(np.signbit(wide), 0x8000, 0)
+    ways = [below, np.where(sign, below, above), np.where(sign, above, below)]
+    directed = [np.where(np.isnan(wide), QUIET[kind], way | sign).astype(np.uint16) for way in ways]
+    return np.stack([rounded(kind, x), *directed], axis=1)
+
+
+def four(library, name, x, to):
+    source, target = library.buffer(np.ascontiguousarray(x)), library.buffer(np.zeros((x.size, 4), to))
+    library.launch(f"run_{name}", source, target, x.size, grid=-(-x.size // 256), block=256)
+    return target.get()
+
+
+WORDS = {"short": "int16", "ushort": "uint16", "int": "int32", "uint": "uint32", "ll": "int64", "ull": "uint64"}
+
+
+@kinds
+def test_four_ways_of_rounding_of_float(library, kind):
+    x = hard_floats(kind, np.float32)
+    same(four(library, f"{kind}_of_float_by", x, np.uint16).ravel(), toward(kind, x).ravel())
+
+
+@kinds
+@pytest.mark.parametrize("word", WORDS)
+def test_four_ways_of_rounding_of_integers(library, kind, word):
+    x = hard_integers(WORDS[word])
+    same(four(library, f"{kind}_of_{word}", x, np.uint16).ravel(), toward(kind, x).ravel())
+
+
+@kinds
+@pytest.mark.parametrize("word", WORDS)
+@np.errstate(invalid="ignore")
+def test_four_ways_of_rounding_to_integers(library, kind, word):
+    x, info = values(kind), np.iinfo(WORDS[word])
+    nan = 0 if info.bits < 64 else -(2**63) if info.min else 2**63
+    got = four(library, f"{kind}_to_{word}", PATTERNS, info.dtype)
+    for column, way in enumerate((np.rint, np.trunc, np.ceil, np.floor)):
+        whole = [nan if v != v else info.max if v == np.inf else info.min if v == -np.inf else int(v) for v in way(x)]
+        same(got[:, column], np.array([max(info.min, min(info.max, n)) for n in whole], info.dtype))
+
+
+@kinds
+def test_small_integers_and_bits(library, kind):
+    x = values(kind)
+    for word, dtype in (("char", "int8"), ("uchar", "uint8")):
+        info = np.iinfo(dtype)
+        expected = np.trunc(np.clip(np.nan_to_num(x, nan=0, posinf=1e9, neginf=-1e9), info.min, info.max))
+        same(convert(library, f"{kind}_to_{word}", PATTERNS, dtype), expected.astype(dtype))
+    same(convert(library, f"{kind}_by_short", PATTERNS, np.int16).view(np.uint16), PATTERNS)
+
+
+@kinds
+def test_shuffles_and_atomic_sums(library, kind):
+    lanes = np.arange(32)
+    x = rounded(kind, lanes / 4.0)
+    out, total = library.buffer(np.zeros((32, 4), np.uint16)), library.buffer(rounded(kind, np.array([2.0])))
+    library.launch(f"run_{kind}_exchange", library.buffer(x), out, total, block=32)
+    sources = [0 * lanes + 5, np.where(lanes < 3, lanes, lanes - 3), np.where(lanes > 28, lanes, lanes + 3), lanes ^ 9]
+    same(out.get().ravel(), np.stack([x[source] for source in sources], axis=1).ravel())
+    assert values(kind, total.get())[0] == pytest.approx(126, rel=0.0 if kind == "half" else 0.05)
+
+
+@kinds
+@pytest.mark.parametrize("expression", ["x % y", "x & y", "x | 1", "1 ^ x", "x << 1", "x >> 1", "~x", "__hadd(x, 1)"])
+def test_what_cuda_does_not_compile(kind, expression):
+    """By way of bool or int it would compile here, to something else than the number."""
+    number = {"half": "__half", "bfloat16": "__nv_bfloat16"}[kind]
+    headers = "".join(f"#include <cuda_{name}.h>\n" for name in ("runtime", "fp16", "bf16"))
+    line = ["c++", "-std=c++17", "-fsyntax-only", "-x", "c++", f"-I{cuda_api.emulator_headers()}", "-"]
+    for body, compiles in (("x + y", True), (expression, False)):
+        source = f"{headers}void f({number} x, {number} y) {{ (void)({body}); (void)y; }}\n"
+        assert (subprocess.run(line, input=source, text=True, capture_output=True).returncode == 0) == compiles

@@ -721,6 +721,49 @@ def test_streams(name):
         module.stream_create(99, 0)
 
 
+@pytest.mark.parametrize("handle", [8, 4096, 4104, 2**40, 2**47 - 8, 2**63 - 8])
+def test_invented_handles(handle):
+    """The emulator looks handles up and follows none: an address of nothing, within an event, of one that is gone."""
+    module = native("emulator")
+    event, stream = module.event_create(0, True), module.stream_create(0, 0)
+    gone = [module.event_create(0, True), module.stream_create(0, 0)]
+    module.event_destroy(0, gone[0])
+    module.stream_destroy(0, gone[1])
+    refused = (ValueError, cudakern.CudaError)
+    words = "is no (stream|event)|cudaErrorInvalidResourceHandle"
+    for wrong in (handle, event + 8, stream + 8, *gone):
+        for call in ("stream_destroy", "stream_synchronize", "stream_done"):
+            with pytest.raises(refused, match=words):
+                getattr(module, call)(0, wrong)
+        for call in ("event_destroy", "event_synchronize", "event_done"):
+            with pytest.raises(refused, match=words):
+                getattr(module, call)(0, wrong)
+        for call, arguments in (
+            ("stream_wait_event", (wrong, event)),
+            ("stream_wait_event", (stream, wrong)),
+            ("event_record", (wrong, stream)),
+            ("event_record", (event, wrong)),
+            ("event_elapsed", (wrong, event)),
+            ("event_elapsed", (event, wrong)),
+            ("wait_for", ()),
+            ("used_in", ()),
+        ):
+            x = module.empty((3,), "int8", 0, 0)
+            given = {"wait_for": (x, wrong), "used_in": (x, wrong, True)}.get(call, (0, *arguments))
+            with pytest.raises(refused, match=words):
+                getattr(module, call)(*given)
+    module.event_record(0, event, stream)
+    module.event_synchronize(0, event)
+    many = [module.event_create(0, False) for _ in range(1000)]
+    assert len({*many, event}) == 1001
+    for one in many:
+        module.event_record(0, one, stream)
+        assert isinstance(module.event_done(0, one), bool)
+        module.event_destroy(0, one)
+    module.event_destroy(0, event)
+    module.stream_destroy(0, stream)
+
+
 @every_backend
 def test_events(name):
     module = native(name)

@@ -127,7 +127,7 @@ def forms(draw, dtype, shape, writable=False, host=True):
         size=extent + 2 * margin,
         seed=draw(st.integers(0, 3)),
         shift=draw(st.sampled_from([0, 0, 0, 1, 3])) if dtype != "object" else 0,
-        swapped=host and dtype not in ("bfloat16", "object") and draw(st.integers(0, 4)) == 0,
+        swapped=host and dtype != "object" and draw(st.integers(0, 4)) == 0,
         read_only=host and not writable and draw(st.integers(0, 4)) == 0,
     )
 

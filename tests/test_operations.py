@@ -344,3 +344,52 @@ def test_an_out_in_the_other_place(operation, backend):
     for given, out in ((inputs, cudakern.asarray(result)), (on_device(backend, inputs), result)):
         with pytest.raises(TypeError, match="in host memory"):
             registry()[operation].call(*given, out=out)
+
+
+# --- host arrays of more axes than the device has --------------------------------------------------------------------
+MOST_AXES = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+X = np.arange(6, dtype=np.float32) / 4
+AXES_CALLS = {
+    "vector_add": (lambda x, v: cudakern.vector_add(x, X[:3], variant=v), lambda x: x + X[:3]),
+    "saxpy": (lambda x, v: cudakern.saxpy(2, x, x[..., ::-1], variant=v), lambda x: 2 * x + x[..., ::-1]),
+    "interp": (lambda x, v: cudakern.interp(x, X, X * X, variant=v), lambda x: np.interp(x, X, X * X)),
+    "inclusive_scan": (lambda x, v: cudakern.inclusive_scan(x, variant=v), lambda x: np.cumsum(x)),
+    "packbits": (lambda x, v: cudakern.packbits(x > 1, variant=v), lambda x: np.packbits(x > 1)),
+    "packbits of rows": (lambda x, v: cudakern.packbits(x > 1, 0, variant=v), lambda x: np.uint8(x > 1) << 7),
+    "lookup_2d": (
+        lambda x, v: cudakern.lookup_2d(np.add.outer(X, X), X[:3], x, variant=v),
+        lambda x: np.float32(X[:3] / 4 + x / 4),
+    ),
+    "sum_of_squares": (lambda x, v: cudakern.sum_of_squares(x, variant=v), lambda x: (x * x).sum()),
+    "sort": (lambda x, v: cudakern.sort(x[..., ::-1], variant=v), lambda x: x),
+    "sort of rows": (
+        lambda x, v: cudakern.sort(x[..., ::-1].swapaxes(0, -1) + [0, 1], 0, variant="auto"),
+        lambda x: x.swapaxes(0, -1) + [0, 1],
+    ),
+}
+
+
+@pytest.mark.parametrize("axes", sorted({17, min(33, MOST_AXES), MOST_AXES}))
+@pytest.mark.parametrize("op", AXES_CALLS)
+def test_host_arrays_of_as_many_axes_as_numpys(backend, op, axes):
+    call, expected = AXES_CALLS[op]
+    x = X[:3].reshape((1,) * (axes - 1) + (3,))
+    for entry in (
+        "auto",
+        *(v.name for v in cudakern.variants(op.split()[0]) if not v.why_not(cudakern.backend()) and not v.on_host),
+    ):
+        if entry != "auto" and "float32" not in cudakern.variants(op.split()[0])[entry].types and "packbits" not in op:
+            continue
+        result = call(x, entry)
+        assert np.shape(result) == np.shape(expected(x)), entry
+        np.testing.assert_allclose(result, expected(x), rtol=1e-6)
+
+
+def test_an_out_of_many_axes_and_any_layout(backend):
+    x = np.ones((1,) * 30 + (2, 3), np.float32)
+    for axes in (range(32), [*range(30), 31, 30]):
+        out = np.zeros(np.array(x.shape)[list(axes)], np.float32).transpose(np.argsort(axes))
+        assert cudakern.vector_add(x, x, out=out, variant="naive") is out
+        assert (out == 2).all()
+    with pytest.raises(ValueError, match="do not broadcast"):
+        cudakern.vector_add(x, np.ones((1,) * 30 + (2, 2), np.float32), variant="naive")

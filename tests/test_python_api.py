@@ -125,6 +125,10 @@ def test_without_a_gpu_the_emulator_answers_and_says_why():
     "settings, words",
     [
         ({"order": "sideways"}, "reversed"),
+        ({"order": "café"}, "café.*reversed"),
+        ({"order": "x" + 40 * "é"}, "reversed"),  # cut within a character
+        ({"order": "\udcff"}, r"^order has characters in it that UTF-8 does not hold: '\\udcff'"),
+        ({"chip": "H200\0"}, "^chip has a null character"),
         ({"workers": -1}, "workers"),
         ({"memory": -5}, "memory"),
         ({"chip": "H9000"}, "H200"),
@@ -144,7 +148,17 @@ def test_unknown_setting():
         native("emulator").configure("colour", "red")
 
 
-@pytest.mark.parametrize("variable, value", [("ORDER", "sideways"), ("MEMORY", "much"), ("DEVICES", "many")])
+@pytest.mark.parametrize(
+    "variable, value",
+    [
+        ("ORDER", "sideways"),
+        ("MEMORY", "much"),
+        ("DEVICES", "many"),
+        ("ORDER", "café"),
+        ("CHIP", "x" + 40 * "é"),  # cut within a character
+        ("WORKERS", "\udcff\udcfe"),  # bytes that are no UTF-8
+    ],
+)
 def test_a_wrong_environment_variable_is_reported(variable, value):
     name = f"CUDAKERN_EMULATOR_{variable}"
     said = subprocesses.run(
@@ -154,12 +168,13 @@ def test_a_wrong_environment_variable_is_reported(variable, value):
             with cudakern.use_backend("emulator"):
                 cudakern.sum_of_squares([1, 2], variant="coalesced")
         except (ValueError, cudakern.CudaError) as error:
-            print(error)
+            print(ascii(str(error)))
     """,
         **{name: value},
     )
     assert name in said
-    assert value in said
+    shown = value[:30].encode(errors="surrogateescape").decode(errors="backslashreplace")
+    assert ascii(shown)[1:-1] in said
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

@@ -419,6 +419,58 @@ def test_ctrl_c_ends_a_long_kernel():
     assert process.returncode == 0
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer itself ends without memory")
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("megabytes", [1, 8, 24, 64])
+def test_a_shortage_of_address_space_is_one_error(warm, megabytes):
+    """ulimit -v: whatever it strikes, a MemoryError; of ours one with words. The process lives on, and a call that
+    needs little succeeds when the limit is gone."""
+    said = subprocesses.run(
+        f"""
+        import random, resource
+        import numpy as np, cudakern as ck
+        WARM, LIMIT = {warm}, {megabytes} << 20
+        """
+        """
+        x, small = np.ones(100_000, "float32"), np.ones(1000, "float32")
+        def streams():
+            kept = [ck.Stream() for _ in range(100)]
+            d = ck.zeros(1000, "float32")
+            return [ck.vector_add(d, d, stream=s, variant="naive").get(stream=s) for s in kept]
+        CALLS = [
+            lambda: ck.zeros(256 << 20, "uint8"),
+            lambda: ck.zeros(1 << 20, "uint8"),
+            lambda: ck.empty_pinned(256 << 20, "uint8"),
+            streams,
+            lambda: ck.sum_of_squares(x, variant="tree_sequential"),
+            lambda: ck.sum_of_squares(x, variant="cooperative"),
+            lambda: ck.lookup_2d(np.ones((9, 9), "f4"), small, small, variant="texture"),
+            lambda: [ck.Event() for _ in range(5000)] and None,
+            lambda: ck.synchronize(),
+        ]
+        with ck.use_backend("emulator"):
+            if WARM:
+                ck.sum_of_squares(x, variant="tree_sequential")
+            used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+            before = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (used + LIMIT, before[1]))
+            short = 0
+            for call in CALLS:
+                try:
+                    call()
+                except MemoryError as error:  # OutOfMemoryError is one
+                    short += 1
+                    assert not isinstance(error, ck.CudaError) or "memory" in str(error), error
+                    del error
+            resource.setrlimit(resource.RLIMIT_AS, before)
+            assert ck.sum_of_squares(x, variant="tree_sequential") == x.size
+            print("short", short)
+    """,
+        CUDAKERN_EMULATOR_MEMORY="2G",
+    )
+    assert int(said.split()[-1]) >= 2
+
+
 def test_small_memory_runs_out():
     subprocesses.run(
         """

@@ -95,7 +95,12 @@ const char *read_text(PyObject *object, const char *what) {
     }
     Py_ssize_t bytes = 0;
     const char *text = PyUnicode_AsUTF8AndSize(object, &bytes);
-    if (text == NULL || strlen(text) == (size_t)bytes) return text;
+    if (text != NULL && strlen(text) == (size_t)bytes) return text;
+    if (text == NULL) { // half a pair of surrogates: what Python makes of bytes that are no UTF-8
+        if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            PyErr_Format(PyExc_ValueError, "%s has characters in it that UTF-8 does not hold: %R", what, object);
+        return NULL;
+    }
     PyErr_Format(PyExc_ValueError, "%s has a null character in it: %R", what, object);
     return NULL;
 }

@@ -23,7 +23,7 @@ static PyObject *why_not(PyObject *module, PyObject *unused) {
     Py_END_ALLOW_THREADS
     if (status == CK_OK) return PyUnicode_FromString("");
     const char *name = cudaGetErrorName((cudaError_t)error.code);
-    if (strncmp(error.message, name, strlen(name)) == 0) return PyUnicode_FromString(error.message);
+    if (strncmp(error.message, name, strlen(name)) == 0) return readable(error.message);
     return PyUnicode_FromFormat("%s: %s", name, error.message);
 }
 

@@ -12,9 +12,19 @@ int errors_import(module_state *state) {
     return state->out_of_memory ? 0 : -1;
 }
 
+PyObject *readable(const char *words) {
+    return PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "backslashreplace");
+}
+
+static void raise_in_words(PyObject *class, const char *words) {
+    PyObject *text = readable(words);
+    if (text != NULL) PyErr_SetObject(class, text);
+    Py_XDECREF(text);
+}
+
 // class(message, **keywords); gives up the reference to the keywords.
 static void raise_with(PyObject *class, const char *message, PyObject *keywords) {
-    PyObject *arguments = keywords ? Py_BuildValue("(s)", message) : NULL;
+    PyObject *arguments = keywords ? Py_BuildValue("(N)", readable(message)) : NULL;
     PyObject *exception = arguments ? PyObject_Call(class, arguments, keywords) : NULL;
     if (exception != NULL) PyErr_SetObject(class, exception);
     Py_XDECREF(exception);
@@ -32,8 +42,10 @@ static void raise_cuda(module_state *state, const ck_error *error) {
     char message[sizeof error->message + 160];
     if (error->bytes > 0)
         PyOS_snprintf(message, sizeof message,
-                      "The device is short of memory: %zu bytes were asked for, %zu are free. %s", error->bytes,
-                      error->bytes_free, error->message);
+                      error->bytes > error->bytes_free
+                          ? "The device is short of memory: %zu bytes were asked for, %zu are free. %s"
+                          : "There is no memory for %zu bytes in one piece, though %zu are free on the device. %s",
+                      error->bytes, error->bytes_free, error->message);
     else
         PyOS_snprintf(message, sizeof message, "%s", error->message);
     raise_with(state->out_of_memory, message,
@@ -44,10 +56,10 @@ static void raise_cuda(module_state *state, const ck_error *error) {
 PyObject *errors_raise(module_state *state, const ck_error *error) {
     switch (error->code) {
     case CK_OK: PyErr_SetString(PyExc_SystemError, "a call failed without an error"); break;
-    case CK_BAD_TYPE: PyErr_SetString(PyExc_TypeError, error->message); break;
-    case CK_BAD_VALUE: PyErr_SetString(PyExc_ValueError, error->message); break;
-    case CK_NO_HOST_MEMORY: PyErr_SetString(PyExc_MemoryError, error->message); break;
-    case CK_NOT_SUPPORTED: PyErr_SetString(PyExc_NotImplementedError, error->message); break;
+    case CK_BAD_TYPE: raise_in_words(PyExc_TypeError, error->message); break;
+    case CK_BAD_VALUE: raise_in_words(PyExc_ValueError, error->message); break;
+    case CK_NO_HOST_MEMORY: raise_in_words(PyExc_MemoryError, error->message); break;
+    case CK_NOT_SUPPORTED: raise_in_words(PyExc_NotImplementedError, error->message); break;
     case CK_INTERRUPTED: // the signal's handler raised what it wanted
         if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         break;

@@ -31,8 +31,7 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
         PyErr_SetString(PyExc_TypeError, "configure(key, value) takes two str");
         return NULL;
     }
-    if ((key = PyUnicode_AsUTF8AndSize(arguments[0], NULL)) == NULL ||
-        (value = PyUnicode_AsUTF8AndSize(arguments[1], NULL)) == NULL)
+    if ((key = read_text(arguments[0], "the setting")) == NULL || (value = read_text(arguments[1], key)) == NULL)
         return NULL;
     cudaError_t code;
     char detail[600] = "";

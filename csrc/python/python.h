@@ -71,6 +71,7 @@ static inline PyObject *none(void) {
 // --- errors.c ----------------------------------------------------------------------------------------------------
 int errors_import(module_state *state);                             // -1: an exception is set
 PyObject *errors_raise(module_state *state, const ck_error *error); // sets it, returns NULL
+PyObject *readable(const char *words); // a str; bytes that are no UTF-8, of a setting, or one that was cut, as \xff
 
 // --- fork.c ------------------------------------------------------------------------------------------------------
 void prepare_for_forks(ck_runtime *runtime);

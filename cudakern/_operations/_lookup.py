@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._layout import Shape
+from .._layout import MAX_DIMS, Shape, broadcast_shapes
 from .._table import AUTO, check_own
 from .._transfer import Array
 from . import Operation, random_array
@@ -27,7 +27,7 @@ def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any
     if coordinates.count(coordinates[0]) == len(coordinates):
         return coordinates[0]
     try:
-        return np.broadcast_shapes(*coordinates)
+        return broadcast_shapes(*coordinates)
     except ValueError:
         shapes = ", ".join(f"{axis} is {shape}" for axis, shape in zip(AXES[-axes:], coordinates, strict=True))
         raise ValueError(f"{name}: {shapes}, which do not broadcast") from None
@@ -61,10 +61,14 @@ def _taps(x: Array, n: int, mode: str, filter: str) -> tuple[Array, list[tuple[A
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
+    shape = broadcast_shapes(*map(np.shape, coordinates))
+    if len(shape) > MAX_DIMS:  # NumPy takes fewer axes in an index than an array may have
+        rows = (np.broadcast_to(c, shape).reshape(-1) for c in coordinates)
+        return reference(table, *rows, mode=mode, filter=filter).reshape(shape)
     coordinates = np.broadcast_arrays(*coordinates)
     taps = [_taps(c, n, mode, filter) for c, n in zip(coordinates, table.shape, strict=True)]
-    total = np.zeros(coordinates[0].shape, np.result_type(table, *coordinates))
-    for corner in itertools.product(*(neighbours for _, neighbours in taps)):
+    total = np.zeros(shape, np.result_type(table, *coordinates))
+    for corner in itertools.product(*(neighbors for _, neighbors in taps)):
         inside = np.logical_and.reduce([at >= 0 for at, _ in corner])
         weight = functools.reduce(np.multiply, [w for _, w in corner])
         values = table[tuple(np.where(inside, at, 0) for at, _ in corner)]

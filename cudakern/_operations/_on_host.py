@@ -187,10 +187,10 @@ def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
 
 def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[Any]:
     """The type that all inputs are brought to; TypeError if the operation or the variant is not for it."""
-    kinds = [x if type(x) in WEAK else x.dtype for x in given.values()]
+    kinds = [x if type(x) in WEAK else x.dtype.newbyteorder("=") for x in given.values()]
     stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
     try:
-        dtype = (kinds[0] if stays else _common(kinds, rule)).newbyteorder("=")
+        dtype = kinds[0] if stays else _common(kinds, rule).newbyteorder("=")
     except TypeError:  # NumPy has no common type
         if variant is not None:
             _check_one_type(rule, variant, given)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._layout import Shape, broadcast
+from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import type_in_words
 from .._transfer import Array
@@ -38,7 +38,7 @@ def broadcast_shape(name: str, x: Shape, y: Shape) -> Shape:
     if x == y:
         return x
     try:
-        return np.broadcast_shapes(x, y)
+        return broadcast_shapes(x, y)
     except ValueError:
         raise ValueError(
             f"{name}: x is {x} and y is {y}, which do not broadcast: from the right, each pair of lengths must be "
@@ -65,7 +65,7 @@ class AsTheyAre:
 
     def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
         """Host arrays as the kernel takes them."""
-        return inputs, result
+        return few_axes(inputs, result)
 
     def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
         """The same for arrays on a device."""
@@ -80,12 +80,19 @@ class Spread(AsTheyAre):
 
     def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
         shape = result.shape
-        return tuple(
+        spread = tuple(
             np.broadcast_to(x, shape) if i in self.arrays and x.shape != shape else x for i, x in enumerate(inputs)
-        ), result
+        )
+        return few_axes(spread, result)
 
     def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
         return tuple(spread(native, x, result.shape) if i in self.arrays else x for i, x in enumerate(inputs)), result
+
+
+def few_axes(inputs: tuple[Array, ...], result: Array) -> HostArrays:
+    """The same with no more axes than the C modules take: one where there are more, in C order."""
+    first, *others = (x.reshape(-1) if x.ndim > MAX_DIMS else x for x in (result, *inputs))
+    return tuple(others), first
 
 
 def spread(native: Native, x: View, shape: Shape) -> View:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _transfer
 from .._array import DeviceArray
 from .._dtypes import INTEGERS
-from .._host import host_array
+from .._host import by_rows, host_array
 from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, check_own
@@ -41,7 +41,13 @@ RULE = Rule(
     instead="a != 0 makes flags of numbers",
     ready=lambda inputs, own, parameters, variant: (inputs, check_own("packbits", own)),
 )
-ALONG_AN_AXIS = replace(RULE, preferred=())  #: by NumPy
+
+
+def _along(a: Array, bitorder: Any, axis: int) -> Any:
+    return by_rows(lambda rows, along: np.packbits(rows, along, bitorder), a, axis)
+
+
+ALONG_AN_AXIS = replace(RULE, preferred=(), by_numpy=_along)
 
 
 @documented()

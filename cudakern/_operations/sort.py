@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import DeviceArray
 from .._dtypes import kind_of
-from .._host import host_array
+from .._host import by_rows, host_array
 from .._layout import Shape
 from .._table import AUTO, NUMPY
 from .._transfer import Array
@@ -20,7 +20,7 @@ from ._public import Operand, Result, documented
 from ._rule import Rule
 
 RULE = Rule("sort", ("a",), np.sort, preferred=("cub", "sample_sort", "many_blocks"), others="OmMSUTV")
-SEVERAL_ROWS = replace(RULE, preferred=())  #: by NumPy
+SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.sort, a, axis))
 
 
 @documented()

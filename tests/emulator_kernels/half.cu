@@ -1,5 +1,5 @@
-// Half precision and bfloat16: conversions both ways by CUDA's names, and arithmetic. An entry a conversion; numbers of
-// 16 bits travel as their bits.
+// Half precision and bfloat16: conversions both ways by CUDA's names, arithmetic, and CUDA's functions of them. An entry a
+// conversion; numbers of 16 bits travel as their bits.
 #include "kernels.h"
 
 #include <cuda_bf16.h>
@@ -94,4 +94,105 @@ ENTRY run_half_calculate(const Shape *shape, const __half_raw *x, const __half_r
 ENTRY run_bfloat16_calculate(const Shape *shape, const __nv_bfloat16_raw *x, const __nv_bfloat16_raw *y,
                              __nv_bfloat16_raw *results, unsigned char *order, int n) {
     return launch(shape, calculate<__nv_bfloat16, __nv_bfloat16_raw>, x, y, results, order, n);
+}
+
+// --- conversions in four ways of rounding: a row of an element's four results
+#define CAST_MODES(name, From, To, from, function, to)                                                               \
+    __global__ void name(const From *in, To *out, int n) {                                                           \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                         \
+        if (i >= n) return;                                                                                          \
+        out[4 * i] = to(function##_rn(from(in[i])));                                                                 \
+        out[4 * i + 1] = to(function##_rz(from(in[i])));                                                             \
+        out[4 * i + 2] = to(function##_ru(from(in[i])));                                                             \
+        out[4 * i + 3] = to(function##_rd(from(in[i])));                                                             \
+    }                                                                                                                \
+    ENTRY run_##name(const Shape *shape, const From *in, To *out, int n) {                                           \
+        return launch(shape, name, in, out, n);                                                                      \
+    }
+#define CAST_INTEGER(kind, type, word)                                                                               \
+    CAST_MODES(kind##_to_##word, bits, type, __ushort_as_##kind, __##kind##2##word, )                                \
+    CAST_MODES(kind##_of_##word, type, bits, , __##word##2##kind, __##kind##_as_ushort)
+#define CAST_ALL(kind)                                                                                               \
+    CAST_MODES(kind##_of_float_by, float, bits, , __float2##kind, __##kind##_as_ushort)                              \
+    CAST(kind##_to_char, bits, signed char, __##kind##2char_rz(__ushort_as_##kind(x)))                               \
+    CAST(kind##_to_uchar, bits, unsigned char, __##kind##2uchar_rz(__ushort_as_##kind(x)))                           \
+    CAST(kind##_by_short, bits, short, __##kind##_as_short(__short_as_##kind(static_cast<short>(x))))                \
+    CAST_INTEGER(kind, short, short)                                                                                 \
+    CAST_INTEGER(kind, unsigned short, ushort)                                                                       \
+    CAST_INTEGER(kind, int, int)                                                                                     \
+    CAST_INTEGER(kind, unsigned, uint)                                                                               \
+    CAST_INTEGER(kind, int64, ll)                                                                                    \
+    CAST_INTEGER(kind, uint64, ull)
+CAST_ALL(half)
+CAST_ALL(bfloat16)
+
+// --- functions: a row of the results of all of a list
+#define UNARY(X)                                                                                                     \
+    X(__hneg)                                                                                                        \
+    X(__habs)                                                                                                        \
+    X(hsqrt) X(hrsqrt) X(hrcp) X(hexp) X(hexp2) X(hexp10) X(hlog) X(hlog2) X(hlog10) X(hsin) X(hcos) X(htanh)        \
+        X(hceil) X(hfloor) X(htrunc) X(hrint)
+#define BINARY(X)                                                                                                    \
+    X(__hadd)                                                                                                        \
+    X(__hadd_rn)                                                                                                     \
+    X(__hadd_sat) X(__hsub) X(__hsub_rn) X(__hsub_sat) X(__hmul) X(__hmul_rn) X(__hmul_sat) X(__hdiv) X(__hmin)      \
+        X(__hmax) X(__hmin_nan) X(__hmax_nan)
+#define TERNARY(X) X(__hfma) X(__hfma_sat) X(__hfma_relu)
+#define COMPARISONS(X)                                                                                               \
+    X(__heq) X(__hne) X(__hlt) X(__hle) X(__hgt) X(__hge) X(__hequ) X(__hneu) X(__hltu) X(__hleu) X(__hgtu) X(__hgeu)
+
+template <typename Number, typename Raw>
+__global__ void functions(const Raw *x, const Raw *y, const Raw *z, Raw *unary, Raw *binary, Raw *ternary,
+                          unsigned char *compared, signed char *classes, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const Number a = x[i], b = y[i], c = z[i];
+    int at = 0;
+#define X(name) unary[18 * i + at++] = name(a);
+    UNARY(X)
+#undef X
+    at = 0;
+#define X(name) binary[14 * i + at++] = name(a, b);
+    BINARY(X)
+#undef X
+    at = 0;
+#define X(name) ternary[3 * i + at++] = name(a, b, c);
+    TERNARY(X)
+#undef X
+    at = 0;
+#define X(name) compared[12 * i + at++] = name(a, b);
+    COMPARISONS(X)
+#undef X
+    classes[2 * i] = static_cast<signed char>(__hisnan(a));
+    classes[2 * i + 1] = static_cast<signed char>(__hisinf(a));
+}
+
+ENTRY run_half_functions(const Shape *shape, const __half_raw *x, const __half_raw *y, const __half_raw *z,
+                         __half_raw *unary, __half_raw *binary, __half_raw *ternary, unsigned char *compared,
+                         signed char *classes, int n) {
+    return launch(shape, functions<__half, __half_raw>, x, y, z, unary, binary, ternary, compared, classes, n);
+}
+ENTRY run_bfloat16_functions(const Shape *shape, const __nv_bfloat16_raw *x, const __nv_bfloat16_raw *y,
+                             const __nv_bfloat16_raw *z, __nv_bfloat16_raw *unary, __nv_bfloat16_raw *binary,
+                             __nv_bfloat16_raw *ternary, unsigned char *compared, signed char *classes, int n) {
+    return launch(shape, functions<__nv_bfloat16, __nv_bfloat16_raw>, x, y, z, unary, binary, ternary, compared,
+                  classes, n);
+}
+
+// --- between threads: four shuffles of a warp, and a sum by all
+template <typename Number, typename Raw> __global__ void exchange(const Raw *x, Raw *out, Raw *sum) {
+    const int lane = threadIdx.x;
+    const Number value = x[lane];
+    out[4 * lane] = __shfl_sync(0xffffffff, value, 5);
+    out[4 * lane + 1] = __shfl_up_sync(0xffffffff, value, 3);
+    out[4 * lane + 2] = __shfl_down_sync(0xffffffff, value, 3);
+    out[4 * lane + 3] = __shfl_xor_sync(0xffffffff, value, 9);
+    atomicAdd(reinterpret_cast<Number *>(sum), value);
+}
+ENTRY run_half_exchange(const Shape *shape, const __half_raw *x, __half_raw *out, __half_raw *sum) {
+    return launch(shape, exchange<__half, __half_raw>, x, out, sum);
+}
+ENTRY run_bfloat16_exchange(const Shape *shape, const __nv_bfloat16_raw *x, __nv_bfloat16_raw *out,
+                            __nv_bfloat16_raw *sum) {
+    return launch(shape, exchange<__nv_bfloat16, __nv_bfloat16_raw>, x, out, sum);
 }

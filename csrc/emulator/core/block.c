@@ -54,9 +54,14 @@ static emu_fiber *idle_fiber(emu_block *block) {
     return block->idle[--block->idle_count];
 }
 
+static const char NO_STACKS[] = "this computer has no memory left for the stacks of a block's threads";
+
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     thread->fiber = idle_fiber(block);
-    if (!thread->fiber) emu_block_fail(NULL, 0, "the system has no memory for the stacks of the block's threads");
+    if (!thread->fiber) {
+        emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS);
+        emu_block_abandon(block);
+    }
     return thread->fiber;
 }
 
@@ -348,8 +353,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     first->fiber = idle_fiber(block);
     if (!first->fiber) {
         memset(block->ready, 0, sizeof block->ready);
-        emu_grid_fail(grid, cudaErrorMemoryAllocation,
-                      "the system has no memory for the stacks of a block's threads");
+        emu_grid_fail(grid, cudaErrorMemoryAllocation, NO_STACKS);
         return;
     }
     block->current = first;

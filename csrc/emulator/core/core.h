@@ -28,10 +28,6 @@
 
 enum { EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_MESSAGE = 1024 };
 
-// Blocks that a cooperative launch may have: each has an OS thread of its own. Any computer affords these, so a
-// program runs on all or on none.
-enum { EMU_COOPERATIVE_MOST = 64 };
-
 // --- config.c: what can be set, by environment variable or emu_configure() --------------------------------------
 typedef enum emu_order { EMU_ORDER_FIXED, EMU_ORDER_REVERSED, EMU_ORDER_SEEDED } emu_order;
 

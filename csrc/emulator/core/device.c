@@ -39,13 +39,16 @@ const emu_chip *emu_chip_now(void) {
     return emu_find_chip(emu_current_config()->chip);
 }
 
+size_t emu_half_of_computer(void) {
+    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2;
+}
+
 // The chip's memory, as far as the computer affords it: half its own, shared among the devices.
 size_t emu_device_memory(void) {
     const emu_config *config = emu_current_config();
     if (config->memory) return config->memory;
     size_t chip = emu_chip_now()->memory;
-    size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2;
-    host = host / (size_t)(config->devices ? config->devices : 1) & ~(MB(1) - 1);
+    size_t host = emu_half_of_computer() / (size_t)(config->devices ? config->devices : 1) & ~(MB(1) - 1);
     return host < chip ? host : chip;
 }
 

@@ -7,18 +7,44 @@
 
 #include <stdlib.h>
 
-enum { EVENT_MAGIC = 0x45564e54 };
-
-static emu_event *free_events; // under the streams' lock, as `last_record`
+// Events lie in rows, each twice as long as the one before, so that a handle is looked up among a few rows and never
+// followed: a wrong one may point anywhere. Rows stay. All of this is under the streams' lock.
+enum { FIRST_ROW = 64, MOST_ROWS = 40 };
+static struct {
+    emu_event *events;
+    size_t count;
+} rows[MOST_ROWS]; // the longest one last
+static int row_count;
+static emu_event *free_events;
 static uint64_t last_record;
 
+static emu_event *new_event(void) { // NULL: no memory
+    if (!free_events && row_count < MOST_ROWS) {
+        const size_t count = (size_t)FIRST_ROW << row_count;
+        emu_event *events = calloc(count, sizeof *events);
+        if (!events) return NULL;
+        rows[row_count].events = events;
+        rows[row_count++].count = count;
+        for (size_t i = count; i-- > 0;) {
+            events[i].next = free_events;
+            free_events = &events[i];
+        }
+    }
+    emu_event *e = free_events;
+    if (e) free_events = e->next;
+    return e;
+}
+
 static int find_event(void *handle, emu_event **found) {
-    emu_event *e = handle;
     *found = NULL;
-    if (!e || (uintptr_t)handle % _Alignof(emu_event) || e->magic != EVENT_MAGIC || !e->live)
-        return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or one that was destroyed", handle);
-    *found = e;
-    return cudaSuccess;
+    for (int i = row_count; i-- > 0 && !*found;) {
+        const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // (large where the handle is before them)
+        if (at / sizeof(emu_event) >= rows[i].count || at % sizeof(emu_event)) continue;
+        emu_event *e = rows[i].events + at / sizeof(emu_event);
+        if (e->live) *found = e;
+    }
+    if (*found) return cudaSuccess;
+    return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or one that was destroyed", handle);
 }
 
 int emu_event_create(void **handle, unsigned flags) {
@@ -28,14 +54,10 @@ int emu_event_create(void **handle, unsigned flags) {
         return emu_error(cudaErrorInvalidValue,
                          "cudaEventCreateWithFlags: flags %u; allowed are 1 (blocking) and 2 (no timing)", flags);
     pthread_mutex_lock(&emu_queues.lock);
-    emu_event *e = free_events;
-    if (e) free_events = e->next;
+    emu_event *e = new_event();
+    if (e) *e = (emu_event){.live = 1, .device = device, .flags = flags};
     pthread_mutex_unlock(&emu_queues.lock);
-    if (!e) e = malloc(sizeof *e);
     if (!e) return emu_error(cudaErrorMemoryAllocation, "no memory left for an event");
-    pthread_mutex_lock(&emu_queues.lock);
-    *e = (emu_event){.magic = EVENT_MAGIC, .live = 1, .device = device, .flags = flags};
-    pthread_mutex_unlock(&emu_queues.lock);
     *handle = e;
     return cudaSuccess;
 }

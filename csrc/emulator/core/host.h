@@ -55,8 +55,9 @@ typedef struct emu_limits { // the same on all chips
 extern const emu_limits EMU_LIMITS;
 
 const emu_chip *emu_chip_now(void);
-size_t emu_device_memory(void); // bytes that each device has
-int emu_enter(int *device);     // the calling thread's device, or why there is none
+size_t emu_device_memory(void);    // bytes that each device has
+size_t emu_half_of_computer(void); // bytes of memory
+int emu_enter(int *device);        // the calling thread's device, or why there is none
 int emu_check_device(int device, const char *call);
 void emu_drop_peers(int device); // cudaDeviceReset
 

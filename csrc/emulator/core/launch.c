@@ -26,14 +26,14 @@ static int chip_occupancy(int threads, size_t dynamic_shared) {
     return blocks < has->blocks ? blocks : has->blocks;
 }
 
+// What a resident block takes of the computer's memory, and each of its threads: two pages of a stack.
+enum { BLOCK_BYTES = 512 << 10, THREAD_BYTES = 8 << 10 };
+
 static long cooperative_limit(int threads, size_t dynamic_shared) {
-    long chip = (long)chip_occupancy(threads, dynamic_shared) * emu_chip_now()->multiprocessors;
-    return chip < EMU_COOPERATIVE_MOST ? chip : EMU_COOPERATIVE_MOST;
+    return (long)chip_occupancy(threads, dynamic_shared) * emu_chip_now()->multiprocessors;
 }
 
-// Programs size a cooperative grid as this answer times the multiprocessors. Where the emulator holds a block for
-// each multiprocessor at once, but fewer blocks than the chip, the answer is lowered so that such a grid runs; where
-// it does not even hold one a multiprocessor, the answer is the chip's, and the launch says what the limit is.
+// Programs size a cooperative grid as this answer times the multiprocessors, which is what such a launch may have.
 int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared) {
     const char *call = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
     emu_kernel *kernel;
@@ -42,9 +42,7 @@ int emu_occupancy(int *blocks, const void *function, int block_size, size_t dyna
     if (code) return code;
     if (!blocks || block_size < 1)
         return emu_error(cudaErrorInvalidValue, "%s: %d threads a block; at least 1 is needed", call, block_size);
-    int chip = dynamic_shared <= emu_kernel_shared(kernel) ? chip_occupancy(block_size, dynamic_shared) : 0;
-    int emulator = EMU_COOPERATIVE_MOST / emu_chip_now()->multiprocessors;
-    *blocks = emulator < 1 || chip < emulator ? chip : emulator;
+    *blocks = dynamic_shared <= emu_kernel_shared(kernel) ? chip_occupancy(block_size, dynamic_shared) : 0;
     return cudaSuccess;
 }
 
@@ -122,10 +120,14 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
             REFUSE(
                 cudaErrorCooperativeLaunchTooLarge,
                 "kernel %s: a cooperative grid of %.0f blocks of %llu threads; all blocks must be resident at once, "
-                "and here at most %ld can be (the emulated device: %ld; the emulator, an OS thread a block: %d)",
-                name, blocks, threads, limit,
-                (long)chip_occupancy((int)threads, launch->dynamic_shared) * emu_chip_now()->multiprocessors,
-                EMU_COOPERATIVE_MOST);
+                "and this device holds at most %ld",
+                name, blocks, threads, limit);
+        const double bytes = blocks * (BLOCK_BYTES + (double)threads * THREAD_BYTES);
+        if (blocks > 1 && bytes > (double)emu_half_of_computer())
+            REFUSE(cudaErrorMemoryAllocation,
+                   "kernel %s: a cooperative grid of %.0f blocks of %llu threads, all resident at once, takes the "
+                   "emulator about %.1f GB, more than half of this computer's memory; launch fewer",
+                   name, blocks, threads, bytes / 1e9);
     }
     return cudaSuccess;
 #undef REFUSE

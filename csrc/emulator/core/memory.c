@@ -34,13 +34,13 @@
 enum { SPARES = 16, SPARE_LEAST = 64 << 10 };
 static const size_t SPARE_TOTAL = (size_t)128 << 20;
 
-enum { PITCH = 512, POOL_MAGIC = 0x504f4f4c };
+enum { PITCH = 512 };
 static const size_t FILL = (size_t)32 << 20;
 
 typedef enum block_kind { DEVICE, PINNED, REGISTERED, SYMBOL } block_kind;
 
 typedef struct pool {
-    int magic, live, device;
+    int live, device;
     int reuse[3]; // cudaMemPoolReuse*: kept, without effect; the pool keeps nothing back
     uint64_t threshold;
     size_t used, high;
@@ -134,8 +134,12 @@ static void drop(block *b) { // takes it out of the table; the memory is the cal
     memmove(b, b + 1, (--block_count - i) * sizeof *blocks);
 }
 
-static int check_pool(const pool *p) { // lock held
-    return p && p->magic == POOL_MAGIC && p->live;
+static int check_pool(const pool *p) { // lock held; looked up, never followed: a wrong handle may point anywhere
+    for (int device = 0; device < EMU_MAX_DEVICES; device++)
+        if (p == &default_pools[device]) return p->live;
+    const pool *known = pools;
+    while (known && known != p) known = known->next;
+    return known && known->live;
 }
 
 static int bad_pool(const void *handle) {
@@ -357,7 +361,6 @@ int emu_default_pool(void **handle, int device) {
     if (code) return code;
     if (!handle) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: no place for the result");
     pthread_mutex_lock(&lock);
-    default_pools[device].magic = POOL_MAGIC;
     default_pools[device].live = 1;
     default_pools[device].device = device;
     pthread_mutex_unlock(&lock);
@@ -374,7 +377,7 @@ int emu_pool_create(void **handle, int device) {
     while (fresh && (fresh->live || fresh->used)) fresh = fresh->next;
     pool *next = fresh ? fresh->next : pools;
     if (!fresh && (fresh = malloc(sizeof *fresh))) pools = fresh;
-    if (fresh) *fresh = (pool){.magic = POOL_MAGIC, .live = 1, .device = device, .reuse = {1, 1, 1}, .next = next};
+    if (fresh) *fresh = (pool){.live = 1, .device = device, .reuse = {1, 1, 1}, .next = next};
     pthread_mutex_unlock(&lock);
     *handle = fresh;
     return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a memory pool");

@@ -223,7 +223,12 @@ static void *worker(void *argument) {
 static int ensure_worker(emu_stream *s) { // lock held
     if (s->has_worker) return cudaSuccess;
     int error = emu_start_thread(worker, s);
-    if (error) return emu_error(cudaErrorOperatingSystem, "a stream's thread cannot be made: %s", strerror(error));
+    if (error) // (of a stack that has no room the system says EAGAIN, as of too many threads)
+        return emu_error(
+            cudaErrorMemoryAllocation,
+            "this computer has no room for a stream's thread: %s; its memory, or what a process may have "
+            "of it (ulimit -v) or of threads (ulimit -u), is used up",
+            strerror(error));
     s->has_worker = 1;
     return cudaSuccess;
 }

@@ -71,7 +71,7 @@ struct emu_stream {
 };
 
 struct emu_event {
-    int magic, live, device;
+    int live, device;
     unsigned flags;
     emu_stream *stream; // where it was last recorded; NULL: never
     uint64_t ticket, order, record, time_ns;

@@ -1,5 +1,5 @@
-// CUDA's bfloat16: the upper half of a float, 8 bits of exponent, 7 of fraction. The part that conversions and plain
-// arithmetic need; pairs (__nv_bfloat162) are not there yet.
+// CUDA's bfloat16: the upper half of a float, 8 bits of exponent, 7 of fraction. Pairs (__nv_bfloat162) are not there
+// yet.
 #ifndef EMULATOR_CUDA_BF16_H
 #define EMULATOR_CUDA_BF16_H
 
@@ -8,7 +8,7 @@ typedef struct __attribute__((aligned(2))) __nv_bfloat16_raw {
 } __nv_bfloat16_raw;
 
 #ifdef __cplusplus
-#include "device_half.h"
+#include "device_half_functions.h"
 
 struct EMU_VISIBLE __nv_bfloat16 : emu::short_float<__nv_bfloat16, __nv_bfloat16_raw, 8> {
     using short_float::short_float;
@@ -17,17 +17,8 @@ struct EMU_VISIBLE __nv_bfloat16 : emu::short_float<__nv_bfloat16, __nv_bfloat16
 };
 typedef __nv_bfloat16 nv_bfloat16;
 
-#define EMU_FUNCTION(type, name, parameters, ...)                                                                    \
-    __host__ __device__ __forceinline__ type name parameters {                                                       \
-        return __VA_ARGS__;                                                                                          \
-    }
-EMU_FUNCTION(float, __bfloat162float, (__nv_bfloat16 x), x)
-EMU_FUNCTION(__nv_bfloat16, __float2bfloat16, (float x), x)
-EMU_FUNCTION(__nv_bfloat16, __float2bfloat16_rn, (float x), x)
-EMU_FUNCTION(__nv_bfloat16, __double2bfloat16, (double x), x)
-EMU_FUNCTION(unsigned short, __bfloat16_as_ushort, (__nv_bfloat16 x), static_cast<__nv_bfloat16_raw>(x).x)
-EMU_FUNCTION(__nv_bfloat16, __ushort_as_bfloat16, (unsigned short bits), __nv_bfloat16_raw{bits})
-#undef EMU_FUNCTION
+EMU_HALF_CONVERSIONS(__nv_bfloat16, __nv_bfloat16_raw, bfloat16)
+EMU_HALF_FUNCTIONS(__nv_bfloat16, __nv_bfloat16_raw)
 #endif
 
 #endif

@@ -1,5 +1,4 @@
-// CUDA's half precision: 5 bits of exponent, 10 of fraction. The part that conversions and plain arithmetic need; pairs
-// (__half2) are not there yet.
+// CUDA's half precision: 5 bits of exponent, 10 of fraction. Pairs (__half2) are not there yet.
 #ifndef EMULATOR_CUDA_FP16_H
 #define EMULATOR_CUDA_FP16_H
 
@@ -8,7 +7,7 @@ typedef struct __attribute__((aligned(2))) __half_raw {
 } __half_raw;
 
 #ifdef __cplusplus
-#include "device_half.h"
+#include "device_half_functions.h"
 
 struct EMU_VISIBLE __half : emu::short_float<__half, __half_raw, 5> {
     using short_float::short_float;
@@ -24,17 +23,8 @@ struct EMU_VISIBLE __half : emu::short_float<__half, __half_raw, 5> {
 };
 typedef __half half;
 
-#define EMU_FUNCTION(type, name, parameters, ...)                                                                    \
-    __host__ __device__ __forceinline__ type name parameters {                                                       \
-        return __VA_ARGS__;                                                                                          \
-    }
-EMU_FUNCTION(float, __half2float, (__half x), x)
-EMU_FUNCTION(__half, __float2half, (float x), x)
-EMU_FUNCTION(__half, __float2half_rn, (float x), x)
-EMU_FUNCTION(__half, __double2half, (double x), x)
-EMU_FUNCTION(unsigned short, __half_as_ushort, (__half x), static_cast<__half_raw>(x).x)
-EMU_FUNCTION(__half, __ushort_as_half, (unsigned short bits), __half_raw{bits})
-#undef EMU_FUNCTION
+EMU_HALF_CONVERSIONS(__half, __half_raw, half)
+EMU_HALF_FUNCTIONS(__half, __half_raw)
 #endif
 
 #endif

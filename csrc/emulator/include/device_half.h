@@ -104,6 +104,16 @@ template <typename Self, typename Raw, int EXPONENT_BITS> class alignas(2) short
     EMU_COMPARISON(<=)
     EMU_COMPARISON(>=)
 #undef EMU_COMPARISON
+    // CUDA compiles none of these either; by way of bool they would.
+#define EMU_NO_OPERATOR(op) template <typename Other> friend void operator op(const Self &, const Other &) = delete;
+    EMU_NO_OPERATOR(%)
+    EMU_NO_OPERATOR(&)
+    EMU_NO_OPERATOR(|)
+    EMU_NO_OPERATOR(^)
+    EMU_NO_OPERATOR(<<)
+    EMU_NO_OPERATOR(>>)
+#undef EMU_NO_OPERATOR
+    friend void operator~(const Self &) = delete;
     friend Self operator-(const Self &x) {
         Raw raw = x;
         raw.x ^= 0x8000;
