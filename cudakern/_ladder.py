@@ -75,6 +75,7 @@ class Ladder(_display.Shown, Sequence[Step]):
     dtype: str
     backend: Backend
     steps: tuple[Step, ...]
+    recorded: _recorded.RecordedLadder | None = None  #: without a GPU: what was measured on one, shown instead of times
     parameters: dict[str, Any] = field(default_factory=dict)  #: as given; a variant without such a one ran as ever
 
     def __len__(self) -> int:
@@ -101,15 +102,10 @@ class Ladder(_display.Shown, Sequence[Step]):
         return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
 
     @property
-    def recorded(self) -> _recorded.RecordedLadder | None:
-        """On the emulator: the operation's ladder as it was measured on a GPU, if it was."""
-        return _recorded.ladder(self.operation) if self.backend.emulated else None
-
-    @property
     def limit(self) -> tuple[str, float] | None:
         """What bounds the operation on the chip whose times are shown, and that as a rate; None if it is not known."""
-        if self.backend.emulated:
-            return self.recorded.limit if self.recorded else None
+        if self.recorded is not None:
+            return self.recorded.limit
         shares = ((p.limit, self.rate_of(p) / p.share) for p in (s.profile for s in self) if p and p.limit and p.share)
         return next(shares, None)
 
@@ -122,7 +118,9 @@ class Ladder(_display.Shown, Sequence[Step]):
     def table(self, emulated: bool = False) -> _display.Table:
         """The table, as words. On the emulator it has the times that were measured on a GPU; with ``emulated``, the
         emulator's own too, which say how fast this CPU runs the emulator."""
-        columns = self._exact() + (self._recorded(emulated) if self.backend.emulated else self._measured())
+        columns = self._exact() + (self._measured() if self.recorded is None else self._of_a_gpu(self.recorded))
+        if emulated and self.recorded is not None:
+            columns.append(("emulated\nkernel", lambda s: _display.duration(s.profile.kernel_ns) if s.profile else "-"))
         heads = ["variant", "what it shows", *(head for head, _ in columns)]
         rows = []
         for step in self.steps:
@@ -141,7 +139,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         def shared(step: Step) -> str:
             return "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
 
-        if not self.backend.emulated:
+        if self.recorded is None:
             return [("max\nerror", error)]
         return [
             ("launches", launch(lambda p: f"{p.launches:,}")),
@@ -167,24 +165,20 @@ class Ladder(_display.Shown, Sequence[Step]):
             ("speed-up", lambda step: f"{_display.figure(step.speedup)}x" if step.speedup else "-"),
         ]
 
-    def _recorded(self, emulated: bool) -> list[Column]:
-        """The times of another GPU; with ``emulated``, the emulator's."""
+    def _of_a_gpu(self, record: _recorded.RecordedLadder) -> list[Column]:
+        """The times that were measured on a GPU."""
+        if not record.steps:
+            return []
 
         def recorded(show: Callable[[_recorded.Recorded], str]) -> Callable[[Step], str]:
             return lambda step: show(step.recorded) if step.recorded else "-"
 
-        def own(step: Step) -> str:
-            return _display.duration(step.profile.kernel_ns) if step.profile else "-"
-
-        columns: list[Column] = []
-        if self.recorded is not None:
-            chip = self.recorded.chip.removeprefix("NVIDIA ")
-            columns = [
-                (f"{chip}:\nkernel", recorded(lambda r: _display.duration(r.kernel_ns))),
-                (f"{chip}:\n{self.rate}", recorded(lambda r: _display.figure(r.rate))),
-                (f"{chip}:\nspeed-up", recorded(lambda r: f"{_display.figure(r.speedup)}x" if r.speedup else "-")),
-            ]
-        return [*columns, ("emulated\nkernel", own)] if emulated else columns
+        chip = record.chip.removeprefix("NVIDIA ")
+        return [
+            (f"{chip}:\nkernel", recorded(lambda r: _display.duration(r.kernel_ns))),
+            (f"{chip}:\n{self.rate}", recorded(lambda r: _display.figure(r.rate))),
+            (f"{chip}:\nspeed-up", recorded(lambda r: f"{_display.figure(r.speedup)}x" if r.speedup else "-")),
+        ]
 
     @property
     def _clocked(self) -> bool:
@@ -197,13 +191,13 @@ class Ladder(_display.Shown, Sequence[Step]):
         shares = "shares of the values that go into a result, which may be near 0 itself"
         relative = shares if operation(self.operation).cancels else "relative"
         yield f"Errors are {relative}, against NumPy in double precision."
-        if not self.backend.emulated:
+        if self.recorded is None:
             yield "whole: the call with its copies. speed-up: of the kernel, over the first step."
             if self._clocked:
                 yield "blocks: from the first block's start to the last one's end, by the device's own timer."
             return
         yield "to move: the bytes that the operation reads and writes at least."
-        if self.recorded is None:
+        if not self.recorded.steps:
             yield "There is no GPU here, and no recorded times of this operation."
         else:
             yield (
@@ -307,7 +301,8 @@ def ladder(
         operands = _given(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
         kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
-    if here.emulated and repeat is None and warmup is None:
+    record = _recorded.instead_of_times(here, op)
+    if record is not None and repeat is None and warmup is None:
         repeat, warmup = 1, 0  # nobody looks at an emulated time
     steps: list[Step] = []
     refused: list[Exception] = []
@@ -320,17 +315,19 @@ def ladder(
             step, error = _step(
                 variant, here, functools.partial(measure, what.call, operands, keywords, repeat, warmup), expected
             )
-            if here.emulated and step.profile is not None and not variant.on_host:
-                step = replace(step, shared_bytes=shared_bytes(functools.partial(what.call, *operands, **keywords)))
+            if record is not None and step.profile is not None:
+                step = replace(
+                    step,
+                    recorded=record.steps.get(variant.name),
+                    shared_bytes=shared_bytes(functools.partial(what.call, *operands, **keywords)),
+                )
             steps.append(step)
             refused += [error] if error else []
     if inputs is not None and refused and not any(step.profile or step.failed for step in steps):
         raise refused[0]  # then it is the input that is wrong
-    if here.emulated and (record := _recorded.ladder(op)):
-        steps = [replace(step, recorded=record.steps.get(step.variant.name)) for step in steps]
     first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
     shapes = tuple(np.shape(x) for x in operands)
-    return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), plain)
+    return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), record, plain)
 
 
 def _parameters(

@@ -50,7 +50,7 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], c
 def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
     """A bar for each step: the kernel's time and the rate. On the emulator those that were recorded on a GPU."""
     record = ladder.recorded
-    if ladder.backend.emulated and record is None:
+    if record is not None and not record.steps:
         raise ValueError(
             f"there is no GPU here, and no recorded times of {ladder.operation} to draw (an emulated time says nothing "
             "about a GPU)"
