@@ -278,7 +278,7 @@ def draw(records, digest):
 
 def size(ladder):
     """The input's size in words."""
-    return " by ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
+    return " and ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
 
 
 def recorded():

@@ -39,8 +39,8 @@ class RecordedLadder:
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
-    """The shapes of a call's inputs, in words: "1,000 x 1,000 by 1,000 x 1,000"."""
-    return " by ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in shapes)
+    """The shapes of a call's inputs, in words: "1,000 x 1,000 and 1,000 x 1,000"."""
+    return " and ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in shapes)
 
 
 @functools.cache
