@@ -108,10 +108,9 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         comparable = row["kernel_ns"] is not None and row["warps"] == base["warps"]
         row["relative"] = row["kernel_ns"] / base["kernel_ns"] if comparable else None
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
-    if here.emulated:
-        draw = bars("label", "paths", "paths per warp (computed)")
-    else:
-        draw = bars("label", "relative", "time relative to no split warp")
+    timed = rows[0]["kernel_ns"] is not None
+    key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
+    draw = bars("label", key, what)
     return Experiment("divergence", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
