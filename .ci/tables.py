@@ -326,9 +326,9 @@ def experiments():
         "# Experiments on an H200",
         "",
         f"The experiments of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
-        f"{record['nvcc']}). Each tests a claim from the literature; [sources.md](sources.md) explains the letters that "
-        f"stand for the sources. [{path.name}](results/{path.name}) has all figures. `.ci/tables.py` writes this page "
-        "from the texts in the experiments' modules, which describe the run of commit "
+        f"{record['nvcc']}). Each tests a claim from the literature; [sources.md](sources.md) explains the letters "
+        f"that stand for the sources. [{path.name}](results/{path.name}) has all figures. `.ci/tables.py` writes this "
+        "page from the texts in the experiments' modules, which describe the run of commit "
         f"{LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
     ]
     for name, experiment in lab_experiments().items():
