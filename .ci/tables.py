@@ -1,18 +1,18 @@
-"""The tables, pages and picture of the documentation, written from docs/results/: no figure without its file.
+"""Writes the tables, pages and picture of the documentation from docs/results/, so that every figure has a file.
 
-    tables.py           rewrites what stands between <!-- table:NAME --> and <!-- /table --> in docs/*.md, draws
-                        docs/ladder.svg, writes docs/ladders.md, docs/experiments.md and docs/overhead.md, and
-                        cudakern/recorded.json, which the package shows where there is no GPU
-    tables.py --check   changes nothing; fails if one of them is not what the results say, and warns of results that
-                        were measured on other kernels than those in csrc/kernels
-    tables.py --release as without; then fails if there are such results
+    tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in docs/*.md, draws
+                        docs/ladder.svg, and writes docs/ladders.md, docs/experiments.md, docs/overhead.md, and
+                        cudakern/recorded.json, which the package shows on machines without a GPU
+    tables.py --check   changes nothing; fails if one of these files does not match the results, and warns of results
+                        that were measured with kernels other than those in csrc/kernels
+    tables.py --release like no option; then fails if there are such results
 
-A table of such results says so, from the next time that it is written. That nobody has written it yet is no fault:
-nobody needs the GPU that it was measured on to change a kernel. (Before a release it is one: .ci/release.)
+Tables of such results get a notice the next time that they are written. --check does not require the notice, because
+changing a kernel must not require the GPU of the measurement. Before a release, .ci/release does.
 
-NAME is an operation (its ladder on a GPU, on the emulator if there is no other), an operation and a chip
-(matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (against PyTorch and CuPy), calls (what a call and a
-copy cost beside theirs), or emulator_speed."""
+NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
+(matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (compared with PyTorch and CuPy), calls (the cost of
+a call and a copy, compared with theirs), or emulator_speed."""
 
 import hashlib
 import inspect
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
 KERNELS = "gpu_kernels.json"
-#: The commit of the record that ON_AN_H200 in the modules of cudakern/lab was written from, by hand.
+#: The commit of the record that the handwritten texts ON_AN_H200 in the modules of cudakern/lab describe.
 LAB_TEXTS_FROM = "90056f8"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
@@ -42,7 +42,7 @@ RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
 BENCH = "gpu_bench.json"
 NOTICE = " *Measured at commit {}; the kernels have changed since.*"
-LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # of a table of operations
+LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
 
 
@@ -51,17 +51,17 @@ def is_gpus(path):
 
 
 def records_of(op):
-    """An operation's ladders, a GPU's first; not those of another whose name begins alike."""
+    """The files of an operation's ladders, GPUs first (not those of another operation with the same prefix)."""
     named = [path for path in RESULTS.glob(f"ladder_{op}_*.json") if path.stem.rpartition("_")[0] == f"ladder_{op}"]
     return sorted(named, key=lambda path: (is_gpus(path), path.name), reverse=True)
 
 
 def find(name):
-    """The ladder's file: of the chip that the name gives, else the newest chip's, the emulator's last."""
+    """A ladder and its file: for the chip in the name, or else the newest chip's; the emulator's comes last."""
     exact = RESULTS / f"ladder_{name}.json"
     files = [exact] if exact.exists() else records_of(name)
     if not files:
-        sys.exit(f"tables: a page asks for {name}, and docs/results/ has no ladder_{name}*.json")
+        sys.exit(f"tables: a page has a table {name}, but docs/results/ has no ladder_{name}*.json")
     return json.loads(files[0].read_text()), files[0]
 
 
@@ -78,7 +78,7 @@ def markdown(heads, rows, source):
 
 
 def measured(ladder):
-    """Steps that ran. (NumPy's variant has the host's clock, and says so.)"""
+    """The steps that ran. NumPy's variant is timed by the host's clock and marked so."""
     return [step for step in ladder["steps"] if step["profile"]]
 
 
@@ -108,19 +108,19 @@ def ladder_table(name):
             ]
         )
     where = (
-        f"the emulator on {record.get('cores')} cores, whose times say nothing about a GPU"
+        f"the emulator on {record.get('cores')} cores, whose times do not predict a GPU's"
         if emulated
         else (f"{record['chip']}, driver {record['driver']}, nvcc {record['nvcc']}")
     )
     blocks = [f"all blocks{mark}"] if clocked else []
     heads = ["variant", "what it shows", f"kernel time{mark}", *blocks, f"{unit}{mark}", "speed-up", "largest error"]
     gap = (
-        "Kernel time is between two events around the launch, behind an empty kernel; all blocks is from the first "
-        "block's start to the last one's end by the device's common timer, of variants that read it. The gap is launch "
-        "latency.\n\n"
+        "Kernel time is the time between two events around the launch, queued behind an empty kernel. All blocks is "
+        "the time from the first block's start to the last block's end by the device's global timer, for variants that "
+        "read it. The difference is launch latency.\n\n"
     )
     cancels = (
-        "Errors are relative to the table's values: results may be near 0 where those are not.\n\n"
+        "Errors are relative to the values of the look-up table, since results may be close to 0.\n\n"
         if registry()[ladder["operation"]].cancels
         else ""
     )
@@ -146,7 +146,7 @@ def bench_table():
         if not ours or not theirs:
             continue
         best, other = (min(side, key=lambda row: row["kernel_ns"]) for side in (ours, theirs))
-        # Where the fastest is a library's that we call (the toolkit's sort), the fastest of our own kernels too.
+        # If our fastest variant calls a library (the toolkit's sort), also show the fastest of our own kernels.
         own = [row for row in ours if "emulator" in variants(op)[row["variant"]].backends]
         shown = [best, *([] if best in own else [min(own, key=lambda row: row["kernel_ns"])])]
         rows += [
@@ -161,7 +161,7 @@ def bench_table():
             ]
             for mine in shown
         ]
-    heads = ["operation", "n", "ours", "error", "the fastest other", "error", "their time / ours"]
+    heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "other / cudakern"]
     source = f"{record['timing']} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
 
@@ -179,9 +179,9 @@ def emulator_table():
         ],
     ]
     return markdown(
-        ["float32, n = 1000", "", "time", "to plain C"],
+        ["float32, n = 1000", "", "time", "relative to plain C"],
         rows,
-        f"{record['over_numba_simulator']:,.0f} times the rate of Numba's simulator "
+        f"The emulator runs at {record['over_numba_simulator']:,.0f} times the rate of Numba's simulator "
         f"({record['numba_simulator_mflop_per_s']} MFLOP/s). From `{path.relative_to(ROOT)}`.",
     )
 
@@ -207,7 +207,7 @@ def calls_table():
 
 
 def with_operations(text):
-    """The page with today's public operations and variants in its tables of operations."""
+    """The page with the current public operations and variants in its tables of operations."""
     rows = list(LADDERS_ROW.finditer(text))
     listed = {match[2] for match in rows}
     new = [what for name, what in registry().items() if name in cudakern.__all__ and name not in listed]
@@ -219,13 +219,13 @@ def with_operations(text):
 
 
 def required(function):
-    """The names of the arguments that a function cannot be called without."""
+    """The names of a function's required arguments."""
     parameters = inspect.signature(function).parameters.values()
     return ", ".join(p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD)
 
 
 def ladders_row(match):
-    """A line of a table of operations, with the variants that there are today."""
+    """A line of a table of operations, with the current variants."""
     names = [
         f"`{v.name}`" + ("" if "emulator" in v.backends else " (on a GPU)") for v in variants(match[2]) if not v.on_host
     ]
@@ -238,7 +238,7 @@ def table(name):
 
 
 def limit_rate(ladder):
-    """(what bounds a ladder's operation on its chip, that as a rate); None where no step knows it."""
+    """(the chip's limit for a ladder's operation, as text and as a rate); None if no step has it."""
     unit = RATES[ladder["operation"]]
     for step in measured(ladder):
         if step["profile"]["share"]:
@@ -277,13 +277,12 @@ def draw(records, digest):
 
 
 def size(ladder):
-    """The input's size in words."""
+    """The input's size as text."""
     return " and ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
 
 
 def recorded():
-    """cudakern/recorded.json: a GPU's ladders, and its compiler's figures of the kernels, as the package shows them
-    where there is neither."""
+    """cudakern/recorded.json: ladders on a GPU and its compiler's figures, for machines without a GPU or nvcc."""
     ladders = {}
     for op in RATES:
         path = next((path for path in records_of(op) if is_gpus(path)), None)
@@ -320,32 +319,34 @@ def lines(entries):
 
 
 def experiments():
-    """docs/experiments.md: what the documents say of each experiment, and what was measured on an H200."""
+    """docs/experiments.md: each experiment, what was measured on an H200, and the claim that it tests."""
     path = RESULTS / "gpu_lab.json"
     record = json.loads(path.read_text())
     lines = [
-        "# What the documents say, and what a GPU says today",
+        "# Experiments on an H200",
         "",
-        f"Every experiment of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
-        f"{record['nvcc']}), with the documents' claim beside it ([sources](sources.md) has the letters). All figures "
-        f"are in [{path.name}](results/{path.name}). Written by `.ci/tables.py` from the texts of the experiments' "
-        f"modules, which describe the run of commit {LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
+        f"The experiments of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
+        f"{record['nvcc']}). Each tests a claim from the literature; [sources.md](sources.md) explains the letters "
+        f"that stand for the sources. [{path.name}](results/{path.name}) has all figures. `.ci/tables.py` writes this "
+        "page from the texts in the experiments' modules, which describe the run of commit "
+        f"{LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
     ]
     for name, experiment in lab_experiments().items():
         module = sys.modules[experiment.__module__]
-        lines += ["", f"## {name}", "", f"- **The documents:** {module.DOCUMENTS}"]
-        lines += [f"- **On an H200:** {module.ON_AN_H200}"]
+        source, _, claim = module.DOCUMENTS.partition(": ")
+        lines += ["", f"## {name}", "", (inspect.getdoc(experiment) or "").partition("\n")[0], ""]
+        lines += [f"- **On an H200:** {module.ON_AN_H200}", f"- **Claim tested ({source}):** {claim}."]
     return "\n".join(lines) + "\n"
 
 
 def ladders():
-    """docs/ladders.md: the ladders on a GPU."""
+    """docs/ladders.md: all ladders on a GPU."""
     there = [op for op in RATES if any(is_gpus(path) for path in records_of(op))]
     lines = [
-        "# The ladders",
+        "# Ladders on a GPU",
         "",
-        "What `cudakern ladder OP` shows on a GPU. Written by `.ci/tables.py` from [results/](results/README.md); do "
-        "not edit it.",
+        "The output of `cudakern ladder OP` on a GPU. `.ci/tables.py` writes this page from "
+        "[results/](results/README.md); do not edit it.",
     ]
     for op in sorted(there, key=lambda op: op not in OPERATIONS):
         lines += ["", f"## {op}", "", ladder_table(op).rstrip()]
@@ -353,13 +354,13 @@ def ladders():
 
 
 def overhead():
-    """docs/overhead.md: what Python and the runtime add to a launch, on a GPU and on the emulator."""
+    """docs/overhead.md: the cost of a call besides the launch, on a GPU and on the emulator."""
     lines = [
-        "# What Python and the runtime add to a launch",
+        "# Overhead of Python and the runtime per call",
         "",
-        "Every operation on a small input with arrays of the device, called natively (the C module's own function), by "
-        "`auto` and by the name of the variant that `auto` takes; microseconds a call. Written by `.ci/tables.py` from "
-        "[results/](results/README.md#how-what-python-adds-is-timed); do not edit it.",
+        "Microseconds per call on small device arrays, for every operation: native (the C module's function), `auto`, "
+        "and the variant that `auto` chooses, by name. `.ci/tables.py` writes this page from "
+        "[results/](results/README.md#how-the-overhead-of-python-is-timed); do not edit it.",
     ]
     for path in sorted(RESULTS.glob("*_overhead.json"), reverse=True):
         record = json.loads(path.read_text())
@@ -376,8 +377,8 @@ def overhead():
             "",
             f"## {record['chip']}",
             "",
-            f"A launch by itself: {middle['launch']:.2f} us; with an event's record: {middle['launch and event']:.2f} "
-            "us. (Medians over all operations: in each one's rounds they are measured anew.)",
+            f"A launch alone takes {middle['launch']:.2f} us, and {middle['launch and event']:.2f} us with an event "
+            "recorded after it (medians over all operations; both are measured again for each operation).",
             "",
             markdown(
                 heads,
@@ -390,20 +391,20 @@ def overhead():
 
 
 def changes(path):
-    """Why a record in docs/results/ is not of the tree's kernels; "" if it is."""
+    """Why a record in docs/results/ does not match the kernels in csrc/; "" if it does."""
     record = json.loads(path.read_text())
     one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
     digests = one or record.get("digests", {})
     if record["commit"] == records.UNKNOWN:
-        return "it does not say which commit it measured"
+        return "the record has no commit"
     if not digests or None in digests.values():
-        return "it has no digest of its kernels"
+        return "the record has no digest of its kernels"
     changed = [op for op, digest in digests.items() if digest != records.digest(op, ours=path.name != BENCH)]
     return f"the kernels of {' and '.join(changed)} have changed since" if changed else ""
 
 
 def notice(path):
-    """What the table of a record says if it is older than its kernels."""
+    """The notice below a table whose record is older than its kernels, or ""."""
     return NOTICE.format(json.loads(path.read_text())["commit"][:10]) if changes(path) else ""
 
 
@@ -412,18 +413,18 @@ def without_notices(text):
 
 
 def outdated():
-    """What in docs/results/ was measured on other kernels than the tree's, or on nobody knows which."""
-    several = {BENCH: "gpu bench", "gpu_lab.json": "gpu lab"}  # of several operations, and their steps
+    """The records in docs/results/ that were measured with other or unknown kernels, and how to renew them."""
+    several = {BENCH: "gpu bench", "gpu_lab.json": "gpu lab"}  # records of several operations, and their steps
     paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in several)]
     old = [
-        f"{path.name}: {why}; again: .ci/{several.get(path.name, 'gpu ladders' if is_gpus(path) else 'deep ladders')}"
+        f"{path.name}: {why}; run .ci/{several.get(path.name, 'gpu ladders' if is_gpus(path) else 'deep ladders')}"
         for path in sorted(paths)
         if path.exists() and (why := changes(path))
     ]
     if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != LAB_TEXTS_FROM:
         old.append(
-            f"gpu_lab.json is of {commit}, and ON_AN_H200 in cudakern/lab describes {LAB_TEXTS_FROM}: "
-            "compare them, mend them, and set LAB_TEXTS_FROM"
+            f"gpu_lab.json is of commit {commit}, but ON_AN_H200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
+            "the texts with the record, correct them, and set LAB_TEXTS_FROM"
         )
     return old
 
@@ -439,24 +440,24 @@ def main():
     for path in marked:
         pages[path] = MARKED.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", path.read_text())
     faults = [
-        f"{path.relative_to(ROOT)} is not what docs/results/ says"
+        f"{path.relative_to(ROOT)} does not match docs/results/"
         for path, page in pages.items()
         if not path.exists() or without_notices(path.read_text()) != without_notices(page)
     ]
     if not PICTURE.exists() or digest not in PICTURE.read_text():
-        faults.append("docs/ladder.svg was not drawn from docs/results/")
+        faults.append("docs/ladder.svg does not match docs/results/")
     if check:
         for one in outdated():
             print(f"warning: {one}")
-        print("\n".join(faults) or f"tables: {len(pages)} files and the picture are what docs/results/ says")
-        sys.exit(f"run .ci/tables.py: {len(faults)} faults" if faults else 0)
+        print("\n".join(faults) or f"tables: {len(pages)} files and the picture match docs/results/")
+        sys.exit(f"tables: {len(faults)} files do not match: run .ci/tables.py" if faults else 0)
     for path, page in pages.items():
         path.write_text(page)
     OPERATIONS_PAGE.write_text(with_operations(OPERATIONS_PAGE.read_text()))
     draw([record for record, _ in steps], digest)
     print("\n".join([f"tables: {len(pages)} files; {PICTURE.relative_to(ROOT)}", *(old := outdated())]))
     if old and sys.argv[1:] == ["--release"]:
-        sys.exit(f"tables: {len(old)} records are older than their kernels")
+        sys.exit(f"tables: {len(old)} records are older than their kernels: measure them again")
 
 
 if __name__ == "__main__":

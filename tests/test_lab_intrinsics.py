@@ -57,7 +57,7 @@ def test_what_is_refused(backend):
             intrinsics(x.astype(int), x.astype(int), variant=variant)
     with pytest.raises(ValueError, match="repeats"):
         intrinsics(x, x, variant="full", repeats=0)
-    with pytest.raises(ValueError, match="n=0"):
+    with pytest.raises(ValueError, match="n must be 1 or more, not 0"):
         lab.intrinsics(0)
 
 

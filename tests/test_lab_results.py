@@ -1,4 +1,4 @@
-"""What all experiments give back: copies and pickles of it, and emulated times under headings that say so."""
+"""Results of all experiments: copies and pickles, the texts below the figures, and marks of emulated times."""
 
 import copy
 import dataclasses
@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -146,12 +147,14 @@ def is_time(column):
 
 @pytest.mark.parametrize("name", experiments())
 def test_texts_beside_the_figures(name, backend):
-    """They are the module's, whatever was measured; emulated times are said to be none of a GPU's."""
+    """They are the module's, whatever was measured; the H200 comes first, then the claim and its source."""
     result = small(name)
     module = sys.modules[experiments()[name].__module__]
     assert (result.documents, result.on_an_h200) == (module.DOCUMENTS, module.ON_AN_H200)
     shown = " ".join(repr(result).split())
-    assert f"Documents: {result.documents}. Recorded on an H200: {result.on_an_h200}" in shown
+    source, claim = result.documents.split(": ", 1)
+    assert f"On an H200: {result.on_an_h200} Claim tested ({source}): {claim}.".replace("`", "") in shown
+    assert "`" not in shown
     timed = any(column.timed for column in result.columns)
     assert ("This run was emulated" in shown) == (result.backend.emulated and timed)
     assert timed == (name not in ("hello", "layouts", "thread_map"))  # (layouts has the CPU's own times alone)
@@ -178,11 +181,11 @@ def test_emulated_times_are_called_so(name):
 def test_the_cpus_own_time_is_not_emulated(name):
     with cudakern.use_backend("emulator"):
         result = small(name)
-    (row,) = (row for row in result.table().rows if "(CPU's own)" in " ".join(row))
-    assert {"NumPy's sum, without a device", "numpy.sort"} & {*row}
-    assert sum("(CPU's own)" in cell for cell in row) == 1
+    (row,) = (row for row in result.table().rows if "(CPU)" in " ".join(row))
+    assert {"NumPy's sum on the CPU", "numpy.sort"} & {*row}
+    assert sum("(CPU)" in cell for cell in row) == 1
     (axes,) = result.plot().axes
-    assert axes.get_xlabel() == "us (emulated); grey: the CPU's own"
+    assert re.fullmatch(r"time, (us|ms|s) \(emulated\); gray: measured on the CPU", axes.get_xlabel())
     assert len({bar.get_facecolor() for bar in axes.patches}) == 2
 
 
@@ -200,9 +203,11 @@ def test_a_chips_times_have_no_mark():
     assert result.table().rows == [["5 ns", "a"], ["-", "b"]]
     emulated = dataclasses.replace(result, backend=here)
     assert emulated.table().columns == ["time\n(emulated)", "what"]
-    assert emulated.table().rows == [["5 ns (CPU's own)", "a"], ["-", "b"]]
+    assert emulated.table().rows == [["5 ns (CPU)", "a"], ["-", "b"]]
+    assert result.table().right == ["time"]
     nothing = dataclasses.replace(emulated, rows=rows[1:])
     assert nothing.table().columns == ["time", "what"]
+    assert nothing.table().right == []  # no figures below that heading
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------

@@ -88,14 +88,14 @@ def test_every_order_reads_every_element_once():
     from cudakern.lab import _textures
 
     for order in _textures.ORDERS:
-        y, x = _textures._places(order, 37)
+        y, x = _textures._coordinates(order, 37)
         assert np.array_equal(np.sort(y * 37 + x), np.arange(37 * 37))
 
 
 def test_tiles_are_read_one_after_another():
     from cudakern.lab import _textures
 
-    y, x = _textures._places("16 x 16 tiles", 20)
+    y, x = _textures._coordinates("16 x 16 tiles", 20)
     assert [*zip(y, x, strict=True)] == [
         (i, j)
         for rows in (range(16), range(16, 20))
@@ -106,7 +106,7 @@ def test_tiles_are_read_one_after_another():
 
 
 def test_what_is_refused(backend):
-    with pytest.raises(ValueError, match="n=0: it must be 1 or more"):
+    with pytest.raises(ValueError, match="n must be 1 or more, not 0"):
         lab.textures(0)
-    with pytest.raises(ValueError, match="a texture has 1 to 65536 rows"):
+    with pytest.raises(ValueError, match="n must be at most 65,536"):
         lab.textures(65537)

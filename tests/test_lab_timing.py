@@ -37,7 +37,7 @@ def test_the_three_ways(backend, variant):
 @pytest.mark.parametrize(
     "words, given",
     [
-        ("n=0", {"n": 0}),
+        ("n must be 1 or more", {"n": 0}),
         ("repeat=0", {"n": 10, "repeat": 0}),
         ("does not read", {"n": 10, "variant": "vectorized"}),
         ("tree_sequential", {"n": 10, "variant": "tree_sequentiel"}),

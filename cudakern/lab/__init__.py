@@ -1,7 +1,7 @@
-"""Experiments of the documents: each function runs one, here, and gives back an Experiment.
+"""Experiments on how a GPU works: each function runs one on this machine and returns an Experiment.
 
-An Experiment shows itself as a table with the documents' claim and what was measured on an H200 beside it; it has
-``plot()`` and ``to_dict()``.
+An Experiment is displayed as a table, with notes on what was measured on an H200 and on the claim that is tested; it
+has ``plot()`` and ``to_dict()``.
 """
 
 from ._bank_conflicts import bank_conflicts

@@ -1,4 +1,4 @@
-"""bank_conflicts: strides, padding and broadcast in shared memory."""
+"""bank_conflicts: strides, padding and broadcasts in shared memory."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
 from ._experiment import Column, Experiment, documents, lines
-from ._measuring import measure
 from ._rules import LANES, WORD, wavefronts
-from ._sizes import numbers, size
+from ._sizes import measure, numbers, size
 
 DOCUMENTS = (
-    "T6 and P11: lanes that want one bank are served one after the other, n ways take n times as long, 17 words apart "
-    "instead of 16 take none of it, and a word that all lanes want is broadcast (T's card had 16 banks for half a warp)"
+    "T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n lanes "
+    "takes n times as long; a distance of 17 words between lanes instead of 16 avoids conflicts; a word that all "
+    "lanes read is broadcast (the card of T had 16 banks for half a warp)"
 )
 ON_AN_H200 = (
-    "A stride of 32 takes 30.3 times as long as a stride of 1: lanes that want one bank are still served one after "
-    "the other. With a word of padding it takes about as long as a stride of 1, and so does a word that all lanes "
-    "read."
+    "A stride of 32 takes 30.3 times as long as a stride of 1: lanes that access the same bank are still served one "
+    "after the other. With one word of padding, it takes about as long as a stride of 1, and so does a word that all "
+    "lanes read."
 )
-#: Requests of a block: a warp's loads in all rounds.
+#: Requests per block: the loads of all its warps in all rounds.
 REQUESTS = THREADS // LANES * ROUNDS
 
 COLUMNS = (
     Column("form", "form"),
     Column("stride", "stride"),
-    Column("words from\nlane to lane", "distance"),
-    Column("wavefronts\na request, by rule", "wavefronts"),
-    Column("cycles\na request", "cycles", timed=True),
-    Column("against\nstride 1", "relative", timed=True),
+    Column("words between\nlanes", "distance"),
+    Column("passes per request\n(computed)", "wavefronts"),
+    Column("cycles\nper request", "cycles", timed=True),
+    Column("relative to\nstride 1", "relative", timed=True),
 )
 
 
@@ -43,23 +43,30 @@ COLUMNS = (
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
 ) -> Experiment:
-    """Shared memory read in strides, with and without padding, and all lanes the same word.
+    """Bank conflicts: shared memory read with strides, with and without padding, and one word read by all lanes.
+
+    Shared memory has 32 banks. One request of a warp takes one pass if its lanes access different banks or the same
+    word, and one pass per word where they access different words in one bank.
 
     Parameters
     ----------
     strides : int or sequence of int
-        Which: 1 to 32.
+        Distances between the words of neighboring lanes, each 1 to 32.
     n : int
-        Words, of which each block has 1024. One block is enough: each has its own shared memory and clock.
+        Words, 1024 per block. One block is enough, since each block has its own shared memory.
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a form and stride: the wavefronts that a warp's request takes by the rule of banks, and the cycles that
-        it took by the multiprocessor's clock (not on the emulator, which has no banks to wait for). After T6 and P11.
+        One row per form and stride: the passes (wavefronts) per request computed from the addresses, and on a GPU the
+        cycles per request measured with the multiprocessor's clock.
 
     <raises>
+
+    Notes
+    -----
+    Source: T6 and P11; see docs/sources.md.
 
     Examples
     --------
@@ -70,7 +77,7 @@ def bank_conflicts(
     n = size("bank_conflicts", n, TILE, TILE)
     several = numbers("bank_conflicts", "strides", strides)
     if not several or any(not 1 <= stride <= 32 for stride in several):
-        raise ValueError(f"bank_conflicts: strides={list(several)}: they are 1 to 32, and at least one")
+        raise ValueError(f"bank_conflicts: strides must be one or more integers from 1 to 32, not {list(several)}")
     here = backend()
     x = np.arange(n, dtype=np.int32)
     rows = [_row("broadcast", 0, x, repeat)]
@@ -79,11 +86,9 @@ def bank_conflicts(
     base = rows[1]["cycles"]
     for row in rows:
         row["relative"] = None if row["cycles"] is None else row["cycles"] / base
-    title = f"bank_conflicts: {REQUESTS:,} requests a block, 4-byte words"
-    key = "wavefronts" if base is None else "cycles"
-    draw = functools.partial(
-        lines, x="stride", y=key, x_name="stride, in words", y_name=f"{key} per request", by="form"
-    )
+    title = f"bank_conflicts: {REQUESTS:,} requests per block, 4-byte words"
+    key, what = ("wavefronts", "passes per request (computed)") if base is None else ("cycles", "cycles per request")
+    draw = functools.partial(lines, x="stride", y=key, x_name="stride in words", y_name=what, by="form")
     return Experiment("bank_conflicts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 

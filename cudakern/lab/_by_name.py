@@ -1,4 +1,4 @@
-"""Experiments by their names, and their arguments as a command line has them: ``strides=2,4``."""
+"""Experiments by name, with arguments as typed on a command line: ``strides=2,4``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ._experiment import Experiment
 
 
 def experiments() -> dict[str, Callable[..., Experiment]]:
-    """The public functions that give back an Experiment."""
+    """The public functions that return an Experiment."""
     functions = {name: getattr(lab, name) for name in lab.__all__ if inspect.isfunction(getattr(lab, name))}
     types = ("Experiment", "ThreadMap")
     return {name: function for name, function in functions.items() if function.__annotations__["return"] in types}
 
 
 def about(experiment: Callable[..., Experiment]) -> tuple[str, str]:
-    """What it shows, in a line, and its arguments."""
+    """The first line of an experiment's docstring, and its arguments."""
     arguments = []
     for p in inspect.signature(experiment).parameters.values():
         default = ",".join(map(str, p.default)) if isinstance(p.default, tuple) else str(p.default).replace(" ", "")
@@ -28,10 +28,9 @@ def about(experiment: Callable[..., Experiment]) -> tuple[str, str]:
 
 
 def run(name: str, words: Sequence[str] = ()) -> Experiment:
-    """The experiment of that name with arguments like ``n=1000``, ``block=16,16``, ``grid=None``.
+    """Runs the experiment ``name`` with arguments like ``n=1000``, ``block=16,16``, ``grid=None``.
 
-    ValueError for an unknown name or a word that is no argument; TypeError for one that the experiment does not take or
-    that is missing.
+    ValueError for an unknown name or a word without "="; TypeError for an unknown or missing argument.
     """
     functions = experiments()
     if name not in functions:

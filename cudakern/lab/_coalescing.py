@@ -1,4 +1,4 @@
-"""coalescing: offsets, strides, widths of access, lanes that take no part, bytes and words, 12-byte structs."""
+"""coalescing: offsets, strides, widths of access, inactive lanes, bytes and words, 12-byte structs."""
 
 from __future__ import annotations
 
@@ -12,65 +12,68 @@ from .._operations._experiments import coalescing as slices
 from .._operations._experiments import unpack_bytes, vec3
 from .._profile import Profile
 from ._experiment import Column, Experiment, bars_in, counted, documents, percent
-from ._measuring import measure
 from ._rules import LANES, SECTOR, sectors
-from ._sizes import size
+from ._sizes import measure, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
 DOCUMENTS = (
-    "T6: only loads of 4, 8 or 16 bytes from neighbours on a boundary are joined, those of 16 bytes being slow; "
-    "a lane that takes no part harms nothing; 12-byte structs need alignment, arrays of their own or shared memory. M: "
-    "neighbours' loads of 4 bytes become one transaction of 128 bytes, and bytes are better read as words"
+    "T6, M: only loads of 4, 8 or 16 bytes from neighboring, aligned addresses are combined, and loads of 16 bytes "
+    "are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory (T6). "
+    "The loads of 4 bytes of neighboring lanes become one transaction of 128 bytes, and bytes are better read as "
+    "words (M)"
 )
 ON_AN_H200 = (
-    "With 16,777,216 threads a stride of 32 runs at 20.3% of the rate of a stride of 1. Boundaries no longer "
-    "matter: an offset of one element is about as fast as none. A warp without lane 3 is about as fast as a whole "
-    "one. Loads of 16 bytes are not slow but 1.56 times as fast as loads of 4, and bytes read as words come 1.87 "
-    "times as fast as bytes read one by one. Structs of 12 bytes need no special layout: none is faster than "
-    "reading them as they are."
+    "With 16,777,216 threads, a stride of 32 runs at 20.3% of the rate of a stride of 1. Alignment no longer matters: "
+    "an offset of one element is about as fast as no offset. A warp without lane 3 is about as fast as a full one. "
+    "Loads of 16 bytes are not slow but 1.56 times as fast as loads of 4, and bytes read as words are 1.87 times as "
+    "fast as bytes read one by one. Structs of 12 bytes need no special layout: no other layout is faster than "
+    "reading them unchanged."
 )
 OFFSETS, STRIDES = (0, 1, 4, 8, 16, 31), (1, 2, 3, 4, 8, 16, 32)
 WIDTHS = ("uint8", "float32", "float64", "complex128")
-#: T6's thread that does not read.
+#: The lane that does not read.
 IDLE = 3
 
 COLUMNS = (
     Column("experiment", "experiment"),
     Column("case", "case"),
-    Column("load requests\na warp", "requests"),
-    Column("sectors\na warp, by rule", "sectors"),
-    Column("of which\nis wanted", "wanted", percent),
-    Column("GB/s that\nare wanted", "gb_per_s", timed=True),
+    Column("load requests\nper warp", "requests"),
+    Column("sectors per warp\n(computed)", "sectors"),
+    Column("used share\nof the sectors", "wanted", percent),
+    Column("GB/s\nused", "gb_per_s", timed=True),
 )
 
-Request = tuple[Sequence[int], int]  #: of a warp: byte addresses of the lanes, bytes each
+Request = tuple[Sequence[int], int]  #: of a warp: the lanes' byte addresses, and bytes per lane
 
 
 @documents
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
-    """What a warp's loads touch, and how fast they come.
+    """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
+
+    Global memory moves in sectors of 32 bytes. The more of each sector a warp uses, the more useful bytes arrive per
+    second.
 
     Parameters
     ----------
     n : int, optional
-        Threads of a case that reads 4 bytes each. Default: 2**24 on a GPU, 4096 on the emulator.
+        Threads, in cases that read 4 bytes per thread. Default: 2**24 on a GPU, 4096 on the emulator.
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes a thread; a warp whose lane 3
-        does not read; bytes read one by one and as words; vectors of three floats in four ways. Sectors are those
-        that a warp's loads touch by the rule; the rate, left out on the emulator, counts the bytes that are wanted,
-        read and written.
+        One row per case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes per thread; a warp whose
+        lane 3 does not read; bytes read one by one and as words; vectors of three floats in four layouts. The sectors
+        per warp are computed from the addresses. The rate, measured on a GPU only, counts the useful bytes read and
+        written.
 
     <raises>
 
     Notes
     -----
-    T6, P11, M.
+    Source: T6, P11 and M; see docs/sources.md.
 
     Examples
     --------
@@ -80,14 +83,14 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     [4, 8, 12, 16, 32, 32, 32]
     """
     here = backend()
-    n = size("coalescing", n, chip=1 << 24, emulator=1 << 12)  # on a chip more than its caches hold
+    n = size("coalescing", n, chip=1 << 24, emulator=1 << 12)  # on a chip, more than its caches hold
     rows = (*_slices(n, repeat), *_bytes_and_vectors(n, repeat))
-    title = f"coalescing: {n:,} threads of 4 bytes"
+    title = f"coalescing: {n:,} threads, 4 bytes per thread"
     return Experiment("coalescing", title, here, COLUMNS, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _slices(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
-    """Offsets, strides, widths of access, and a lane that takes no part."""
+    """Offsets, strides, widths of access, and an inactive lane."""
 
     def row(
         experiment: str, case: str, dtype: str = "float32", offset: int = 0, stride: int = 1, idle: int = LANES
@@ -120,7 +123,7 @@ def _bytes_and_vectors(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
         yield _row("bytes as floats", variant, [request(width)], width * LANES, 5 * n, profile)
 
     structs, arrays = zeros((n, 3), "float32"), zeros((3, n), "float32").T
-    from_array_to_array = 4 * n // SECTOR * SECTOR + SECTOR  # they begin on boundaries
+    from_array_to_array = 4 * n // SECTOR * SECTOR + SECTOR  # aligned to sectors
     ways = {
         "array_of_structs": (structs, [request(4, 12, 4 * part) for part in range(3)]),
         "aligned": (structs, [request(16)]),
@@ -135,7 +138,7 @@ def _bytes_and_vectors(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
 def _row(
     experiment: str, case: str, requests: Sequence[Request], wanted: int, moved: float, profile: Profile
 ) -> dict[str, Any]:
-    """Of a warp's requests so many bytes are ``wanted``; ``moved`` counts those of all threads, read and written."""
+    """``wanted``: bytes that a warp's requests use; ``moved``: bytes that all threads read and write."""
     sector_count = sum(sectors(*request) for request in requests)
     return {
         "experiment": experiment,
@@ -151,7 +154,7 @@ def _row(
 
 def _draw(result: Experiment, picture: Picture) -> None:
     timed = result.rows[0]["gb_per_s"] is not None
-    key, name = ("gb_per_s", "GB/s that are wanted") if timed else ("sectors", "sectors a warp, by the rule")
+    key, name = ("gb_per_s", "GB/s used") if timed else ("sectors", "sectors per warp (computed)")
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):

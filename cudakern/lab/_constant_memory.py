@@ -1,4 +1,4 @@
-"""constant_memory: the same numbers in the code, in constant memory by name and as an array, and in global memory."""
+"""constant_memory: the same numbers as literals, as named constants, as a constant array, and in global memory."""
 
 from __future__ import annotations
 
@@ -16,64 +16,65 @@ from .._operations._experiments import constant_memory as mix
 from .._profile import Profile
 from .._table import variants
 from .._transfer import Array
-from ._experiment import Bars, Column, Experiment, documents
-from ._measuring import kernel_times, measure
-from ._sizes import size
+from ._experiment import Column, Experiment, bars, documents
+from ._sizes import kernel_times, measure, size
 
 NAME = "constant_memory"
 N_EMULATED, N_GPU = 1 << 12, 1 << 22
-CHECKED = 1 << 17  #: elements that NumPy computes, too; the rest must be the same for all storages
-LONG = 32  #: a table in which each lane of a warp finds a number of its own
+CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
+LONG = 32  #: a table with one number for each lane of a warp
 
 DOCUMENTS = (
-    "M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); against global "
-    "memory constants are 40 times as fast on a 9800 GT, 3 times on a GTX 260, 1.8 times on the cached GTX 470; as an "
-    "array, which a compiler does not turn into literals, they are as fast as global memory on chips that cache it; 32 "
-    "addresses in a warp take at least 32 times as long as one"
+    "M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); constants are 40 "
+    "times as fast as global memory on a 9800 GT, 3 times on a GTX 260, 1.8 times on the GTX 470, which has a cache; "
+    "as an array, which the compiler does not turn into literals, they are as fast as global memory on chips that "
+    "cache it; 32 different addresses in a warp take at least 32 times as long as one"
 )
 ON_AN_H200 = (
-    "With 4,194,304 elements and a uniform index, numbers in the code take 32.3 us and constants by name 33.6 us, "
-    "which is 2.93 times as fast as global memory. An array of 32 constants takes 91.4 us, about as long as global "
-    "memory (98.3 us), which is cached. When the lanes of a warp ask for 32 addresses, the array takes 2.08 ms: "
-    "they are served one after the other, but in 22.7 times the time of one address and not in 32 times. Global "
-    "memory takes 103 us there."
+    "With 4,194,304 elements and a uniform index, literals take 32.3 us and named constants 33.6 us, which is 2.93 "
+    "times as fast as global memory. An array of 32 constants takes 91.4 us, about as long as global memory (98.3 "
+    "us), which is cached. When the lanes of a warp read 32 different addresses, the array takes 2.08 ms: the "
+    "addresses are served one after the other, in 22.7 times the time of a single address rather than 32 times. "
+    "Global memory takes 103 us in that case."
 )
 TABLE = (
     Column("storage", "variant"),
-    Column("numbers", "length"),
+    Column("table\nlength", "length"),
     Column("index", "index"),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("ps a number", "ps", timed=True),
-    Column("times\nliteral", "times", timed=True),
+    Column("ps per\nnumber", "ps", timed=True),
+    Column("relative to\nliteral", "times", timed=True),
     Column("can change", "changes"),
 )
 
 
 @documents
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
-    """Numbers in the code, in ``__constant__`` memory (by name, as an array) and in global memory, read by all threads.
+    """A small table as literals, in ``__constant__`` memory (by name and as an array), and in global memory.
 
-    Each element is mixed with 64 numbers of a small table. With a *uniform* index all lanes of a warp ask for the same
-    number at a time; with a *divergent* one each begins with another.
+    Each element is mixed with 64 numbers from the table. With a *uniform* index, all lanes of a warp read the same
+    number at the same time; with a *divergent* index, each lane starts at a different number.
 
     Parameters
     ----------
     n : int, optional
-        Elements. Without it: a size for this side.
+        Elements. <size>
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a storage, table and index: kernel time, time a number, and how many times the literals' time.
+        One row per storage, table and index: kernel time, time per number, and the time relative to literals.
 
     <raises>
     RuntimeError
-        A storage gave another result than NumPy, or did not follow a table that changed.
+        A result differs from NumPy's, or does not reflect a changed table.
 
     Notes
     -----
-    M's own kernels fold into a constant when they are compiled, as M finds in the PTX; this arithmetic does not.
+    The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
+
+    Source: M; see docs/sources.md.
 
     Examples
     --------
@@ -98,13 +99,15 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
             values = result.get()
             first = values if first is None else first
             if not (np.array_equal(values[:CHECKED], expected) and np.array_equal(values, first)):
-                raise RuntimeError(f"{NAME}: {storage} with a table of {table.size}, {index}, differs from NumPy")
+                raise RuntimeError(
+                    f"{NAME}: {storage}, {table.size} numbers, {index} index: the result differs from NumPy's"
+                )
             rows.append(_row(storage, table.size, index, n, profile))
     for row in rows:
         row["times"] = None if here.emulated else row["kernel_ns"] / max(rows[0]["kernel_ns"], 1)
     _check_update(x[:1000], storages)
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
-    draw = Bars("label", "kernel_us", "kernel, us", timed=True)
+    draw = bars("label", "kernel_ns", "kernel time", timed=True)
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
@@ -116,14 +119,14 @@ def _row(storage: str, length: int, index: str, n: int, profile: Profile) -> dic
         "label": f"{storage}, {length}, {index}",
         **kernel_times(profile),
         "ps": profile.kernel_ns * 1e3 / (n * ROUNDS),
-        "changes": {"literal": "no: compile again", "global": "at any time"}.get(storage, "between launches"),
+        "changes": {"literal": "no (recompile)", "global": "at any time"}.get(storage, "between launches"),
     }
 
 
 def _check_update(x: Array, storages: list[str]) -> None:
-    """Tables that change from call to call, which all but the literals follow."""
+    """Checks that all storages except literals use the table of the current call."""
     for table in (LITERALS, LITERALS[::-1].copy(), ~LITERALS):
         expected = mix(x, table, variant="numpy")
         for storage in storages:
             if storage != "literal" and not np.array_equal(mix(x, table, variant=storage), expected):
-                raise RuntimeError(f"{NAME}: {storage} did not follow a table that changed")
+                raise RuntimeError(f"{NAME}: {storage} did not use the changed table")

@@ -1,4 +1,4 @@
-"""divergence: branches within warps and between them, and what an edge check costs."""
+"""divergence: branches within and between warps, and the cost of an edge check."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from .._operations._experiments import divergence as operation
 from .._operations.vector_add import vector_add
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Bars, Column, Experiment, documents, grouped, of_hundred
-from ._measuring import measure
+from ._experiment import Column, Experiment, bars, documents, grouped, of_hundred
 from ._rules import LANES
-from ._sizes import size
+from ._sizes import measure, size
 
 DOCUMENTS = (
-    "P11: `threadIdx.x > 2` divides a warp, which then walks both paths; better branch by `threadIdx.x / warpSize`. Of "
-    "100 additions' 4 warps the edge check divides 1 (25%), of 1000 additions' 32 also 1 (3%)"
+    "P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by `threadIdx.x / "
+    "warpSize`. An edge check splits 1 of the 4 warps of 100 additions (25%), and 1 of the 32 warps of 1000 additions "
+    "(3%)"
 )
 ON_AN_H200 = (
-    "A divided warp still walks both paths: `lane % 2 == 1` takes 1.86 times as long as the mean of the two paths "
-    "alone. Compared with `threadIdx.x / warpSize >= 2`, which costs no more than its paths alone, `lane > 2` takes "
-    "1.84 times as long and `threadIdx.x > 2` 1.11 times. An edge check divides one warp (25% of the warps of 100 "
-    "additions, 3.1% of the warps of 1,000). Among many warps it costs little: 4,194,303 additions, with one divided "
-    "warp in 131,072, took 6.5% longer than 4,194,304 in this run."
+    "A warp that a branch splits still executes both paths: `lane % 2 == 1` takes 1.86 times as long as the mean of "
+    "the two paths alone. Compared with `threadIdx.x / warpSize >= 2`, which costs no more than its paths alone, "
+    "`lane > 2` takes 1.84 times as long and `threadIdx.x > 2` 1.11 times. An edge check splits one warp (25% of the "
+    "warps of 100 additions, 3.1% of the warps of 1,000). Among many warps it costs little: 4,194,303 additions, with "
+    "one split warp in 131,072, took 6.5% longer than 4,194,304 in that run."
 )
 CONDITIONS = {
-    "first": "no branch: the first path",
-    "second": "no branch: the second path",
+    "first": "no branch, first path",
+    "second": "no branch, second path",
     "thread": "threadIdx.x > 2",
     "lane": "lane > 2",
     "odd_lane": "lane % 2 == 1",
     "warp": "threadIdx.x / warpSize >= 2",
 }
-#: Elements of the branches on a chip and on the emulator; P's lengths of an edge check.
+#: Elements of the branches on a chip and on the emulator; lengths for the edge check.
 ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
 EDGES = (100, 1000)
 
@@ -46,32 +46,38 @@ COLUMNS = (
     Column("condition", "condition"),
     Column("elements", "n", grouped),
     Column("warps", "warps", grouped),
-    Column("of them\ndivided", "divided", grouped),
+    Column("split\nwarps", "divided", grouped),
     Column("share", "share", of_hundred),
-    Column("paths a\nwarp, by rule", "paths"),
+    Column("paths per warp\n(computed)", "paths"),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("against\nundivided", "relative", timed=True),
+    Column("relative to\nunsplit", "relative", timed=True),
 )
 
 
 @documents
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
-    """Two paths of one length: by lanes, by warps, and as an edge check.
+    """Branch divergence: two paths of equal length chosen by lane or by warp, and an edge check.
+
+    If the lanes of a warp take different paths, the warp executes both, one after the other.
 
     Parameters
     ----------
     n : int, optional
-        Elements of the branches, and of the longest edge check. Default: 2**22 on a GPU, 4096 on the emulator.
+        Elements of the branches and of the longest edge check. Default: 2**22 on a GPU, 4096 on the emulator.
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a condition: how many warps it divides, the paths that a warp walks on average, and the kernel's time
-        against the branch that divides no warp; then ``if (i < n)`` of a vector addition, whose last warp is divided
-        or not. The emulator runs each lane by itself: there the times are left out. After P11.
+        One row per condition: how many warps it splits, the mean number of paths that a warp executes, and the kernel's
+        time relative to the branch that splits no warp; then rows for ``if (i < n)`` in a vector addition, whose last
+        warp may be split. The emulator runs each lane separately, so it measures no times.
 
     <raises>
+
+    Notes
+    -----
+    Source: P11; see docs/sources.md.
 
     Examples
     --------
@@ -86,31 +92,30 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     for branch, condition in CONDITIONS.items():
         profile, _ = measure(operation, (x,), {"variant": "branches", "branch": branch}, repeat)
         second = BRANCHES[branch](np.arange(count) % THREADS)
-        second = np.pad(second, (0, -count % LANES), mode="edge")  # threads without an element agree with the last
+        second = np.pad(second, (0, -count % LANES), mode="edge")  # threads beyond the end take the last one's path
         rows.append(_row("branch", condition, count, second, profile))
     whole = len(second)
     for length in dict.fromkeys((*EDGES, whole, whole - 1)):
         x = zeros((length,), "float32")
         profile, _ = measure(vector_add, (x, x), {"variant": "naive"}, repeat)
-        # Warps beyond these have no element at all, and no lanes that disagree.
+        # Warps beyond these have no elements, so all their lanes agree.
         inside = np.arange(-(-length // LANES) * LANES) < length
         rows.append(_row("edge", "i < n", length, inside, profile) | {"paths": None})
-    # What divides no warp: of the branches the last such row, which is by warps.
+    # The rows to compare with, which split no warp; of the branches, the last such row (by warps).
     undivided = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
     for row in rows:
         base = undivided[row["kind"]]
         comparable = row["kernel_ns"] is not None and row["warps"] == base["warps"]
         row["relative"] = row["kernel_ns"] / base["kernel_ns"] if comparable else None
-    title = f"divergence: two paths of one length, blocks of {THREADS} threads"
-    if here.emulated:
-        draw = Bars("label", "paths", "paths a warp, by the rule")
-    else:
-        draw = Bars("label", "relative", "time against the undivided")
+    title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
+    timed = rows[0]["kernel_ns"] is not None
+    key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
+    draw = bars("label", key, what)
     return Experiment("divergence", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> dict[str, Any]:
-    """``path``: which of two paths each thread of each warp takes. A warp is divided if it has lanes on both."""
+    """``path``: which of two paths each thread takes. A warp is split if it has lanes on both."""
     lanes = path.reshape(-1, LANES)
     warps, divided = len(lanes), int(np.count_nonzero(lanes.any(axis=1) & ~lanes.all(axis=1)))
     return {

@@ -1,7 +1,9 @@
-"""What an experiment gives back: figures, the documents' claim, and what was recorded on an H200; and its pictures."""
+"""The result of an experiment: its figures, what an H200 shows, the claim that is tested; and its plots."""
 
 from __future__ import annotations
 
+import functools
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,25 +20,30 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 
-#: What stands in headings and at axes over an emulator's times, and after the CPU's own times there.
-EMULATED, OF_THE_CPU = "(emulated)", "(CPU's own)"
-#: What an emulated run's table says where a column is timed.
-SAYS_NOTHING = "This run was emulated: its times, and what follows from them, say nothing about a GPU."
-#: How columns show figures: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; of whatever magnitude as 1.2e-07.
+#: The mark of emulated times in headings and axis labels, and of the CPU's times in the same column.
+EMULATED, OF_THE_CPU = "(emulated)", "(CPU)"
+#: The last line of a table with emulated times.
+SAYS_NOTHING = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
+#: Formats of columns: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; any magnitude as 1.2e-07.
 grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
 
-#: What the docstrings of experiments share: <repeat> and <raises> stand for these.
+#: Paragraphs that the docstrings of experiments share, written there as <size>, <repeat>, <median> and <raises>.
 documents = documented(
+    size="""\
+Default: a size for the GPU, or a smaller one for the emulator.""",
     repeat="""\
 repeat : int, optional
-    How often to measure a row. Without it: up to 20 times, for a tenth of a second at most.""",
+    How many times to measure each row. Default: up to 20 times within 0.1 s.""",
+    median="""\
+repeat : int, optional
+    How many times to measure; the figures are medians. Default: 5.""",
     raises="""\
 Raises
 ------
 TypeError
-    What must be a whole number is none.
+    An argument that must be an integer is not one.
 ValueError
-    A number below 1, or an argument that is not as the parameters above have it.
+    A number below 1, or an argument outside the range described above.
 CudaError
     The GPU or the emulator failed.""",
 )
@@ -44,15 +51,15 @@ CudaError
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures or words: its heading, its key in the rows, and how a value is written."""
+    """A column of figures or words: its heading, its key in the rows, and how to format a value."""
 
-    name: str  #: what a table and a plot's axis show, with the unit
+    name: str  #: the heading, with the unit
     key: str
-    show: Callable[[Any], str] | None = None  #: None: figures with three digits, all else by str()
-    timed: bool = False  #: times, or what follows from them: an emulator's are called so in the heading
+    show: Callable[[Any], str] | None = None  #: formats a value; None: floats with three digits, the rest by str()
+    timed: bool = False  #: times, or figures derived from times: marked in the heading if they are emulated
 
     def text(self, value: Any) -> str:
-        """A value as the table has it."""
+        """A value as shown in the table."""
         if value is None:
             return "-"
         if self.show is not None:
@@ -62,20 +69,22 @@ class Column:
 
 @dataclass(frozen=True, repr=False)
 class Experiment(_display.Shown):
-    """The result of an experiment: shown as a table, with ``plot()``, ``to_dict()`` and its rows.
+    """The result of an experiment: displayed as a table, with ``rows``, ``plot()`` and ``to_dict()``.
 
-    ``rows`` are dictionaries; a key that no column names is kept for ``to_dict()`` and for plots. A row with a true
-    ``"cpu"`` has the CPU's own times, on the emulator too.
+    Each row is a dictionary. Keys without a column appear in ``to_dict()`` and in plots only. In a row with a true
+    ``"cpu"``, the times were measured on the CPU, also when the other rows are emulated.
     """
 
-    name: str  #: the function's, e.g. "bank_conflicts"
+    name: str  #: of the function, e.g. "bank_conflicts"
     title: str
     backend: Backend
     columns: tuple[Column, ...]
     rows: tuple[dict[str, Any], ...]
-    documents: str  #: the documents' figure or claim, with its place, e.g. "T6: 16 ways are 16 times as slow"
-    on_an_h200: str  #: the same measured on an H200 once: a fixed text, whatever this run measured
-    note: str = ""  #: what else is to be said of this run
+    documents: (
+        str  #: the claim that is tested, after its source, e.g. "T6: a conflict of 16 lanes takes 16 times as long"
+    )
+    on_an_h200: str  #: what was measured on an H200: a fixed text, independent of this run
+    note: str = ""  #: a remark about this run
     draw: Callable[[Experiment, Picture], None] | None = None
 
     def __post_init__(self) -> None:
@@ -85,7 +94,7 @@ class Experiment(_display.Shown):
         return len(self.rows)
 
     def __getitem__(self, key: int | str) -> Any:
-        """A row by its number, a column by its key."""
+        """A row by its index, a column by its key."""
         if not isinstance(key, str):
             return self.rows[key]
         keys = dict.fromkeys(each for row in self.rows for each in row)
@@ -94,7 +103,7 @@ class Experiment(_display.Shown):
         return [row[key] for row in self.rows]
 
     def table(self) -> _display.Table:
-        """The table, as words."""
+        """The table, as text."""
         emulated = [column.key for column in self.columns if column.timed and self.backend.emulated]
         marked = [key for key in emulated if any(row.get(key) is not None for row in self.rows)]
         headings = [f"{c.name}\n{EMULATED}" if c.key in marked else c.name for c in self.columns]
@@ -102,10 +111,12 @@ class Experiment(_display.Shown):
         figures = [
             heading
             for heading, column in zip(headings, self.columns, strict=True)
-            if all(isinstance(row.get(column.key), (int, float, type(None))) for row in self.rows)
+            if {isinstance(row[column.key], numbers.Real) for row in self.rows if row.get(column.key) is not None}
+            == {True}
         ]
-        texts = [self.note, f"Documents: {self.documents}.", f"Recorded on an H200: {self.on_an_h200}"]
-        note = " ".join([text for text in texts if text] + [SAYS_NOTHING] * bool(emulated))
+        source, _, claim = self.documents.partition(": ")
+        texts = [self.note, f"On an H200: {self.on_an_h200}", f"Claim tested ({source}): {claim}."]
+        note = "\n".join([text for text in texts if text] + [SAYS_NOTHING] * bool(emulated)).replace("`", "")
         return _display.Table(f"{self.title}; {self.backend.device_name}", headings, words, note, right=figures)
 
     def _cell(self, column: Column, row: dict[str, Any], marked: bool) -> str:
@@ -114,7 +125,7 @@ class Experiment(_display.Shown):
         return f"{column.text(value)} {OF_THE_CPU}" if own else column.text(value)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The result as a dictionary, for JSON."""
         return {
             "experiment": self.name,
             "title": self.title,
@@ -126,51 +137,65 @@ class Experiment(_display.Shown):
         }
 
     def plot(self, path: str | None = None) -> Figure:
-        """A picture; needs matplotlib (``pip install cudakern[plot]``). With ``path`` it is saved too."""
+        """A plot, also saved to ``path`` if given; needs matplotlib (``pip install cudakern[plot]``)."""
         from .._plots import Picture
 
         picture = Picture(figsize=(9, 4), layout="constrained")
         if self.draw is None:
-            raise ValueError(f"{self.name} has no picture: its table says it all")
+            raise ValueError(f"{self.name} has no plot; its table has all its figures")
         self.draw(self, picture)
         picture.suptitle(f"{self.title}; {self.backend.device_name}", fontsize=10)
         return picture.saved(path)
 
 
+def missing_resources(why: str) -> str:
+    """A note for tables of registers, if ``kernel_resources`` had none."""
+    return why and f"Registers and local memory are unknown on this machine: {why}."
+
+
 def counted(n: int, what: str) -> str:
-    """So many of them: "1 block", "4 threads"."""
+    """A count and its noun: "1 block", "4 threads"."""
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-@dataclass(frozen=True)
-class Bars:
-    """Draws a labelled bar a row. A class and not a closure, so that results can be pickled."""
+def bars(label: str, value: str, unit: str, timed: bool = False) -> Callable[[Experiment, Picture], None]:
+    """A ``draw`` with one labeled bar per row: keys of its name and value, and the value's unit.
 
-    label: str  #: a key of the rows
-    value: str  #: another one
-    unit: str
-    timed: bool = False  #: as a column's
-
-    def __call__(self, result: Experiment, picture: Picture) -> None:
-        """Into that picture."""
-        mark = f" {EMULATED}" if self.timed and result.backend.emulated else ""
-        others = "; grey: the CPU's own" if any(row.get("cpu") for row in result.rows) else ""
-        bars_in(picture.subplots(), result.rows, self.label, self.value, f"{self.unit}{mark}{others}")
+    If the values are ``timed``, they are nanoseconds, ``unit`` says of what, and the axis has a fitting unit of time.
+    """
+    return functools.partial(_draw_bars, label=label, value=value, unit=unit, timed=timed)
 
 
-def bars_in(axes: Axes, rows: Sequence[dict[str, Any]], label: str, value: str, unit: str) -> None:
-    """Those bars as one of several parts of a picture; a row without the value has none."""
-    from .._plots import BAR, HOST_BAR, bars
+def _draw_bars(result: Experiment, picture: Picture, **keywords: Any) -> None:
+    bars_in(picture.subplots(), result.rows, emulated=result.backend.emulated, **keywords)
+
+
+def bars_in(
+    axes: Axes,
+    rows: Sequence[dict[str, Any]],
+    label: str,
+    value: str,
+    unit: str,
+    timed: bool = False,
+    emulated: bool = False,
+) -> None:
+    """The bars of ``bars()`` in one part of a plot. Rows without a value are left out."""
+    from .._plots import BAR, HOST_BAR
+    from .._plots import bars as draw
 
     drawn = [row for row in rows if row.get(value) is not None][::-1]
     values = [float(row[value]) for row in drawn]
+    if timed:
+        time_unit, ns = _display.axis_unit(max(values, default=1))
+        unit = f"{unit}, {time_unit}" + f" {EMULATED}" * emulated
+        values = [each / ns for each in values]
     colors = [HOST_BAR if row.get("cpu") else BAR for row in drawn]
-    bars(axes, [str(row[label]) for row in drawn], values, [_display.figure(v) for v in values], colors)
-    axes.set_xlabel(unit, fontsize=9)
+    draw(axes, [str(row[label]) for row in drawn], values, [_display.figure(v) for v in values], colors)
+    axes.set_xlabel(f"{unit}; gray: measured on the CPU" if HOST_BAR in colors else unit, fontsize=9)
 
 
 def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
-    """The look of axes with points and lines."""
+    """Labels and style of axes with points and lines."""
     if legend:
         axes.legend(fontsize=8)
     axes.set_xlabel(x_name, fontsize=9)
@@ -178,13 +203,22 @@ def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def lines(result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str) -> None:
-    """Draws y over x, both keys of the rows: a line for each value of the key ``by``."""
+def lines(
+    result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str, timed: bool = False
+) -> None:
+    """Draws y over x, both keys of the rows, with one line per value of the key ``by``.
+
+    If y is ``timed``, it is in nanoseconds, and the axis has a fitting unit of time.
+    """
     axes = picture.subplots()
     drawn: list[list[Any]] = []
+    ns = 1.0
+    if timed:
+        unit, ns = _display.axis_unit(max(result[y]))
+        y_name = f"{y_name}, {unit}"
     for group in dict.fromkeys(result[by]):
-        points = [(row[x], row[y]) for row in result.rows if row[by] == group]
-        # Of lines on each other each later one leaves gaps, through which the earlier ones show.
+        points = [(row[x], row[y] / ns) for row in result.rows if row[by] == group]
+        # Where lines coincide, the later ones are dashed, so that the first one remains visible.
         style = ("-", "--", ":")[min(drawn.count(points), 2)]
         drawn.append(points)
         axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))

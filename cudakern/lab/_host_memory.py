@@ -1,4 +1,4 @@
-"""host_memory: pageable, page-locked and mapped host memory, to the device and back, over sizes."""
+"""host_memory: transfers between the device and pageable, page-locked and mapped host memory, over sizes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
 from ._experiment import Column, Experiment, documents, named
 from ._mapped import mapped
-from ._measuring import measure
-from ._sizes import numbers
+from ._sizes import measure, numbers
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -27,13 +26,13 @@ COLORS = {"pageable": "#4c78a8", "pinned": "#f28e2b", "mapped": "#59a14f"}
 DIRECTIONS = ("to device", "to host")
 
 DOCUMENTS = (
-    "T6: PCI Express x16 moves 4 GB/s each way in its first version and 8 in its second, and memory that is not "
-    "page-locked is first copied to a buffer that is"
+    "T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that is not "
+    "page-locked is first copied to a page-locked buffer"
 )
 ON_AN_H200 = (
     "Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From page-locked "
-    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast and far more than T6's 8 "
-    "GB/s. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s."
+    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
+    "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s."
 )
 TABLE = (
     Column("memory", "memory"),
@@ -46,24 +45,28 @@ TABLE = (
 
 @documents
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
-    """How fast host memory and device exchange data: by copies from ordinary and page-locked memory, and without any.
+    """Transfer rates between host and device: copies of ordinary and page-locked memory, and kernels on mapped memory.
 
     Parameters
     ----------
     sizes : int or sequence of int, optional
-        Bytes, each from 4 to 4 GiB. Without it: some for this side.
+        Sizes in bytes, each from 4 bytes to 4 GiB. Default: up to 64 MiB on a GPU, up to 1 MiB on the emulator.
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a size, direction and memory: ``pageable`` (NumPy's own) and ``pinned`` (``cudakern.empty_pinned``) are
-        copied, timed by events around the copies; ``mapped`` is page-locked memory where it lies: its time is that of
-        a kernel that reads it and writes device memory, or the other way round.
+        One row per size, direction and kind of memory. ``pageable`` (NumPy's) and ``pinned``
+        (``cudakern.empty_pinned``) memory is copied, timed by events around the copies. ``mapped`` memory is
+        page-locked and not copied: the time is that of a kernel that reads it and writes device memory, or vice versa.
 
     <raises>
     RuntimeError
-        Data arrived wrong.
+        The data that arrived differs from the data sent.
+
+    Notes
+    -----
+    Source: T6 and M; see docs/sources.md.
 
     Examples
     --------
@@ -76,9 +79,13 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     default = SIZES_EMULATED if here.emulated else SIZES_GPU
     byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes)
     if not byte_counts or min(byte_counts) < 4 or max(byte_counts) > MOST:
-        raise ValueError(f"{NAME}: sizes={list(byte_counts)}: it takes one or more, each from 4 bytes to 4 GiB")
+        raise ValueError(
+            f"{NAME}: sizes must be one or more numbers of bytes, each from 4 to 4 GiB, not {list(byte_counts)}"
+        )
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
-    return Experiment(NAME, "Host memory and the device", here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
+    return Experiment(
+        NAME, "Transfers between host memory and the device", here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw
+    )
 
 
 def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
@@ -92,7 +99,7 @@ def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
         keywords = {"variant": "greeting", "threads": 256, "out": out}
         profile, _ = measure(add_numbers, (x,), keywords, repeat)
         if not np.array_equal(out if isinstance(out, np.ndarray) else out.get(), expected):
-            raise RuntimeError(f"{NAME}: what came through {memory} memory is not what was sent")
+            raise RuntimeError(f"{NAME}: the data that arrived through {memory} memory differs from the data sent")
         return profile
 
     copied = move("pageable", pageable, np.empty_like(pageable))
@@ -120,9 +127,9 @@ def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    """A colour a memory; there on a broad pale line, back on a thin dashed one, which may lie on it.
+    """One color per kind of memory; to the device as a broad pale line, back as a thin dashed one, which may cover it.
 
-    Rates are orders of magnitude apart, so their axis is logarithmic.
+    Rates differ by orders of magnitude, so their axis is logarithmic.
     """
     axes = picture.subplots()
     looks: tuple[dict[str, Any], ...] = ({"lw": 5, "alpha": 0.4}, {"lw": 1.2, "ls": "--", "marker": "v", "ms": 4})
@@ -133,4 +140,5 @@ def _draw(result: Experiment, picture: Picture) -> None:
             axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    named(axes, "bytes", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
+    axes.xaxis.set_major_formatter(lambda x, _: _display.size(x))
+    named(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))

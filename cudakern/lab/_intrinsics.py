@@ -1,4 +1,4 @@
-"""intrinsics: what the fast functions gain in time and lose in precision, over ranges of their arguments."""
+"""intrinsics: how much faster and how much less precise the fast functions are, over ranges of arguments."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import EXACT
 from .._operations._experiments import intrinsics as evaluate
-from ._experiment import Bars, Column, Experiment, documents, scientific
-from ._measuring import measure
-from ._sizes import size
+from ._experiment import Column, Experiment, bars, documents, scientific
+from ._sizes import measure, size
 
 NAME = "intrinsics"
 N_EMULATED, N_GPU = 1 << 11, 1 << 20
 REPEATS_EMULATED, REPEATS_GPU = 1, 64
 
 DOCUMENTS = (
-    "T6: 24-bit products run at full speed and 32-bit ones do not; __fdividef is faster and as exact as the division, "
-    "wrong for divisors from 2^216 to 2^218 (a slip: from 2^126 to 2^128); __expf, __sinf and their like are faster "
-    "and less exact"
+    "T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
+    "precise, and wrong for divisors from 2^216 to 2^218 (a mistake for 2^126 to 2^128); `__expf`, `__sinf` and "
+    "similar functions are faster and less precise"
 )
 ON_AN_H200 = (
-    "__fdividef is 1.8 times as fast as the division but less exact (off by up to 1.99 units of the last place, the "
-    "division by 0.5), and it is wrong for divisors from 2^126.01 to 2^127.99. __expf is 1.21 times as fast as expf "
-    "and off by up to 61 units of the last place; __sinf is 3.69 times as fast as sinf and off by 1.4e-04 for large "
-    "angles; expf and sinf stay within 1.84 units there. Where the results are right, __powf gains "
-    "most: it is 4.66 times as fast as powf. 24-bit products no longer pay: __mul24 runs at 81.3% of the rate of x * y."
+    "`__fdividef` is 1.8 times as fast as division but less precise (errors of up to 1.99 units in the last place, "
+    "division 0.5), and it is wrong for divisors from 2^126.01 to 2^127.99. `__expf` is 1.21 times as fast as `expf`, "
+    "with errors of up to 61 units in the last place; `__sinf` is 3.69 times as fast as `sinf`, with errors of "
+    "1.4e-04 for large angles; `expf` and `sinf` stay within 1.84 units there. Among the functions with correct "
+    "results, `__powf` gains most: it is 4.66 times as fast as `powf`. 24-bit products no longer help: `__mul24` runs "
+    "at 81.3% of the rate of `x * y`."
 )
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A function, a range of its arguments, and the error that CUDA's programming guide gives the fast one there."""
+    """A function, a range of arguments, and the fast version's error there by CUDA's programming guide."""
 
     function: str
     full: str
@@ -44,11 +44,11 @@ class Pair:
     x: tuple[float, float]
     y: tuple[float, float] = (1.0, 1.0)
     documented: str = ""
-    spread: bool = False  #: over magnitudes: the ranges are exponents of two
+    spread: bool = False  #: the ranges are exponents of two
 
     @property
     def range(self) -> str:
-        """The range that matters, in words."""
+        """The range of the argument that matters, as text."""
         name, (low, high) = ("x", self.x) if self.y == (1.0, 1.0) else ("y", self.y)
         if self.spread:
             return f"{name} 2^{low:g} to 2^{high:g}"
@@ -82,32 +82,36 @@ TABLE = (
     Column("full\nulp", "full_ulp"),
     Column("fast\nulp", "fast_ulp"),
     Column("fast\nabsolute", "fast_absolute", scientific),
-    Column("CUDA's documents", "documented"),
+    Column("error by CUDA's guide", "documented"),
     Column("full\nps", "full_ps", timed=True),
     Column("fast\nps", "fast_ps", timed=True),
-    Column("times\nas fast", "gain", timed=True),
+    Column("speed-up", "gain", timed=True),
 )
 
 
 @documents
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
-    """Each fast intrinsic beside C's function: the time of an evaluation, and the largest error against float64.
+    """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.
 
     Parameters
     ----------
     n : int, optional
-        Arguments drawn from each range. Without it: a number for this side.
+        Random arguments from each range. <size>
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a function and range: the largest errors of both in units of the last place (ulp: the distance of float32
-        numbers at the exact result), the fast one's absolute error, what CUDA documents, the time of an evaluation in
-        picoseconds (of the whole chip; on a GPU each is repeated 64 times, so that arithmetic and not memory is timed),
-        and the gain.
+        One row per function and range: the largest error of both versions in units in the last place (ulp: the distance
+        between neighboring float32 numbers at the exact result), the fast version's absolute error, the error that CUDA
+        documents, the time per evaluation in picoseconds (for the whole chip), and the speed-up. On a GPU each
+        evaluation is repeated 64 times, so that arithmetic is timed rather than memory.
 
     <raises>
+
+    Notes
+    -----
+    Source: T6; see docs/sources.md.
 
     Examples
     --------
@@ -121,8 +125,8 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     n = size(NAME, n, N_GPU, N_EMULATED)
     repeats = REPEATS_EMULATED if here.emulated else REPEATS_GPU
     rows = tuple(_row(pair, n, repeats, repeat) for pair in PAIRS)
-    title = f"Fast intrinsics beside C's functions, {n:,} arguments each"
-    draw = Bars("label", "fast_ulp", "largest error of the fast function, ulp")
+    title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
+    draw = bars("label", "fast_ulp", "largest error of the fast function, ulp")
     return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
 
 

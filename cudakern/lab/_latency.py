@@ -1,4 +1,4 @@
-"""latency: loads that start early or late, and several elements a thread."""
+"""latency: loads that start early or late, and several elements per thread."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from .._creation import zeros
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import latency as operation
 from ._experiment import Column, Experiment, documents, grouped, lines
-from ._measuring import measure
-from ._sizes import size
+from ._sizes import measure, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
 DOCUMENTS = (
-    "M: a load only starts, and a warp waits where the value is used, so that loads belong at a kernel's start; some "
-    "ten threads for each access hide the latency, beyond that several elements a thread do"
+    "M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; about "
+    "ten threads per access hide the latency, and beyond that several elements per thread do"
 )
 ON_AN_H200 = (
-    "With 32 threads a multiprocessor, early loads take 60.1% of the time of late ones, and eight elements a thread "
-    "take 32% of it. With 2,048 threads a multiprocessor early loads take about as long as late ones, and several "
-    "elements a thread take about as long as one: that many threads hide the latency by themselves."
+    "With 32 threads per multiprocessor, early loads take 60.1% of the time of late loads, and eight elements per "
+    "thread take 32% of it. With 2,048 threads per multiprocessor, early loads take about as long as late loads, and "
+    "several elements per thread take about as long as one: that many threads hide the latency by themselves."
 )
 ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
-#: Of a block, and blocks a multiprocessor.
+#: Threads per block, and blocks per multiprocessor.
 THREADS = ((32, 1), (128, 1), (512, 1), (1024, 2))
 FORMS: dict[str, dict[str, Any]] = {
     "late": {"variant": "late"},
@@ -35,18 +34,21 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 
 COLUMNS = (
-    Column("threads a\nmultiprocessor", "threads", grouped),
+    Column("threads per\nmultiprocessor", "threads", grouped),
     Column("load", "form"),
-    Column("bytes under way\na multiprocessor, at most", "under_way", grouped),
+    Column("most bytes in flight\nper multiprocessor", "under_way", grouped),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
-    Column("against\nlate", "relative", timed=True),
+    Column("relative\nto late", "relative", timed=True),
 )
 
 
 @documents
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
-    """A load that is started early or late, and several elements a thread, with few threads and with many.
+    """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.
+
+    A load takes hundreds of cycles, during which the multiprocessor needs other work: independent instructions of the
+    same thread, or other warps.
 
     Parameters
     ----------
@@ -57,11 +59,14 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     Returns
     -------
     Experiment
-        A row a number of threads and a form: what its loads can have under way at once, and the kernel's time (not on
-        the emulator, whose loads are there at once). Each element takes a chain of 64 multiply-adds beside its load.
-        After M, on the scoreboard.
+        One row per number of threads and form: the most bytes that its loads can have in flight, and on a GPU the
+        kernel's time. Each element takes a load and a chain of 64 multiply-adds.
 
     <raises>
+
+    Notes
+    -----
+    Source: M, on the scoreboard; see docs/sources.md.
 
     Examples
     --------
@@ -98,7 +103,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
 
 def _draw(result: Experiment, picture: Picture) -> None:
     timed = result.rows[0]["kernel_ns"] is not None
-    key, name = ("kernel_ns", "kernel, ns") if timed else ("under_way", "bytes under way a multiprocessor, at most")
-    lines(result, picture, "threads", key, "threads a multiprocessor", name, by="form")
+    key, name = ("kernel_ns", "kernel time") if timed else ("under_way", "most bytes in flight per multiprocessor")
+    lines(result, picture, "threads", key, "threads per multiprocessor", name, by="form", timed=timed)
     picture.axes[0].set_xscale("log", base=2)
     picture.axes[0].set_yscale("log", base=10 if timed else 2)

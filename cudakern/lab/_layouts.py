@@ -1,4 +1,4 @@
-"""layouts: an array of structs against a struct of arrays, on the GPU and on the CPU."""
+"""layouts: an array of structs compared with a struct of arrays, on the GPU and on the CPU."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from .._backend import backend
 from .._creation import asarray, empty
 from .._operations._experiments import add_fields
 from .._transfer import Array
-from ._experiment import Bars, Column, Experiment, documents, grouped
-from ._measuring import measure
+from ._experiment import Column, Experiment, bars, documents, grouped
 from ._rules import LANES, sectors
-from ._sizes import size
+from ._sizes import measure, size
 
 DOCUMENTS = (
-    "M: with 4096 elements of four fields, structs side by side take three to four times as long as arrays on a GPU "
-    "(11 times on the oldest), and on a CPU a tenth of the time"
+    "M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate arrays "
+    "on a GPU (11 times on the oldest), and a tenth of the time on a CPU"
 )
 ON_AN_H200 = (
-    "On the GPU 4,096 structs take 2.02 times as long as arrays, less than M's three to four times, and 4,194,304 "
-    "structs take 3.64 times as long. Structs that are moved 16 bytes at once take 72.7% of the arrays' time with "
-    "4,096 structs, and about the same time with 4,194,304. With NumPy on the CPU structs take 2.6 and 3.71 times "
-    "as long as arrays. NumPy goes through all structs once a field, whereas M's loop in C takes a struct at a "
-    "time, so this does not test M's claim about CPUs."
+    "On the GPU, 4,096 structs take 2.02 times as long as arrays, less than the claimed three to four times, and "
+    "4,194,304 structs take 3.64 times as long. Structs that are loaded 16 bytes at once take 72.7% of the arrays' "
+    "time with 4,096 structs, and about the same time with 4,194,304. With NumPy on the CPU, structs take 2.6 and "
+    "3.71 times as long as arrays. NumPy traverses all structs once per field, whereas the C loop of the source "
+    "processes one struct at a time, so this does not test the claim about CPUs."
 )
-#: M's number of structs and how often they are added here; and large ones, beyond a chip's caches. A round's time has
-#: its share of the copy that begins the sums.
+#: The small number of structs, and how often they are added; the large case exceeds a chip's caches. The time per round
+#: includes a share of the copy that initializes the sums.
 SMALL, SMALL_ROUNDS, LARGE_ROUNDS = 4096, 100, 4
 ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 15
 
-#: Where, the layout, its variant, whether fields lie side by side, and the sectors that a warp's loads of four fields
-#: touch: four loads of 4 bytes a lane, or one of 16.
+#: Where, the layout, its variant, whether each field is contiguous, and the sectors that a warp's loads of four fields
+#: touch: four loads of 4 bytes per lane, or one of 16.
 FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
     ("GPU", "structs", "array_of_structs", False, 4 * sectors(16 * lane for lane in range(LANES))),
     ("GPU", "structs, 16 bytes at once", "aligned_structs", False, sectors((16 * lane for lane in range(LANES)), 16)),
@@ -46,34 +45,36 @@ COLUMNS = (
     Column("where", "where"),
     Column("structs", "n", grouped),
     Column("layout", "layout"),
-    Column("sectors a warp\nfor its structs", "sectors"),
-    Column("time\na round", "round_ns", _display.duration),
-    Column("against\narrays", "relative"),
+    Column("sectors per warp\n(computed)", "sectors"),
+    Column("time\nper round", "round_ns", _display.duration),
+    Column("relative to\narrays", "relative"),
 )
 
 
 @documents
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
-    """Structs of four fields side by side, and the fields side by side: added in place, on the GPU and on the CPU.
+    """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.
 
     Parameters
     ----------
     n : int, optional
-        Structs of the large case, beside the documents' 4096. Default: 2**22 on a GPU, 32,768 on the emulator.
+        Structs in the large case; the small case has 4096. Default: 2**22 on a GPU, 32,768 on the emulator.
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a place, size and layout: the time of one addition of all structs (not the emulator's). The CPU's are
-        NumPy's, field by field: views of one array of structs, and arrays of their own.
+        One row per processor, size and layout: the time to add all structs once (not measured on the emulator). On the
+        CPU, NumPy adds field by field: views into one array of structs, or separate arrays.
 
     <raises>
 
     Notes
     -----
-    M's loop on a CPU takes a struct at a time; NumPy goes through all of them once a field. So these times say nothing
-    about M's claim on CPUs.
+    NumPy traverses all structs once per field, whereas the source's loop in C processes one struct at a time, so these
+    times do not test its claim about CPUs.
+
+    Source: M; see docs/sources.md.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
             row["relative"] = None if base is None else row["round_ns"] / base
         rows += of_size
     title = "layouts: four fields of 4 bytes, added in place"
-    draw = Bars("label", "relative", "time against arrays of the same size and place")
+    draw = bars("label", "relative", "time relative to arrays of the same size, on the same processor")
     return Experiment("layouts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 

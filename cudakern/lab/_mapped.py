@@ -1,4 +1,4 @@
-"""Page-locked host memory as an array on the device, without a copy: "zero-copy", or mapped memory."""
+"""Page-locked host memory as a device array without a copy: "zero-copy", or mapped memory."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from .._transfer import Array
 
 
 def mapped(array: Array) -> DeviceArray:
-    """An array of the device that lies in page-locked host memory: kernels read and write it there, over the link.
+    """A device array in page-locked host memory, which kernels read and write in place, over the link.
 
     Parameters
     ----------
     array : ndarray
-        Of ``cudakern.empty_pinned``, or a part of one.
+        Created by ``cudakern.empty_pinned``, or a view of such an array.
 
     Returns
     -------
     DeviceArray
-        The same elements. It keeps the memory; the host sees what a kernel wrote when the kernel is done, and kernels
-        see what the host wrote before their launch.
+        The same elements; it keeps the memory alive. The host sees a kernel's writes once the kernel has finished, and
+        a kernel sees what the host wrote before the launch.
 
     Raises
     ------
     TypeError, ValueError
-        No NumPy array, or one of a type that the device has not; memory that is not page-locked.
+        The argument is not a NumPy array, its dtype is not supported on the device, or its memory is not page-locked.
 
     Notes
     -----
-    Nothing orders the host's own reads and writes with the device's: ``cudakern.synchronize()`` does.
+    The host's reads and writes are not ordered with the device's: call ``cudakern.synchronize()`` in between.
 
     Examples
     --------
@@ -43,7 +43,9 @@ def mapped(array: Array) -> DeviceArray:
     [2.0, 4.0, 6.0]
     """
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"mapped takes a NumPy array of cudakern.empty_pinned(), not {type(array).__name__}")
+        raise TypeError(
+            f"mapped: array must be a NumPy array created by cudakern.empty_pinned(), not {type(array).__name__}"
+        )
     name = _dtypes.name_of(array.dtype)
     native, device, _ = current()
     if array.size == 0:

@@ -1,4 +1,4 @@
-"""overlap: copies and kernels one after another in one stream, and at the same time in several."""
+"""overlap: copies and kernels in sequence in one stream, and concurrently in several."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 NAME = "overlap"
 MOST = 64
-#: The steps and their colours.
+#: The steps and their colors.
 STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
 
-DOCUMENTS = "M, figure 6.16: while one block of data is computed, the next one is on its way, so the chip is never idle"
+DOCUMENTS = "M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle"
 ON_AN_H200 = (
-    "16,777,216 sines in four pieces take 4.54 ms in one stream and 2.62 ms in four streams, where 11 of the 12 "
-    "steps run while a step of another piece does. From the first kernel's start to the last one's end a kernel is "
-    "under way 100% of the time, which is 73% of the whole time."
+    "16,777,216 sines in four pieces take 4.54 ms in one stream and 2.62 ms in four streams, where 11 of the 12 steps "
+    "overlap with a step of another piece. From the first kernel's start to the last kernel's end, a kernel is "
+    "running 100% of the time; that period is 73% of the whole time."
 )
 TABLE = (
-    Column("way", "way"),
+    Column("streams", "way"),
     Column("piece", "piece"),
     Column("stream", "stream"),
     Column("step", "step"),
-    Column("begins", "begin_ns", _display.duration, timed=True),
-    Column("takes", "ns", _display.duration, timed=True),
-    Column("all take", "whole_ns", _display.duration, timed=True),
+    Column("start", "begin_ns", _display.duration, timed=True),
+    Column("duration", "ns", _display.duration, timed=True),
+    Column("total", "whole_ns", _display.duration, timed=True),
 )
 
 
@@ -51,34 +51,37 @@ def overlap(
     work: int | None = None,
     repeat: int | None = None,
 ) -> Experiment:
-    """Data goes to the device, is computed and comes back, piece by piece: in one stream, and in several.
+    """Copies and kernels that overlap: pieces of data go to the device, are processed and return, in 1 or more streams.
 
     Parameters
     ----------
     n : int, optional
-        Elements (float32) in all. Without it: a size for this side.
+        Elements (float32) in all. <size>
     pieces : int
-        Into how many pieces they are cut, 1 to 64.
+        How many pieces to split them into, 1 to 64.
     streams : int, optional
-        How many streams the second way has, 1 to 64; no more are made than there are pieces. Without it: one a piece.
+        How many streams the second run uses, 1 to 64, but at most one per piece. Default: one per piece.
     work : int, optional
-        How often the kernel computes each sine, so that it takes as long as a copy. Without it: a number for this side.
+        How many times the kernel computes each sine. Default: 100 on a GPU, so that it takes about as long as a copy; 1
+        on the emulator.
     repeat : int, optional
-        How often to run each way; the fastest run of each is shown. Without it: 5.
+        How many times to run with each number of streams; the fastest run is shown. Default: 5.
 
     Returns
     -------
     Experiment
-        A row a step of a piece, with when it began and how long it took, by events in its stream. ``plot()`` draws the
-        two time lines. Each row has its way's time from beginning to end as ``whole_ns``.
+        One row per step of each piece: its start and duration, by events in its stream, and as ``whole_ns`` the total
+        time of the run. ``plot()`` draws both timelines.
 
     <raises>
     RuntimeError
-        What came back is wrong.
+        The results are wrong.
 
     Notes
     -----
-    The host's memory is page-locked, else its copies would not be enqueued but waited for.
+    The host memory is page-locked, because copies of pageable memory make the host wait.
+
+    Source: M; see docs/sources.md.
 
     Examples
     --------
@@ -95,23 +98,23 @@ def overlap(
     check_counts(repeat, None)
     if work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
         raise ValueError(
-            f"{NAME}: n={n}, pieces={pieces}, streams={streams}, work={work}: all must be 1 or more, pieces and "
-            f"streams at most {MOST}, and no piece may be empty"
+            f"{NAME}: n, pieces, streams and work must be 1 or more, pieces and streams at most {MOST}, and pieces at "
+            f"most n, not n={n}, pieces={pieces}, streams={streams}, work={work}"
         )
     data = _Data(n, pieces, work)
     rows = []
     streams = min(streams, pieces)
     for way, count in (("one stream", 1), ("several streams" if streams > 1 else "one stream again", streams)):
-        data.run(count)  # the first run makes what later ones use
+        data.run(count)  # the first run allocates memory that later runs reuse
         runs = [data.run(count) for _ in range(repeat or 5)]
         best = min(runs, key=lambda run: run[-1]["whole_ns"])
         rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
-    title = f"{counted(n, 'sine')} in {counted(pieces, 'piece')}, to the device, computed and back"
+    title = f"{counted(n, 'sine')} in {counted(pieces, 'piece')}: copied to the device, computed, copied back"
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 class _Data:
-    """The pieces, on both sides."""
+    """The pieces, on the host and on the device."""
 
     def __init__(self, n: int, pieces: int, work: int) -> None:
         self.work = work
@@ -125,7 +128,7 @@ class _Data:
         self.unused = [zeros(x.shape, "float32") for x in self.sources]
 
     def run(self, count: int) -> list[dict[str, Any]]:
-        """All pieces once, in so many streams; the steps in their order."""
+        """Processes all pieces once in ``count`` streams; the rows of the steps, in order."""
         self.back[:] = 0
         synchronize()
         streams = [Stream() for _ in range(count)]
@@ -134,9 +137,9 @@ class _Data:
             stream.wait(start)
         marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.sources))]
         synchronize()
-        # What allclose() says, in a tenth of its time: it is asked after each run. A NaN is not below.
+        # Like allclose(), in a tenth of its time, since each run is checked. NaN compares as not below.
         if not np.max(np.abs(self.back - self.expected)) < 1e-5:
-            raise RuntimeError(f"{NAME}: what came back through {counted(count, 'stream')} is wrong")
+            raise RuntimeError(f"{NAME}: the results from {counted(count, 'stream')} are wrong")
         rows: list[dict[str, Any]] = []
         for i, events in enumerate(marks):
             times = [1e6 * start.elapsed_time(event) for event in events]
@@ -146,7 +149,7 @@ class _Data:
         return [row | {"whole_ns": whole} for row in rows]
 
     def _enqueue(self, i: int, stream: Stream) -> tuple[Event, ...]:
-        """The events before, between and after the steps of a piece; nobody waits here."""
+        """Enqueues the steps of a piece without waiting; the events before, between and after them."""
         begin = stream.record()
         self.inputs[i].set(self.sources[i], stream)
         copied = stream.record()
@@ -158,7 +161,7 @@ class _Data:
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    """Two time lines, on one scale: a line a stream, a bar a step with its piece's number."""
+    """Two timelines on one scale: one line per stream, one bar per step, with the number of its piece."""
     panels = picture.subplots(2, 1, sharex=True)
     for axes, way in zip(panels, dict.fromkeys(result["way"]), strict=True):
         steps = [row for row in result.rows if row["way"] == way]
@@ -167,7 +170,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
             lengths, starts = ([row[key] / 1e6 for row in bars] for key in ("ns", "begin_ns"))
             axes.barh([row["stream"] for row in bars], lengths, 0.8, starts, color=color, edgecolor="white", label=step)
             for row in bars:
-                if row["ns"] >= row["whole_ns"] / 50:  # there is room for a number
+                if row["ns"] >= row["whole_ns"] / 50:  # room for the number
                     middle = (row["begin_ns"] + row["ns"] / 2) / 1e6
                     axes.text(middle, row["stream"], row["piece"], ha="center", va="center", fontsize=7, clip_on=True)
         axes.set_yticks(range(max(row["stream"] for row in steps) + 1))
@@ -177,5 +180,5 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_xlim(left=0)
     handles = panels[0].get_legend_handles_labels()
-    picture.legend(*handles, fontsize=8, loc="outside right upper")  # beside the panels: no bar is covered
+    picture.legend(*handles, fontsize=8, loc="outside right upper")  # outside the panels, so that no bar is covered
     panels[1].set_xlabel("ms (emulated)" if result.backend.emulated else "ms", fontsize=9)

@@ -1,4 +1,4 @@
-"""What kernels print, for Python: on either side it goes to the process's standard output when the host waits."""
+"""Output of printf in kernels, captured for Python. It reaches standard output when the host synchronizes."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from .._backend import backend
 from .._streams import synchronize
 
 _output = threading.Lock()
-_owner: int | None = None  #: the thread that has it
+_owner: int | None = None  #: the thread that captures it
 
 
 class Printed:
-    """What was printed inside a ``printed()`` block, once it has ended."""
+    """The output of kernels in a ``printed()`` block, available once the block has ended."""
 
     def __init__(self) -> None:
         self._text: str | None = None
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """All output."""
         if self._text is None:
-            raise RuntimeError("the text is there when the printed() block has ended, and the device was waited for")
+            raise RuntimeError("the text is available after the end of the printed() block, which waits for the device")
         return self._text
 
     @property
     def lines(self) -> list[str]:
-        """Line by line, without line ends."""
+        """The lines, without line ends."""
         return self.text.splitlines()
 
     def __repr__(self) -> str:
@@ -40,33 +40,32 @@ class Printed:
 
 @contextlib.contextmanager
 def printed(*, echo: bool = False) -> Iterator[Printed]:
-    """Catch what kernels print: a context manager that gives their lines to Python.
+    """Capture the output of ``printf`` in kernels: a context manager that gives Python the lines.
 
-    A synchronisation brings what kernels print to the process's standard output, file descriptor 1, which a notebook
-    does not show and ``contextlib.redirect_stdout`` does not see. This directs the descriptor to a file while its block
-    runs, and waits for the device at the block's end.
+    When the host synchronizes, the output of kernels goes to file descriptor 1, which notebooks do not show and
+    ``contextlib.redirect_stdout`` does not catch. ``printed()`` redirects the descriptor to a file during its block,
+    and waits for the device at the end.
 
     Parameters
     ----------
     echo : bool
-        Write the text to ``sys.stdout`` when the block ends, so that a notebook shows it.
+        Also write the text to ``sys.stdout`` when the block ends, so that a notebook shows it.
 
     Yields
     ------
     Printed
-        ``text`` and ``lines``, once the block has ended.
+        Has ``text`` and ``lines`` once the block has ended.
 
     Raises
     ------
     RuntimeError
-        One block inside another.
+        A ``printed()`` block inside another.
     CudaError
-        A kernel failed; standard output is as before then.
+        A kernel failed. Standard output is restored.
 
-    Notes
-    -----
-    The descriptor is the whole process's: what other threads, C libraries or Python itself write there meanwhile is
-    caught too. Blocks of two threads come one after the other. A device keeps about 1 MiB of text, the newest.
+    Notes ----- The descriptor belongs to the whole process, so output of other threads, C libraries and Python itself
+    is captured too. If several threads use ``printed()``, their blocks run one after the other. A device keeps only the
+    newest 1 MiB of text, approximately.
 
     Examples
     --------
@@ -80,7 +79,9 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     """
     global _owner
     if _owner == threading.get_ident():
-        raise RuntimeError("printed() inside printed(): standard output can be caught once at a time")
+        raise RuntimeError(
+            "printed() inside printed(): blocks cannot be nested, since there is only one standard output"
+        )
     with _output:
         _owner = threading.get_ident()
         try:
@@ -99,7 +100,7 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
 
 @contextlib.contextmanager
 def _into(descriptor: int) -> Iterator[None]:
-    """Standard output goes there; what is on its way at either end goes where it belongs."""
+    """Redirects standard output to the descriptor; buffers are flushed before and after."""
     with contextlib.ExitStack() as at_end:
         _settle()
         try:
@@ -115,7 +116,7 @@ def _into(descriptor: int) -> Iterator[None]:
 
 
 def _settle() -> None:
-    """The device's buffer, C's and Python's are empty then."""
+    """Flushes the buffers of the device, of C and of Python."""
     try:
         synchronize()
     finally:

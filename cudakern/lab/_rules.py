@@ -1,4 +1,4 @@
-"""The hardware's rules for what a warp asks of memory, as CUDA's programming guide has them for today's chips."""
+"""How today's chips serve a warp's memory requests, by the rules of CUDA's programming guide."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ import numpy as np
 from .._operations._public import documented
 from ._sizes import numbers
 
-#: Lanes of a warp; banks of shared memory and bytes of a bank's word; bytes of a sector, the unit of global memory.
+#: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
 _documents = documented(
     addresses="""\
 addresses : int or iterable of int
-    The byte addresses that the lanes ask for, at most 32: lanes that take no part are left out.""",
+    The byte addresses that the lanes access, at most 32. Leave out inactive lanes.""",
     raises="""\
 Raises
 ------
 TypeError
-    An address that is no whole number.
+    An address that is not an integer.
 ValueError
-    More than 32 lanes, another width, or an address that is no multiple of the width, as CUDA's loads need it.""",
+    More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.""",
 )
 
 
 @_documents
 def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
-    """How many passes shared memory takes to answer one request of a warp.
+    """How many passes shared memory needs to serve one request of a warp.
 
     Parameters
     ----------
     <addresses>
     width : int
-        Bytes that each lane asks for: 1, 2, 4, 8 or 16. Of 8 bytes half a warp is served at a time, of 16 a quarter.
+        Bytes per lane: 1, 2, 4, 8 or 16. Requests for 8 bytes are served half a warp at a time, for 16 a quarter.
 
     Returns
     -------
     int
-        For each part of the warp the most different words that are wanted of one bank, added up. Lanes that want the
-        same word share it.
+        The largest number of different words in one bank, summed over the parts of the warp that are served together.
+        Lanes that access the same word share it.
 
     <raises>
 
@@ -66,11 +66,12 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     ----------
     <addresses>
     width : int
-        Bytes that each lane asks for: 1, 2, 4, 8 or 16.
+        Bytes per lane: 1, 2, 4, 8 or 16.
 
     Returns
     -------
     int
+        The number of sectors: 4 for 32 neighboring 4-byte words, up to 32 if each lane accesses its own.
 
     <raises>
 
@@ -79,18 +80,18 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     >>> sectors(4 * lane for lane in range(32)), sectors(12 * lane for lane in range(32))
     (4, 12)
     """
-    return len({start // SECTOR for start in _checked("sectors", addresses, width)})  # (aligned, none lies in two)
+    return len({start // SECTOR for start in _checked("sectors", addresses, width)})  # aligned: no access spans two
 
 
 def _checked(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int, ...]:
     starts = numbers(rule, "addresses", addresses)
     if len(starts) > LANES:
-        raise ValueError(f"a warp has {LANES} lanes, and these are {len(starts)} addresses")
+        raise ValueError(f"{rule}: a warp has {LANES} lanes, but {len(starts)} addresses were passed")
     if width not in (1, 2, 4, 8, 16):
-        raise ValueError(f"width={width}: a lane asks for 1, 2, 4, 8 or 16 bytes at once")
+        raise ValueError(f"{rule}: width must be 1, 2, 4, 8 or 16 bytes per lane, not {width}")
     for start in starts:
         if start % width:
             raise ValueError(
-                f"{rule}: address {start} is no multiple of {width}: loads of {width} bytes must be aligned"
+                f"{rule}: address {start} is not a multiple of {width}; accesses of {width} bytes must be aligned"
             )
     return starts

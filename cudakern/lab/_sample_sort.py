@@ -1,4 +1,4 @@
-"""sample_sort_stages: the time of each stage of sample sort, and the whole beside NumPy's sort."""
+"""sample_sort_stages: the time of each stage of sample sort, and the total compared with NumPy's sort."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from .._observer import observed
 from .._operations.sort import sort
 from .._profile import Times, check_counts
 from .._streams import synchronize
-from ._experiment import Bars, Column, Experiment, counted, documents, percent
-from ._measuring import measure
-from ._sizes import size
+from ._experiment import Column, Experiment, bars, counted, documents, percent
+from ._sizes import measure, size
 
 DATA = ("random", "nearly sorted")
-KEYS_A_SAMPLE = 64  #: as in the documents: 16 K of a million are samples
+KEYS_A_SAMPLE = 64  #: 16 K samples of a million keys
 
 SAMPLES = "sort_samples"
-#: The kernels, in the order of the stages, and what each does.
+#: The kernels in the order of the stages, and what each does.
 STAGES = {
-    "select_samples": "draw the samples",
-    SAMPLES: "sort the samples, take the splitters",
+    "select_samples": "select the samples",
+    SAMPLES: "sort the samples, choose the splitters",
     "count_bins": "count the keys of each bin",
-    "scan_bins": "where each bin begins",
-    "scatter": "every key to its bin",
+    "scan_bins": "compute where each bin begins",
+    "scatter": "move each key to its bin",
     "sort_bins": "sort each bin",
 }
 
@@ -40,10 +39,10 @@ DOCUMENTS = (
     "qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time"
 )
 ON_AN_H200 = (
-    "1,048,576 random keys take 120 us, 2.66% of the time of numpy.sort; nearly sorted ones take 119 us, 2.18% of "
+    "1,048,576 random keys take 120 us, 2.66% of the time of `numpy.sort`; nearly sorted keys take 119 us, 2.18% of "
     "it. Sorting the samples is still the longest stage: it takes 52% of the stages' time in both cases. It is no "
-    "longer faster to sort the samples of nearly sorted keys on the CPU: to the host, sorted and back they take "
-    "1.94 times as long."
+    "longer faster to sort the samples of nearly sorted keys on the CPU: copying them to the host, sorting them and "
+    "copying them back takes 1.94 times as long."
 )
 TABLE = (
     Column("stage", "stage"),
@@ -58,28 +57,31 @@ TABLE = (
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None
 ) -> Experiment:
-    """Sample sort, stage by stage, beside NumPy's sort on the CPU.
+    """Sample sort stage by stage, compared with NumPy's sort on the CPU.
 
     Parameters
     ----------
     n : int, optional
-        Keys (uint32). Without it: the documents' million, fewer on an emulator.
+        Keys (uint32). Default: 2**20 on a GPU, 2**17 on the emulator.
     data : str
-        "random", or "nearly sorted": sorted, but for one key in fifty.
+        "random", or "nearly sorted": sorted except for one key in fifty.
     bins : int
-        Bins a level, as ``sort(variant="sample_sort", bins=)`` takes them; 0: chosen from the length.
-    repeat : int, optional
-        How often to measure; the figures are medians. Without it: 5.
+        Bins per level, as for ``sort(variant="sample_sort", bins=...)``; 0: chosen from the length.
+    <median>
 
     Returns
     -------
     Experiment
-        A row a stage, then all of them without the events that keep them apart, what M's way round the GPU would take
-        for the samples (to the host, ``numpy.sort``, back; not where all keys are one bin, which needs no samples), and
-        ``numpy.sort`` of all keys: launches, nanoseconds, and the share of the stages' sum. Samples that are sorted by
-        sample sort itself count as "sort the samples".
+        One row per stage with its launches, time and share of all stages; then rows for a whole call without events
+        between the stages, for sorting the samples on the CPU instead (copy to the host, ``numpy.sort``, copy back;
+        only if there are samples, since a single bin needs none), and for ``numpy.sort`` of all keys. If the samples
+        are themselves sorted by sample sort, that counts as ``sort_samples``.
 
     <raises>
+
+    Notes
+    -----
+    Source: M; see docs/sources.md.
 
     Examples
     --------
@@ -110,21 +112,21 @@ def sample_sort_stages(
     for row in rows:
         row["share"] = row["ns"] / max(total, 1)
     ns = measure(sort, (x,), keywords, repeat, 0)[0].kernel_ns
-    rows.append({"stage": "all", "does": "one call, no events between", "launches": launches, "ns": ns})
+    rows.append({"stage": "all", "does": "a whole call, no events in between", "launches": launches, "ns": ns})
     if SAMPLES in samples[0]:  # one bin needs no samples
-        does = f"{len(keys[::KEYS_A_SAMPLE]):,} samples to the host, numpy.sort, back: instead of {SAMPLES}"
+        does = f"instead of {SAMPLES}: copy {len(keys[::KEYS_A_SAMPLE]):,} to the host, numpy.sort, copy back"
         ns = _display.median([_samples_on_cpu(x) for _ in range(repeat)])
         rows.append({"stage": "samples on the CPU", "does": does, "ns": ns})
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, 1)[0].kernel_ns
-    rows.append({"stage": "numpy.sort", "does": "on the CPU, keys in its memory", "ns": ns, "cpu": True})
-    rows = [{"launches": None, "share": None, **row, "us": row["ns"] / 1e3} for row in rows]
+    rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
+    rows = [{"launches": None, "share": None, **row} for row in rows]
     title = f"Sample sort of {counted(n, f'{data} key')}, stage by stage"
-    draw = Bars("stage", "us", "us", timed=True)
+    draw = bars("stage", "ns", "time", timed=True)
     return Experiment("sample_sort_stages", title, backend(), TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:
-    """Nanoseconds by the host's clock, both copies in it."""
+    """Nanoseconds by the host's clock, including both copies."""
     samples = x[::KEYS_A_SAMPLE].copy()
     synchronize()
     start = time.perf_counter_ns()
@@ -136,12 +138,12 @@ def _samples_on_cpu(x: DeviceArray) -> int:
 def _stages(x: DeviceArray, keywords: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """(launches, nanoseconds) of each stage of one call, in the order of their first launches.
 
-    Between the two kernels of the samples lies the sort of the samples by sample sort itself, where there are many.
+    Many samples are sorted by sample sort itself; its launches come between the two kernels of the samples.
     """
     with observed(Times(by_launch=True)) as times:
         sort(x, **keywords)
     stages: dict[str, tuple[int, int]] = {}
-    pending = 0  # samples whose splitters are not there yet
+    pending = 0  # levels whose samples are being sorted
     for kernel, ns in times.reports[-1]["launches"]:
         stage = SAMPLES if pending else kernel
         pending += (kernel == "select_samples") - (kernel == SAMPLES)

@@ -1,36 +1,55 @@
-"""Sizes of experiments: large enough for a chip to show what it can, small enough for an emulator to end in seconds."""
+"""Arguments of experiments, their default sizes, and how a row is measured.
+
+Sizes are large enough for a chip to show its speed, and small enough for the emulator to finish within seconds.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import _profile
 from .._backend import backend
+
+#: How long to measure a row unless repeat= is passed: less than profile() does, since an experiment has many rows.
+ROW_S = 0.1
+
+
+def measure(
+    fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], repeat: int | None, warmup: int | None = None
+) -> tuple[_profile.Profile, Any]:
+    """The profile of a call, and the result of the last one."""
+    return _profile.measure(fn, args, kw, repeat, warmup, ROW_S)
+
+
+def kernel_times(profile: _profile.Profile) -> dict[str, Any]:
+    """The figures of a profile that rows contain."""
+    return {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s, "clock": profile.clock}
 
 
 def size(name: str, n: int | None, chip: int, emulator: int) -> int:
-    """``n``, or the default for where this context's calls run; TypeError or ValueError unless it is 1 or more."""
+    """``n``, or the default for the current backend; TypeError or ValueError unless it is an integer of at least 1."""
     if n is None:
         return emulator if backend().emulated else chip
     n = number(name, "n", n)
     if n < 1:
-        raise ValueError(f"{name}: n={n}: it must be 1 or more")
+        raise ValueError(f"{name}: n must be 1 or more, not {n}")
     return n
 
 
 def number(name: str, key: str, value: Any) -> int:
-    """A whole number; TypeError for anything else."""
+    """``value`` as an int; TypeError unless it is an integer."""
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}: {key}={value!r}: it must be a whole number") from None
+        raise TypeError(f"{name}: {key} must be an integer, not {value!r}") from None
 
 
 def numbers(name: str, key: str, value: Any, also: str = "") -> tuple[int, ...]:
-    """One whole number, or a sequence of them; TypeError for anything else, which names what ``also`` is accepted."""
+    """An integer or a sequence of integers as a tuple; TypeError otherwise, which also names the ``also`` accepted."""
     try:
         several = isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
         return tuple(map(operator.index, value if several else (value,)))
     except TypeError:
-        raise TypeError(f"{name}: {key}={value!r}: it must be a whole number, or a sequence of them{also}") from None
+        raise TypeError(f"{name}: {key} must be an integer or a sequence of integers{also}, not {value!r}") from None

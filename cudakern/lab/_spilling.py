@@ -1,4 +1,4 @@
-"""spilling: an array of a thread, in registers where the compiler knows each index, else in local memory."""
+"""spilling: a thread's array in registers, if the compiler knows each index, or else in local memory."""
 
 from __future__ import annotations
 
@@ -13,57 +13,61 @@ from .._operations import random_array
 from .._operations._experiments import moving_sum
 from .._resources import kernel_resources
 from .._table import variants
-from ._experiment import Bars, Column, Experiment, documents
-from ._measuring import kernel_times, measure
-from ._sizes import size
+from ._experiment import Column, Experiment, bars, documents, missing_resources
+from ._sizes import kernel_times, measure, size
 
 ROWS = 256
 COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 16
 
 DOCUMENTS = (
-    "P9: a register is 1 cycle away and device memory about 500 (P100), so what does not fit into registers slows a "
-    "kernel down badly; M: an array declared in a kernel may be put into slow global memory"
+    "P9, M: a register access takes 1 cycle and an access to device memory about 500 (P100), so values that do not "
+    "fit into registers slow a kernel down severely (P9); an array declared in a kernel may be placed in slow global "
+    "memory (M)"
 )
 ON_AN_H200 = (
-    "In the moving sum of 256 x 65,536 float32 an array of 32 floats that is indexed at run time lies in 128 bytes "
-    "of local memory a thread and takes 2.08 times as long as one in registers. A spilled array takes 1.39 times as "
-    "long, and one in shared memory 1.67 times."
+    "In the moving sum of 256 x 65,536 float32, an array of 32 floats that is indexed at run time occupies 128 bytes "
+    "of local memory per thread and takes 2.08 times as long as an array in registers. A spilled array takes 1.39 "
+    "times as long, and an array in shared memory 1.67 times."
 )
 TABLE = (
     Column("array", "variant"),
     Column("window", "window"),
-    Column("registers\na thread", "registers"),
-    Column("local memory\na thread, B", "local_bytes"),
+    Column("registers\nper thread", "registers"),
+    Column("local memory\nper thread, B", "local_bytes"),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
-    Column("times\ncompile_time_index", "times", timed=True),
+    Column("relative to\ncompile_time_index", "times", timed=True),
 )
 
 
 @documents
 def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
-    """A thread's array indexed at run time, at compile time, spilled, and in shared memory: one sum, four places.
+    """A thread's array indexed at run time or at compile time, spilled, or in shared memory: one sum, four locations.
 
-    Each thread walks down a column and keeps its newest values in an array (``moving_sum``). Registers have no
-    addresses: only if the compiler knows every index can the array lie in them (P9, M).
+    Each thread walks down a column and keeps the newest values in an array (``moving_sum``). Registers have no
+    addresses, so the array can be in registers only if the compiler knows every index.
 
     Parameters
     ----------
     n : int, optional
-        Columns, each with 256 rows; a thread has one column of a piece of the rows. Without it: a size for this side.
+        Columns of 256 rows each; a thread processes part of one column. <size>
     window : int, optional
-        The array's length: 8, 16 or 32. Without it: all three.
+        The array's length: 8, 16 or 32. Default: all three.
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a form and window: registers and local memory as the compiler made them (``kernel_resources``; None where
-        that is not known), kernel time, rate, and how many times the time of the form with constant indices.
+        One row per form and window: registers and local memory per thread (from ``kernel_resources``; None if unknown),
+        kernel time, rate, and the time relative to ``compile_time_index``.
 
     <raises>
     RuntimeError
-        Two forms had different results.
+        The results of two forms differ.
+
+    Notes
+    -----
+    Source: P9 and M; see docs/sources.md.
 
     Examples
     --------
@@ -86,9 +90,11 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
             profile, result = measure(moving_sum, (x,), {"variant": form.name, "window": length}, repeat)
             sums = result.get()
             first = sums if first is None else first
-            # As allclose() of finite numbers, in a part of its time.
+            # Like allclose() for finite numbers, but faster.
             if not np.all(np.abs(sums - first) <= 1e-8 + 1e-5 * np.abs(first)):
-                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ with a window of {length}")
+                raise RuntimeError(
+                    f"spilling: the results of {form.name} and {forms[0].name} differ for window={length}"
+                )
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
             unknown = unknown or resources.why
             rows.append(
@@ -107,6 +113,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for row in rows:
         row["times"] = None if here.emulated else row["kernel_ns"] / max(constant_ns[row["window"]], 1)
     title = f"moving_sum of {ROWS} x {n:,} float32"
-    note = unknown and f"What the GPU's compiler made of the kernels is not known here: {unknown}."
-    draw = Bars("label", "kernel_us", "kernel, us", timed=True)
-    return Experiment("spilling", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, note=note, draw=draw)
+    texts = DOCUMENTS, ON_AN_H200, missing_resources(unknown)
+    return Experiment(
+        "spilling", title, here, TABLE, tuple(rows), *texts, bars("label", "kernel_ns", "kernel time", timed=True)
+    )

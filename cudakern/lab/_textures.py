@@ -1,4 +1,4 @@
-"""textures: how fine the hardware's filter is, what lies beyond a table's edges, and which order of reads is fast."""
+"""textures: precision of the hardware's filter, reads beyond a table's edges, and the speed of orders of reads."""
 
 from __future__ import annotations
 
@@ -14,73 +14,72 @@ from .._operations.interp import interp
 from .._profile import Profile
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars_in, documents, named
-from ._measuring import kernel_times, measure
-from ._sizes import size
+from ._sizes import kernel_times, measure, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "textures"
-MOST = 65536  #: a texture's rows
-WEIGHTS = 256  #: what the hardware's fraction counts in
+MOST = 65536  #: rows of a texture
+WEIGHTS = 256  #: steps of the hardware's interpolation weights
 ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
 STORAGES = ("global_memory", "texture")
-EDGES = (-2, -0.5, 0, 3, 3.5, 5)  #: places in a table of four elements
-STEPS = 16 * 4 + 1  #: reads that the picture of the filter shows: four of its steps
+EDGES = (-2, -0.5, 0, 3, 3.5, 5)  #: coordinates in a table of four elements
+STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
 
 DOCUMENTS = (
-    "T6: reads of a texture need not be coalesced, but should be near each other; coalesced reads of global memory are "
-    "usually faster; a texture makes four floats of 32-bit RGBA by itself. T asks what the filter costs in precision, "
-    "M calls it low-resolution"
+    "T6, M: texture reads need not be coalesced, but should be close to each other; coalesced reads of global memory "
+    "are usually faster; the texture unit converts 32-bit RGBA to four floats (T6). The filter has a low resolution "
+    "(M); how much precision it costs is an open question (T)"
 )
 ON_AN_H200 = (
-    "A texture's weights are 256ths, rounded to the nearest, with an error of up to 0.002 of a step. In a table of "
-    "2048 x 2048, reading column by column takes about as long as row by row, and random order takes 1.62 times as "
-    "long. A look-up through a texture takes 47.1% of the time of one in global memory row by row, and 44.9% column "
-    "by column; in global memory the kernel has to find place and edges by itself, and a plain coalesced read is "
-    "not measured. RGBA becomes floats with an error of up to 3e-08, in 76.2% of the time that a kernel needs to "
-    "convert whole words."
+    "A texture's weights are multiples of 1/256, rounded to nearest, with an error of up to 0.002 of a step. In a "
+    "table of 2048 x 2048, reading column by column takes about as long as row by row, and random order takes 1.62 "
+    "times as long. A look-up through a texture takes 47.1% of the time of a look-up in global memory row by row, and "
+    "44.9% column by column; in global memory the kernel itself computes indices and handles edges, and a plain "
+    "coalesced read is not measured. RGBA is converted to floats with an error of up to 3e-08, in 76.2% of the time "
+    "that a kernel needs to convert whole words."
 )
 TABLE = (
     Column("part", "part"),
-    Column("what", "what"),
+    Column("case", "what"),
     Column("storage", "variant"),
     Column("values", "values"),
     Column("largest\nerror", "error"),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("ps a value", "ps", timed=True),
-    Column("times\nrow-wise", "times", timed=True),
+    Column("ps per\nvalue", "ps", timed=True),
+    Column("relative to\nrow-wise", "times", timed=True),
 )
 
 
 @documents
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
-    """The texture units: precision of their filter, their four kinds of edges, and the order of reads they like.
+    """Texture units: the precision of their filter, their four modes at the edges, and the speed of orders of reads.
 
-    *Precision*: a table of 0 and 1 is read between its two elements; what comes is a whole number of 256ths. *Edges*:
-    the table 1, 2, 3, 4 is read at -2, -0.5 and 0, and at 3, 3.5 and 5. *RGBA*: bytes become floats from 0 to 1, by
-    division and by the texture unit. *Locality*: a table of n x n is read at its own n x n places in four orders, from
+    *Precision*: a table of 0 and 1 is read between its two elements; a texture gives multiples of 1/256. *Edges*: the
+    table 1, 2, 3, 4 is read at -2, -0.5 and 0, and at 3, 3.5 and 5. *RGBA*: bytes are converted to floats from 0 to 1,
+    by division and by the texture unit. *Locality*: all elements of a table of n x n are read in four orders, from
     global memory and through a texture.
 
     Parameters
     ----------
     n : int, optional
-        Elements a side, for the locality, at most 65,536. Without it: a size for this side.
+        Rows and columns of the table for *locality*, at most 65,536. Default: 2048 on a GPU, 48 on the emulator.
     <repeat>
 
     Returns
     -------
     Experiment
-        A row a question: values and errors of the first two parts, kernel times of the others.
+        One row per case: values and errors for the first two parts, errors and kernel times for the others.
 
     <raises>
     RuntimeError
-        Another value was read than the table has there.
+        A read returned a value that differs from the table's.
 
-    Notes
-    -----
-    T6's and M's remarks on textures, as figures. T6's remark that coalesced reads are usually faster is not tested: a
-    look-up in global memory is none, since it finds its place and minds the edges by itself.
+    Notes ----- The claim that coalesced reads are usually faster is not tested: a look-up in global memory also
+    computes indices and handles edges.
+
+    Source: T6 and M; see docs/sources.md.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     here = backend()
     n = size(NAME, n, chip=2048, emulator=48)
     if n > MOST:
-        raise ValueError(f"{NAME}: n={n}: a texture has 1 to {MOST} rows")
+        raise ValueError(f"{NAME}: n must be at most {MOST:,}, the most rows of a texture, not {n:,}")
     rows = [*_precision(), *_edges(), *_pixels(n, repeat), *_locality(n, repeat)]
     if not here.emulated:
         row_wise = {row["variant"]: row["kernel_ns"] for row in rows if row["what"] == ORDERS[0]}
@@ -116,10 +115,10 @@ def _timed(part: str, what: str, profile: Profile, n: int, difference: Array) ->
 
 
 def _precision() -> list[dict[str, Any]]:
-    """Between two elements, 0 and 1, the value is the weight."""
+    """Between the elements 0 and 1, the value equals the weight."""
     x = np.linspace(0, 1, 16 * WEIGHTS + 1, dtype=np.float32)
     table = np.array([0, 1], np.float32)
-    nearest = (np.floor(x * WEIGHTS + 0.5) / WEIGHTS).astype(np.float32)  # halves up, as the chip has them
+    nearest = (np.floor(x * WEIGHTS + 0.5) / WEIGHTS).astype(np.float32)  # halves round up, as on the chip
     rows = []
     for variant in STORAGES:
         result = interp(x, table, table, variant=variant)
@@ -135,7 +134,7 @@ def _precision() -> list[dict[str, Any]]:
 def _edges() -> list[dict[str, Any]]:
     table = np.array([[1, 2, 3, 4]], np.float32)
     x = np.array(EDGES, np.float32)
-    along = np.linspace(-3, 6, 73, dtype=np.float32)  # for the picture
+    along = np.linspace(-3, 6, 73, dtype=np.float32)  # for the plot
     rows = []
     for mode in MODES:
         exact = lookup_2d(table, 0, x, mode, variant="global_memory")
@@ -150,7 +149,7 @@ def _edges() -> list[dict[str, Any]]:
 
 
 def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
-    """Bytes to floats, by the kernel and by the texture unit."""
+    """Bytes converted to floats by the kernel and by the texture unit."""
     image = np.random.default_rng(2).integers(0, 256, (n, n, 4), dtype=np.uint8)
     image[0, 0] = 0, 1, 254, 255
     exact = image / 255
@@ -161,8 +160,8 @@ def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
     return rows
 
 
-def _places(order: str, n: int) -> tuple[Array, Array]:
-    """(y, x) of all n * n elements, in that order."""
+def _coordinates(order: str, n: int) -> tuple[Array, Array]:
+    """(y, x) of all n * n elements in that order."""
     index = np.arange(n * n)
     if order == "random":
         index = np.random.default_rng(0).permutation(index)
@@ -171,7 +170,7 @@ def _places(order: str, n: int) -> tuple[Array, Array]:
     elif order == "16 x 16 tiles":
         y, x = index // n, index % n
         tile = y // 16 * -(-n // 16) + x // 16
-        index = np.argsort(tile, kind="stable")  # in a tile row by row, as they are
+        index = np.argsort(tile, kind="stable")  # within a tile row by row
     return (index // n).astype(np.float32), (index % n).astype(np.float32)
 
 
@@ -179,18 +178,18 @@ def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
     table = np.random.default_rng(1).random((n, n), dtype=np.float32)
     rows = []
     for order in ORDERS:
-        y, x = _places(order, n)
+        y, x = _coordinates(order, n)
         expected = table[y.astype(int), x.astype(int)]
         for variant in STORAGES:
             profile, result = measure(lookup_2d, (table, y, x), {"filter": "nearest", "variant": variant}, repeat)
             if not np.array_equal(result, expected):
-                raise RuntimeError(f"{NAME}: {variant}, {order}: another value than the table has there")
+                raise RuntimeError(f"{NAME}: {variant}, {order}: a value differs from the table's")
             rows.append(_timed("locality", order, profile, n, result - expected))
     return rows
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    """The filter's steps, the four edges, and on a GPU the times (an emulated texture has no cache to show)."""
+    """The filter's steps, the four modes at the edges, and on a GPU the times (an emulated texture has no cache)."""
     timed = not result.backend.emulated
     steps, edges, *times = picture.subplots(1, 2 + timed, width_ratios=(1, 1, 1.6)[: 2 + timed])
     for row in result.rows:
@@ -206,11 +205,11 @@ def _draw(result: Experiment, picture: Picture) -> None:
     edges.set_ylim(top=5)
     for axes, title, names in (
         (steps, "the filter between 0 and 1", 1),
-        (edges, "beyond the table 1, 2, 3, 4, by a texture", 4),
+        (edges, "a texture beyond the edges of the table 1, 2, 3, 4", 4),
     ):
         axes.set_title(title, fontsize=9)
-        named(axes, "place", "value", legend=False)
+        named(axes, "coordinate", "value", legend=False)
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=names, loc="upper left")
     if timed:
-        bars_in(times[0], result.rows, "label", "kernel_us", "kernel, us")
+        bars_in(times[0], result.rows, "label", "kernel_ns", "kernel time", timed=True)

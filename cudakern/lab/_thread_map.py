@@ -1,4 +1,4 @@
-"""thread_map: a picture of which thread of which block has which element."""
+"""thread_map: a picture of which thread of which block processes which element."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 DOCUMENTS = (
-    "P4 to P7: 76 x 62 pixels in blocks of 16 x 16 start 80 x 64 threads, 4 columns and 2 rows too many, and blocks "
-    "come in four kinds"
+    "P4 to P7: 76 x 62 pixels in blocks of 16 x 16 need 80 x 64 threads, 4 columns and 2 rows more than pixels, and "
+    "there are four kinds of blocks"
 )
 ON_AN_H200 = (
-    "The picture takes 80 x 64 threads, which is 5,120 for 4,712 pixels: 408 of them are idle (8.0%). Its blocks "
-    "come in four kinds: inside, right edge, bottom edge, and right and bottom edge."
+    "A picture of 76 x 62 pixels in blocks of 16 x 16 takes 80 x 64 threads, which is 5,120 for 4,712 pixels: 408 of "
+    "them are idle (8.0%). There are four kinds of blocks: inside, right edge, bottom edge, and right and bottom "
+    "edge."
 )
-#: Those pixels in NumPy's order, and those blocks.
+#: The default picture's shape, in NumPy's order, and block.
 PICTURE, BLOCK = (62, 76), (16, 16)
-#: Where a block ends beyond the array: along x, y, z.
+#: The edge of the array that a block extends beyond, along x, y, z.
 EDGES = ("right", "bottom", "back")
-MOST = 1 << 26  #: threads and elements: an array of numbers of each is kept
-#: More elements a layer than this, and a picture has no numbers of threads; more layers, and it shows the first ones.
+MOST = 1 << 26  #: threads, and elements: both have an array of numbers
+#: The most elements per layer for which a plot numbers threads, and the most layers that it shows.
 NUMBERED, LAYERS = 600, 6
-ACROSS = 100  #: threads beside each other, in all layers of a line, that have room for numbers
-OUTLINED = 40  #: more blocks along an axis, and a picture has neither their outlines nor their numbers
-#: A kind of block each: inside, at edges and corners, outside.
+ACROSS = 100  #: the most threads side by side, over all panels of a row, for which there is room for numbers
+OUTLINED = 40  #: the most blocks along an axis for which a plot has outlines and numbers of blocks
+#: One color per kind of block: inside, at edges and corners, outside.
 COLORS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#d9d9d9", "#bdbdbd")
 IDLE: dict[str, Any] = {"fc": "#ffffffa0", "ec": "#aaaaaa", "hatch": "////", "lw": 0}
 MISSED: dict[str, Any] = {"fc": "white", "ec": "#eeb4b4", "hatch": "xx", "lw": 0}
@@ -46,27 +47,28 @@ MISSED: dict[str, Any] = {"fc": "white", "ec": "#eeb4b4", "hatch": "xx", "lw": 0
 COLUMNS = (
     Column("kind of block", "kind"),
     Column("blocks", "blocks"),
-    Column("threads\na block", "threads"),
-    Column("at work\nin each", "busy"),
-    Column("idle\nin each", "idle"),
-    Column("idle\nin all", "idle_in_all"),
+    Column("threads\nper block", "threads"),
+    Column("active\nper block", "busy"),
+    Column("idle\nper block", "idle"),
+    Column("idle\nin total", "idle_in_all"),
 )
 
 
 @dataclass(frozen=True, repr=False)
 class ThreadMap(Experiment):
-    """The experiment, with the numbers that the threads wrote: ``block`` and ``thread`` of each element.
+    """The result of ``thread_map``, with the numbers of the ``block`` and ``thread`` that wrote each element.
 
-    Both have the array's shape. Numbers count x first, then y, then z, as in CUDA; -1 is an element without a thread.
+    Both arrays have the array's shape. Numbers count x first, then y, then z, as in CUDA; -1 marks an element without a
+    thread.
     """
 
     grid: tuple[int, ...] = ()  #: blocks along x, y, z
-    threads: tuple[int, ...] = ()  #: of a block, along x, y, z
+    threads: tuple[int, ...] = ()  #: threads per block along x, y, z
     block: Array = field(default_factory=lambda: np.empty(0, np.int64))
     thread: Array = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __eq__(self, other: object) -> bool:
-        """As other results are, and the two arrays element by element."""
+        """Compares all fields; the two arrays element by element."""
         if not isinstance(other, ThreadMap):
             return NotImplemented
         without = {"block": None, "thread": None}
@@ -83,30 +85,34 @@ def thread_map(
     block: int | Sequence[int] = BLOCK,
     shape: int | Sequence[int] | None = None,
 ) -> ThreadMap:
-    """Which thread of which block has which element: 1-D, 2-D or 3-D, told by a kernel.
+    """Which thread of which block processes which element, in 1, 2 or 3 dimensions, as recorded by a kernel.
 
     Parameters
     ----------
     grid : int, sequence of int or None
-        Blocks along x, y, z, in CUDA's order. None: as many as cover ``shape``.
+        Blocks along x, y, z, in CUDA's order. None: as many as ``shape`` needs.
     block : int or sequence of int
-        Threads a block along x, y, z, in CUDA's order.
+        Threads per block along x, y, z, in CUDA's order.
     shape : int or sequence of int, optional
-        The array's shape in NumPy's order, whose last axis is x: a picture of 76 x 62 is (62, 76). Without it: what
-        the grid covers; without a grid, for blocks of two axes, that picture.
+        The array's shape in NumPy's order, whose last axis is x: a picture of 76 x 62 pixels has the shape (62, 76).
+        Default: the shape that the grid covers; without a grid, (62, 76) if the block has two axes.
 
     Returns
     -------
     ThreadMap
-        A row a kind of block (inside, at an edge, at a corner, outside the array) with its idle threads; ``block`` and
-        ``thread`` hold the numbers of each element, and ``plot()`` draws them: a colour a kind, idle threads hatched.
+        One row per kind of block (inside, at an edge, at a corner, outside the array) with its idle threads. ``block``
+        and ``thread`` hold the numbers for each element. ``plot()`` draws them, with one color per kind of block and
+        hatched idle threads.
 
     <raises>
 
     Notes
     -----
-    P4 to P7. Elements that a grid of ``width / 16`` blocks drops show as elements without a thread. Grid, block and
-    shape have 1 to 3 axes, all as many, of lengths that the device takes: at most 2**26 threads and as many elements.
+    If the grid is too small, such as ``width / 16`` blocks rounded down, the remaining elements have no thread. Grid,
+    block and shape have the same number of axes, 1 to 3, within the device's limits, with at most 2**26 threads and
+    2**26 elements.
+
+    Source: P4 to P7; see docs/sources.md.
 
     Examples
     --------
@@ -116,29 +122,31 @@ def thread_map(
     [('inside', 12, 0), ('right edge', 3, 64), ('bottom edge', 4, 32), ('right and bottom edge', 1, 88)]
     """
     threads = _lengths("block", block)
-    array = None if shape is None else _lengths("shape", shape)[::-1]  # x first, as the others
+    array = None if shape is None else _lengths("shape", shape)[::-1]  # x first, like grid and block
     if grid is shape is None and len(threads) == len(PICTURE):
         array = PICTURE[::-1]
     if grid is not None:
         blocks = _lengths("grid", grid)
     elif array is not None:
-        blocks = tuple(-(-n // length) for n, length in zip(array, threads, strict=False))  # enough for that array
+        blocks = tuple(-(-n // length) for n, length in zip(array, threads, strict=False))  # enough to cover the array
     else:
-        raise ValueError("thread_map: give a grid, or a shape that it shall cover")
+        raise ValueError("thread_map: pass a grid, or the shape that the grid must cover")
     if array is None:
         array = tuple(count * length for count, length in zip(blocks, threads, strict=False))
     if not 1 <= len(blocks) == len(threads) == len(array) <= 3:
         raise ValueError(
-            f"thread_map: grid {blocks}, block {threads} and shape {array[::-1]} have {len(blocks)}, {len(threads)} "
-            f"and {len(array)} axes: give as many to each, 1 to 3"
+            f"thread_map: grid, block and shape must have the same number of axes, 1 to 3, not {len(blocks)}, "
+            f"{len(threads)} and {len(array)}: grid {blocks}, block {threads}, shape {array[::-1]}"
         )
     size, started, elements = math.prod(threads), math.prod(blocks) * math.prod(threads), math.prod(array)
     title = f"{_by(array, 'element')}, {_by(blocks, 'block')} of {_by(threads, 'thread')} (x by y by z)"
     if max(started, elements) > MOST:
-        raise ValueError(f"thread_map: {title}: it shows at most {MOST:,} threads and as many elements")
+        raise ValueError(f"thread_map: at most {MOST:,} threads and as many elements are allowed, not {title}")
 
     numbers = np.arange(1, started + 1, dtype=np.int64).reshape(blocks[::-1] + threads[::-1])
-    written = number_elements(np.zeros(array[::-1], np.int64), numbers, variant="coordinates") - 1  # 0: nobody's
+    written = (
+        number_elements(np.zeros(array[::-1], np.int64), numbers, variant="coordinates") - 1
+    )  # 0: no thread wrote it
     block_of = np.where(written >= 0, written // size, -1)
     thread_of = np.where(written >= 0, written % size, -1)
     busy = np.count_nonzero(written >= 0)
@@ -154,7 +162,7 @@ def thread_map(
 def _lengths(name: str, value: int | Sequence[int]) -> tuple[int, ...]:
     lengths = numbers("thread_map", name, value, ", or None" * (name == "grid"))
     if not lengths or min(lengths) < 1:
-        raise ValueError(f"thread_map: {name}={value!r}: lengths are 1 or more")
+        raise ValueError(f"thread_map: {name} must have one or more lengths, each 1 or more, not {value!r}")
     return lengths
 
 
@@ -163,14 +171,14 @@ def _by(lengths: Sequence[int], what: str) -> str:
 
 
 def _parts(n: int, count: int, length: int) -> dict[str, slice]:
-    """The blocks along one axis: those inside the array, the one that its edge cuts, those outside."""
+    """The blocks along one axis: inside the array, cut by its edge, and outside."""
     inside, reached = min(n // length, count), min(-(-n // length), count)
     parts = {"inside": slice(0, inside), "cut": slice(inside, reached), "outside": slice(reached, count)}
     return {name: part for name, part in parts.items() if part.start < part.stop}
 
 
 def _kind(parts: Sequence[str]) -> str:
-    """Of a block, from where it is along x, y, z."""
+    """The kind of a block, from its part along x, y, z."""
     if "outside" in parts:
         return "outside"
     cut = [edge for edge, part in zip(EDGES, parts, strict=False) if part == "cut"]
@@ -180,7 +188,7 @@ def _kind(parts: Sequence[str]) -> str:
 def _kinds(
     block_of: Array, blocks: tuple[int, ...], threads: tuple[int, ...], array: tuple[int, ...]
 ) -> tuple[dict[str, Any], ...]:
-    """A row a kind. What kind a block is follows from its place; how many of its threads work is what they wrote."""
+    """One row per kind of block. A block's position determines its kind; its active threads are those that wrote."""
     size = math.prod(threads)
     at_work = np.bincount(block_of[block_of >= 0], minlength=math.prod(blocks)).reshape(blocks[::-1])
     rows: dict[str, dict[str, Any]] = {}
@@ -197,7 +205,7 @@ def _kinds(
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    """Layer by layer: blocks in the colour of their kind, the array's edge, and what is idle beyond it hatched."""
+    """Layer by layer: blocks in the color of their kind, the array's edge, and hatched idle threads beyond it."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator
 
@@ -206,7 +214,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     wide, high, layers = (max(count * length, n) for count, length, n in zip(grid, threads, array, strict=True))
     rows = 1 if layers <= 3 else 2
     panels = picture.subplots(rows, -(-min(layers, LAYERS) // rows), squeeze=False)
-    small = wide * high <= NUMBERED and wide * panels.shape[1] <= ACROSS  # there is room for a number in each thread
+    small = wide * high <= NUMBERED and wide * panels.shape[1] <= ACROSS  # room for a number in each thread
     colors = dict(zip((row["kind"] for row in result.rows), COLORS, strict=False))
     for z, axes in enumerate(panels.flat):
         if z >= layers:
@@ -233,21 +241,21 @@ def _draw(result: Experiment, picture: Picture) -> None:
     if np.any(result.block < 0):
         legend.append(Patch(**MISSED, label="elements without\na thread"))
     picture.legend(handles=legend, fontsize=8, loc="outside right center")
-    words = ["thick: the array's edge"]
+    words = ["thick line: the array's edge"]
     if max(grid[:2]) <= OUTLINED:
-        words.append(f"outlines: blocks; numbers: of the {'thread in its block' if small else 'block'}")
+        words.append(f"thin lines: blocks; numbers: {'threads in their block' if small else 'blocks'}")
     if layers > LAYERS:
-        words.append(f"{layers:,} layers, the first {LAYERS}")
+        words.append(f"the first {LAYERS} of {layers:,} layers")
     picture.supxlabel("; ".join(words), fontsize=8)
 
 
 def _three_axes(result: ThreadMap) -> list[tuple[int, ...]]:
-    """Grid, block and array along x, y, z."""
+    """Lengths of grid, block and array along x, y, z."""
     return [(*lengths, 1, 1)[:3] for lengths in (result.grid, result.threads, result.block.shape[::-1])]
 
 
 def _draw_layer(axes: Axes, z: int, result: ThreadMap, colors: dict[str, str], small: bool) -> None:
-    """Regions; numbers of blocks, or if ``small`` of threads, as they wrote them (idle ones' by the formula)."""
+    """Regions, and numbers of blocks or, if ``small``, of threads as they wrote them (for idle threads, computed)."""
     from matplotlib.patches import Rectangle
 
     def fill(x: int, y: int, x_end: int, y_end: int, **look: Any) -> None:
@@ -258,7 +266,7 @@ def _draw_layer(axes: Axes, z: int, result: ThreadMap, colors: dict[str, str], s
         axes.text(x, y, str(text), ha="center", va="center", fontsize=size, color=color)
 
     grid, threads, array = _three_axes(result)
-    # A layer beyond the grid has no threads, one beyond the array no elements.
+    # A layer beyond the grid has no threads, and a layer beyond the array no elements.
     wide, high = (grid[0] * threads[0], grid[1] * threads[1]) if z < grid[2] * threads[2] else (0, 0)
     nx, ny = array[:2] if z < array[2] else (0, 0)
     along = [_parts(*lengths).items() for lengths in zip(array, grid, threads, strict=True)]
