@@ -29,7 +29,8 @@ from ._errors import CudaError, OutOfMemoryError
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._streams import Event, Stream, synchronize
-from ._table import Parameter, Variant, Variants, variants
+from ._table import Parameter, Variant, Variants
+from ._variants import variants
 
 _load_emulator()  # an unbuilt checkout says so at once, and what to do
 

@@ -20,8 +20,9 @@ from ._profile import Profile, profile
 from ._resources import KernelResources, KernelTable, kernel_resources
 from ._source import Source, source
 from ._streams import Event, Stream, synchronize
-from ._table import Parameter, Variant, Variants, variants
+from ._table import Parameter, Variant, Variants
 from ._transfer import Array
+from ._variants import variants
 
 __version__: str
 

@@ -139,6 +139,12 @@ def _in_units(value: float, units: Sequence[tuple[str, float]], smallest: str) -
     return f"{value:.0f} {smallest}"
 
 
+def dimensions(lengths: Sequence[int]) -> str:
+    """A grid's or a block's lengths without trailing ones: "4,096", "16 x 16"."""
+    last = max((axis for axis, length in enumerate(lengths) if length > 1), default=0)
+    return " x ".join(f"{length:,}" for length in lengths[: last + 1])
+
+
 def figure(value: float | None) -> str:
     """Three digits: 1234.5 -> "1,234", 0.012345 -> "0.0123"."""
     if value is None:

@@ -26,6 +26,7 @@ from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, check_seed, measure
 from ._resources import shared_bytes
+from ._variants import Named, operation_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,8 +40,8 @@ AUTO_TAKES = re.compile(r"; variant='auto' takes (it|them)$")
 Column = tuple[str, Callable[["Step"], str]]
 
 
-@dataclass(frozen=True)
-class Step:
+@dataclass(frozen=True, repr=False)
+class Step(_display.Shown):
     """A step of a ladder: its variant, its profile and errors, or a note why it did not run."""
 
     variant: _table.Variant
@@ -51,6 +52,19 @@ class Step:
     shared_bytes: int | None = None  #: per block, static and dynamic, of the first kernel; looked for on the emulator
     recorded: _recorded.Recorded | None = None  #: on the emulator: what was measured on a GPU
     failed: bool = False  #: True for an error of the runtime, False where the variant is not for this place or input
+
+    def table(self) -> _display.Table:
+        """The step as a table of facts."""
+        rows = [("what it shows", self.variant.summary)]
+        if self.profile:
+            rows += self.profile.facts()
+        if self.error:
+            rows.append(("error", "exact" if self.error == (0, 0) else str(self.error)))
+        if self.speedup:
+            rows.append(("speed-up over the first kernel", f"{_display.figure(self.speedup)}x"))
+        if self.recorded:
+            rows.append(("recorded on a GPU", _display.duration(self.recorded.kernel_ns)))
+        return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -145,8 +159,8 @@ class Ladder(_display.Shown, Sequence[Step]):
             return [("max\nerror", error)]
         return [
             ("launches", launch(lambda p: f"{p.launches:,}")),
-            ("blocks", launch(lambda p: _dimensions(p.grid))),
-            ("threads", launch(lambda p: _dimensions(p.block))),
+            ("blocks", launch(lambda p: _display.dimensions(p.grid))),
+            ("threads", launch(lambda p: _display.dimensions(p.block))),
             ("shared\nmemory", shared),
             ("to move", lambda step: _display.size(step.profile.bytes) if step.profile else "-"),
             ("max\nerror", error),
@@ -225,14 +239,8 @@ class Ladder(_display.Shown, Sequence[Step]):
         return plot_ladder(self, path)
 
 
-def _dimensions(lengths: Sequence[int]) -> str:
-    """Those of a grid or a block, without ones at the end: "4,096", "16 x 16"."""
-    last = max((axis for axis, length in enumerate(lengths) if length > 1), default=0)
-    return " x ".join(f"{length:,}" for length in lengths[: last + 1])
-
-
 def ladder(
-    op: str,
+    op: Named,
     *,
     n: int | None = None,
     shape: Sequence[int] | None = None,
@@ -249,8 +257,8 @@ def ladder(
 
     Parameters
     ----------
-    op : str
-        An operation, e.g. "matmul".
+    op : str or function
+        An operation: "matmul" or ``cudakern.matmul``.
     n : int, optional
         The array's length; rows and columns of both matrices. Default: the documents' 1,048,576 and 1000.
     shape : sequence of int, optional
@@ -288,6 +296,7 @@ def ladder(
     >>> [step.variant.name for step in steps], steps["coalesced"].error.max
     (['coalesced', 'numpy'], 0.0)
     """
+    op = operation_name(op)
     what = operation(op)
     check_counts(repeat, warmup)
     if variants is None:
