@@ -9,6 +9,7 @@ import itertools
 import operator
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -272,7 +273,7 @@ def ladder(
     repeat, warmup, seed : int, optional
         As in :func:`profile`; of the random input, default 0.
     progress : bool, optional
-        Show on stderr which variant runs. Default: only on a terminal.
+        Show which variant is running. Default: on a terminal and in a notebook.
     **parameters
         For the variants that have them: ``threads=512``, ``lists=32``; and what changes the result, for all:
         ``radius=10``, ``mode="wrap"``.
@@ -506,14 +507,39 @@ def _with_speedup(step: Step, first: Profile | None) -> Step:
 
 @contextlib.contextmanager
 def _progress(wanted: bool | None, op: str, count: int) -> Iterator[Callable[[str], None]]:
-    """A line that says which variant runs: replaced in place on a terminal, a line each where there is none."""
+    """Gives a function that shows which variant is running: in a line that is updated on a terminal or in a notebook,
+    elsewhere, if ``wanted``, in one line each."""
     from rich.console import Console
 
-    console, numbers = Console(file=sys.stderr), itertools.count()
-    if wanted is False or (wanted is None and not console.is_terminal):
+    console, begin, numbers = Console(file=sys.stderr), time.monotonic(), itertools.count()
+    display = _notebook_display()
+    line: Any = None
+
+    def update(display: Callable[..., Any], name: str) -> None:
+        nonlocal line
+        text = {"text/plain": f"{op} {next(numbers)}/{count}: {name}"}
+        if line is not None:
+            line.update(text, raw=True)
+        elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
+            line = display(text, raw=True, display_id=True)
+
+    if wanted is False:
         yield lambda name: None
     elif console.is_terminal:
         with console.status(op) as status:
             yield lambda name: status.update(f"{op} {next(numbers)}/{count}: {name}")
-    else:
+    elif display is not None:
+        yield functools.partial(update, display)
+        if line is not None:
+            line.update({"text/plain": ""}, raw=True)
+    elif wanted:
         yield lambda name: print(f"{op}: {name}", file=sys.stderr, flush=True)
+    else:
+        yield lambda name: None
+
+
+def _notebook_display() -> Callable[..., Any] | None:
+    """IPython's display function inside a notebook; None elsewhere."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return ipython.display.display if hasattr(shell, "kernel") else None

@@ -16,6 +16,10 @@ _DEFAULTS = {"devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "w
 _configured: dict[str, str] = {}
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def configure(
     *,
     devices: int | None = None,

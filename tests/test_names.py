@@ -1,11 +1,15 @@
 """How operations are named: by name or by function."""
 
 import json
+import pydoc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import cudakern
+from cudakern._completion import completions
 
 
 def test_functions_name_operations():
@@ -47,3 +51,62 @@ def test_profile_of_a_result_says_what_to_write():
         cudakern.profile(cudakern.matmul(np.ones((50, 50)), np.ones((50, 50))))
     assert "write profile(cudakern.matmul, a, b), not profile(cudakern.matmul(a, b))" in str(error.value)
     assert "[" not in str(error.value)
+
+
+def test_only_public_names_are_listed():
+    assert set(dir(cudakern)) == {*cudakern.__all__, "lab"}
+    assert dir(cudakern.emulator) == ["compile_flags", "configure"]
+
+
+def test_help_is_a_page():
+    """The functions' own help is not repeated; every public function is named."""
+    text = pydoc.plain(pydoc.render_doc(cudakern))
+    assert len(text.splitlines()) < 100
+    for name in cudakern.__all__:
+        if name[0].islower():
+            assert name in cudakern.__doc__, name
+    assert "variant" in pydoc.render_doc(cudakern.matmul)
+    names = {}
+    exec("from cudakern import *", names)
+    assert set(cudakern.__all__) <= set(names)
+
+
+@pytest.mark.parametrize(
+    "text, some, others",
+    [
+        ('ck.sum_of_squares(x, variant="', ["auto", "coalesced", "numpy"], ["tiled"]),
+        ("y = ck.matmul(f((3, 4)), x, variant='ti", ["tiled", "tiled_padded"], ["naive", "auto"]),
+        ('ck.ladder("', ["matmul", "hello"], ["tiled"]),
+        ('ck.ladder(op="mat', ["matmul"], ["sort"]),
+        ('ck.ladder(ck.matmul, variants=["naive", "ti', ["tiled"], ["naive", "auto"]),
+        ('ck.source("matmul", "', ["tiled"], ["auto", "matmul"]),
+        ('ck.profile(ck.matmul, x, x, variant="', ["tiled"], ["sort"]),
+        ('print("', [], ["matmul"]),
+        ('nothing("', [], ["matmul"]),
+        ('ck.ladder("nothing", variants=["', [], ["matmul"]),
+        ('x = "', [], ["matmul"]),
+    ],
+)
+def test_completions(text, some, others):
+    found = completions(text, {"ck": cudakern, "x": 1, "print": print})
+    assert set(some) <= set(found)
+    assert not set(others) & set(found)
+    assert bool(found) == bool(some)
+
+
+def test_completion_in_ipython():
+    """A session that imports cudakern completes names inside quotes."""
+    pytest.importorskip("IPython")
+    script = """
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_cell("import cudakern as ck")
+with provisionalcompleter():
+    for text in ('ck.matmul(1, variant="til', 'ck.ladder("matm'):
+        print(*(one.text for one in shell.Completer.completions(text, len(text))))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    tiled, matmul = done.stdout.splitlines()
+    assert {"tiled", "tiled_padded"} <= set(tiled.split())
+    assert matmul == "matmul"

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import cudakern
+from cudakern import _ladder
 
 
 def words(markup):
@@ -50,3 +51,35 @@ def test_source_is_colored_and_complete():
         assert words(markup) == code
         assert '">__global__</span>' in markup or "__global__" not in code
         assert re.search(r'<span style="color:#\w+">//[^<]*</span>', markup)
+
+
+def test_progress_in_notebooks(monkeypatch, capsys):
+    """One line, updated for each variant and removed at the end; none for a ladder that is done at once."""
+    texts = []
+
+    class Line:
+        def update(self, data, raw):
+            assert raw
+            texts.append(data["text/plain"])
+
+    def display(data, raw, display_id):
+        assert raw
+        assert display_id
+        texts.append(data["text/plain"])
+        return Line()
+
+    monkeypatch.setattr(_ladder, "_notebook_display", lambda: display)
+    with cudakern.use_backend("emulator"):
+        cudakern.ladder("sum_of_squares", n=9, variants=["numpy", "coalesced"], progress=True)
+    assert texts[1:] == ["sum_of_squares 1/2: numpy", "sum_of_squares 2/2: coalesced", ""]
+    texts.clear()
+    with cudakern.use_backend("emulator"):
+        cudakern.ladder("sum_of_squares", n=9, variants=["numpy"])
+        cudakern.ladder("sum_of_squares", n=9, variants=["numpy"], progress=False)
+    assert not texts
+    clock = iter(range(100))
+    monkeypatch.setattr(_ladder.time, "monotonic", lambda: next(clock))
+    with cudakern.use_backend("emulator"):
+        cudakern.ladder("sum_of_squares", n=9, variants=["numpy"])
+    assert len(texts) == 3
+    assert capsys.readouterr() == ("", "")
