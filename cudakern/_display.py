@@ -77,9 +77,11 @@ class Table:
         """For a notebook."""
 
         def row(cells: Sequence[str], tag: str) -> str:
+            # The attribute is for viewers that remove styles, as GitHub's does.
+            sides = ("right" if column in self.right else "left" for column in self.columns)
             marked = (
-                f'<{tag} style="text-align:{"right" if column in self.right else "left"}">{html.escape(cell)}</{tag}>'
-                for column, cell in zip(self.columns, cells, strict=True)
+                f'<{tag} align="{side}" style="text-align:{side}">{html.escape(cell)}</{tag}>'
+                for side, cell in zip(sides, cells, strict=True)
             )
             return f"<tr>{''.join(marked)}</tr>"
 

@@ -1,12 +1,14 @@
 """How results display: in a terminal, in IPython and in notebooks."""
 
 import html
+import io
 import re
 
 import pytest
 
 import cudakern
 from cudakern import _ladder
+from cudakern._device_query import MAIN
 
 
 def words(markup):
@@ -83,3 +85,43 @@ def test_progress_in_notebooks(monkeypatch, capsys):
         cudakern.ladder("sum_of_squares", n=9, variants=["numpy"])
     assert len(texts) == 3
     assert capsys.readouterr() == ("", "")
+
+
+def test_heads_of_tables_align_as_their_cells(steps):
+    """In every viewer: figures right, words left, by style and, where styles are removed, by attribute."""
+    for shown in (steps, cudakern.variants("matmul"), cudakern.kernel_resources("matmul", "tiled")):
+        rows = re.findall(r"<tr>(.*?)</tr>", shown._repr_html_(), re.S)
+        sides = [re.findall(r'<t[hd] align="(\w+)" style="text-align:(\w+)"', row) for row in rows]
+        assert all(row == sides[0] for row in sides)
+        assert all(attribute == style for attribute, style in sides[0])
+    lines = steps.table().text().splitlines()
+    head = next(line for line in lines if "variant" in line)
+    first = next(line for line in lines if line.startswith("coalesced"))
+    assert head.index("launches") + len("launches") == re.search(r" 1\b", first).end()
+
+
+@pytest.mark.parametrize("rc", [{}, {"savefig.transparent": True}, {"figure.facecolor": (1, 1, 1, 0)}])
+def test_pictures_are_opaque(steps, rc, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    from matplotlib.image import imread
+
+    with matplotlib.rc_context(rc):
+        picture = steps.plot(tmp_path / "ladder.png")
+        pixels = [imread(tmp_path / "ladder.png"), imread(io.BytesIO(picture._repr_png_()))]
+        held = cudakern.occupancy(threads=256, capability=9.0).plot()
+        pixels.append(imread(io.BytesIO(held._repr_png_())))
+    for image in pixels:
+        assert image[0, 0, :3].min() == 1
+        assert image.shape[2] == 3 or image[..., 3].min() == 1
+
+
+def test_a_device_is_a_dozen_lines_and_the_rest_on_request():
+    with cudakern.use_backend("emulator"):
+        query = cudakern.device_query()
+    assert len(query.table().rows) == len(MAIN) == 13
+    assert len(query.table(all=True).rows) == len(query.lines())
+    short, rest = query._repr_html_().split("<details>")
+    assert "Multiprocessors" in short
+    assert "Compute mode" not in short
+    assert "Compute mode" in rest
+    assert short.count("<tr>") + rest.count("<tr>") == len(query.lines())

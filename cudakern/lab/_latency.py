@@ -98,7 +98,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
 
 def _draw(result: Experiment, picture: Picture) -> None:
     timed = result.rows[0]["kernel_ns"] is not None
-    key, name = ("kernel_ns", "kernel, ns") if timed else ("under_way", "bytes under way a multiprocessor, at most")
+    key, name = ("kernel_us", "kernel, us") if timed else ("under_way", "bytes under way a multiprocessor, at most")
     lines(result, picture, "threads", key, "threads a multiprocessor", name, by="form")
     picture.axes[0].set_xscale("log", base=2)
     picture.axes[0].set_yscale("log", base=10 if timed else 2)
