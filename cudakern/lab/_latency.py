@@ -87,6 +87,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
                     "form": form,
                     "under_way": 4 * keywords.get("elements", 1) * threads * blocks,
                     "kernel_ns": profile.kernel_ns if timed else None,
+                    "kernel_us": profile.kernel_ns / 1e3 if timed else None,
                     "gb_per_s": profile.gb_per_s if timed else None,
                     "relative": profile.kernel_ns / late if timed else None,
                     "clock": profile.clock,
