@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes cudakern/__init__.pyi, what a type checker sees of the package: an import for every public name, and for every
-operation two signatures, of arrays on the device and of the host's, from the one of its function. --check writes
-nothing, and fails if the file is out of date."""
+"""Writes cudakern/__init__.pyi, what a type checker sees of the package: an import for every public name, for every
+operation two signatures (arrays on the device, arrays on the host) made from its function's, and the names of
+operations and variants, for completion. --check writes nothing, and fails if the file is out of date."""
 
 import inspect
 import json
@@ -28,8 +28,9 @@ assert set(MEANS) <= set(vars(_public))
 
 HEAD = '''"""What a type checker sees of cudakern. Written by .ci/stub.py: do not edit."""
 
+from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import Any, SupportsIndex, overload
+from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy.typing as npt
 
@@ -37,36 +38,79 @@ from . import emulator
 from . import lab as lab
 '''
 
+#: variants' signatures: an overload cannot be read from the function.
+VARIANTS = """@overload
+def variants(op: _Operation | str | Callable[..., Any]) -> Variants: ...
+@overload
+def variants(op: None = None) -> AllVariants: ...
+"""
 
-def signature(function, side):
-    """One overload. A comma after the last parameter keeps the formatter's hands off it."""
+
+def literal(name, values):
+    """A type of these strings."""
+    return f"{name}: TypeAlias = Literal[\n{''.join(f'    {json.dumps(value)},{chr(10)}' for value in values)}]\n"
+
+
+def variants_type(function):
+    """The name of the type of an operation's variants."""
+    return f"_{function.__name__.title().replace('_', '')}"
+
+
+def annotation(function, p, side):
+    """The type of a parameter."""
+    if p.name == "variant" and side is not None:
+        return f"{variants_type(function)} | str"
+    if "Named" in p.annotation:
+        return p.annotation.replace("Named", "_Operation | str | Callable[..., Any]")
+    return MEANS.get(p.annotation, (p.annotation,) * 2)[side or 0]
+
+
+def signature(function, side=None):
+    """A function; with ``side``, one of an operation's two overloads. A comma after the last parameter keeps the
+    formatter's hands off it."""
     lines, kinds = [], [p.kind for p in inspect.signature(function).parameters.values()]
     for i, p in enumerate(inspect.signature(function).parameters.values()):
-        if p.kind is p.KEYWORD_ONLY and p.KEYWORD_ONLY not in kinds[:i]:
+        if p.kind is p.KEYWORD_ONLY and not {p.KEYWORD_ONLY, p.VAR_POSITIONAL} & {*kinds[:i]}:
             lines.append("*")
         default = "" if p.default is p.empty else f" = {p.default if p.default is None else json.dumps(p.default)}"
-        stars = "**" if p.kind is p.VAR_KEYWORD else ""
-        lines.append(f"{stars}{p.name}: {MEANS.get(p.annotation, (p.annotation,) * 2)[side]}{default}")
+        stars = {p.VAR_KEYWORD: "**", p.VAR_POSITIONAL: "*"}.get(p.kind, "")
+        lines.append(f"{stars}{p.name}: {annotation(function, p, side)}{default}")
         if p.kind is p.POSITIONAL_ONLY and p.POSITIONAL_ONLY not in kinds[i + 1 :]:
             lines.append("/")
     body = "".join(f"    {line},\n" for line in lines)
+    if side is None:
+        return f"def {function.__name__}(\n{body}) -> {inspect.signature(function).return_annotation}: ...\n"
     return f"@overload\ndef {function.__name__}(\n{body}) -> {MEANS['Result'][side]}: ...\n"
 
 
+def takes_operation(function):
+    """True if its first parameter is an operation."""
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    return first is not None and "Named" in str(first.annotation)
+
+
 def text():
-    modules, operations = {"_transfer": {"Array"}}, []
-    for name in cudakern.__all__:
+    modules, operations, takers = {"_transfer": {"Array"}, "_variants": {"AllVariants"}}, [], []
+    for name in sorted(cudakern.__all__):
         what = getattr(cudakern, name)
         if inspect.isfunction(what) and inspect.signature(what).return_annotation == "Result":
             operations.append(what)
-        elif name not in ("__version__", "emulator"):
+        elif inspect.isfunction(what) and name != "variants" and takes_operation(what):
+            takers.append(what)
+        elif name not in ("__version__", "emulator", "variants"):
             modules.setdefault(what.__module__.removeprefix("cudakern."), set()).add(name)
     parts = [HEAD]
     for module in sorted(modules):
         names = sorted(modules[module], key=lambda name: (name.islower(), name))  # as the formatter has them
         parts.append(f"from .{module} import {', '.join(names)}\n")
     parts.append("\n__version__: str\n\n")
-    parts += [signature(function, side) for function in sorted(operations, key=lambda f: f.__name__) for side in (0, 1)]
+    parts.append(literal("_Operation", cudakern.variants()))
+    for function in operations:
+        parts.append(literal(variants_type(function), ["auto", *(v.name for v in cudakern.variants(function))]))
+    parts.append("\n")
+    parts += [signature(function) for function in takers]
+    parts.append(VARIANTS)
+    parts += [signature(function, side) for function in operations for side in (0, 1)]
     names = "".join(f'    "{name}",\n' for name in sorted(cudakern.__all__))
     return "".join(parts) + f"\n__all__ = [\n{names}]\n"
 

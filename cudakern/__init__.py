@@ -1,23 +1,38 @@
-"""Ladders of CUDA kernels, from one thread to the chip's limit, for NumPy arrays and arrays on the device: on a GPU,
-or without one.
+"""CUDA kernels for NumPy arrays and arrays on the device, each operation as a ladder of variants from one thread to the
+chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 
 >>> import cudakern as ck
->>> int(ck.sum_of_squares([1, 2, 3]))                              # the fastest correct way here
+>>> int(ck.sum_of_squares([1, 2, 3]))                              # the fastest correct variant here
 14
->>> int(ck.sum_of_squares([1, 2, 3], variant="tree_sequential"))   # that kernel, on the GPU or the emulator
+>>> int(ck.sum_of_squares([1, 2, 3], variant="tree_sequential"))   # this kernel, on the GPU or the emulator
 14
 
-``variants(op)`` lists the steps of a ladder, ``source(op, variant)`` shows a kernel, ``profile(fn, ...)`` measures a
-call, ``ladder(op)`` all steps, and ``backend()`` says where they run, and why.
+Operations   sum_of_squares, matmul, vector_add, saxpy, stencil_1d, grayscale, interp, lookup_2d, lookup_3d,
+             inclusive_scan, exclusive_scan, sort, bincount, packbits
+Variants     variants(op) lists them, source(op, variant) shows a kernel
+Measuring    profile(op, ...) measures one call, ladder(op) all variants; compare and random_matrix help
+Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
+Backends     backend() reports which one answers calls and why; use_backend, devices, device, emulator.configure
+Experiments  lab, e.g. lab.coalescing()
+Arrays       asarray, empty, zeros, from_dlpack make a DeviceArray; .get() copies its values to the host;
+             empty_pinned makes a NumPy array that copies fast
+Ordering     Stream, Event, synchronize
+Errors       CudaError, OutOfMemoryError
 
-``asarray(x)`` brings values to the device, as a DeviceArray, which operations take and give without waiting; its
-``.get()`` brings them back. ``asarray`` and ``from_dlpack`` take other libraries' arrays where they lie. ``Stream`` and
-``Event`` order work, and ``with device(n):`` says where it is done.
+Each op is a name or a function: ladder("matmul") or ladder(matmul). help(cudakern.matmul) describes a function.
+
+Operations on a DeviceArray return a DeviceArray without waiting for the device. ``asarray`` and ``from_dlpack`` use
+other libraries' device arrays without a copy.
 
 >>> d = ck.asarray([[1.0, 2.0], [3.0, 4.0]])
 >>> (d @ d.T).get().tolist()
 [[5.0, 11.0], [11.0, 25.0]]
 """
+
+import importlib
+import os
+import sys
+import threading
 
 from . import emulator
 from ._array import DeviceArray
@@ -29,11 +44,12 @@ from ._errors import CudaError, OutOfMemoryError
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._streams import Event, Stream, synchronize
-from ._table import Parameter, Variant, Variants, variants
+from ._table import Parameter, Variant, Variants
+from ._variants import variants
 
-_load_emulator()  # an unbuilt checkout says so at once, and what to do
+_load_emulator()  # fails at once, with instructions, in a checkout that is not built
 
-#: Modules that are imported when one of their names is asked for: an import of all would take twice as long.
+#: Modules that are imported when one of their names is first used: importing all would take twice as long.
 _LATER = {
     "_compare": "Comparison compare random_matrix",
     "_device_query": "DeviceQuery device_query",
@@ -87,25 +103,43 @@ __all__ = [
 _LATER["lab"] = "lab"
 
 
+# pydoc documents every name in __all__ in full: 3,700 lines. Without __all__, help(cudakern) is the text above.
+_PUBLIC = __all__
+del __all__
+
+# An import in progress in another thread would hang the child of a fork: forks wait for imports begun here.
+_importing = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release
+    )
+
+if "IPython" in sys.modules:
+    from ._completion import register
+
+    register()
+
+
 def __getattr__(name: str) -> object:
+    if name == "__all__" and sys._getframe(1).f_globals.get("__name__") != "pydoc":
+        return _PUBLIC
     if name in _LATER:
-        from importlib import import_module
+        with _importing:
+            module = importlib.import_module(f".{_LATER[name]}", __name__)
+        value = module if name == _LATER[name] else getattr(module, name)
+    elif name == "__version__":
+        # Rarely needed, and searching the installed packages takes as long as the rest of the import.
+        from importlib.metadata import PackageNotFoundError, version
 
-        module = import_module(f".{_LATER[name]}", __name__)
-        globals()[name] = found = module if name == _LATER[name] else getattr(module, name)
-        return found
-    if name != "__version__":
+        try:
+            value = version(__name__)
+        except PackageNotFoundError:  # built in place, or not at all
+            value = "0+unknown"
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Asked for seldom, and looking through the installed packages takes as long as the rest of the import.
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        found = version(__name__)
-    except PackageNotFoundError:  # built in place, or not at all
-        found = "0+unknown"
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, "__version__"})
+    return sorted({*_PUBLIC, "lab"})

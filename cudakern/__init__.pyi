@@ -1,7 +1,8 @@
 """What a type checker sees of cudakern. Written by .ci/stub.py: do not edit."""
 
+from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import Any, SupportsIndex, overload
+from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy.typing as npt
 
@@ -14,17 +15,218 @@ from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._device_query import DeviceQuery, device_query
 from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
-from ._ladder import Ladder, Step, ladder
-from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size, occupancy
-from ._profile import Profile, profile
-from ._resources import KernelResources, KernelTable, kernel_resources
-from ._source import Source, source
+from ._ladder import Ladder, Step
+from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size
+from ._profile import Profile
+from ._resources import KernelResources, KernelTable
+from ._source import Source
 from ._streams import Event, Stream, synchronize
-from ._table import Parameter, Variant, Variants, variants
+from ._table import Parameter, Variant, Variants
 from ._transfer import Array
+from ._variants import AllVariants
 
 __version__: str
 
+_Operation: TypeAlias = Literal[
+    "vector_add",
+    "saxpy",
+    "stencil_1d",
+    "grayscale",
+    "sum_of_squares",
+    "matmul",
+    "sort",
+    "exclusive_scan",
+    "inclusive_scan",
+    "interp",
+    "lookup_2d",
+    "lookup_3d",
+    "packbits",
+    "bincount",
+    "constant_memory",
+    "extent",
+    "thread_map",
+    "bank_conflicts",
+    "hello",
+    "coalescing",
+    "intrinsics",
+    "unpack_bytes",
+    "vec3",
+    "add_fields",
+    "divergence",
+    "latency",
+    "moving_sum",
+    "rgba_to_float",
+]
+_Bincount: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "global_atomics",
+    "shared_atomics",
+    "warp_aggregated",
+]
+_ExclusiveScan: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "serial",
+    "block_chunks",
+    "blocks",
+    "lookback",
+]
+_Grayscale: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "naive",
+    "blocks_2d",
+    "vectorized",
+]
+_InclusiveScan: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "serial",
+    "block_chunks",
+    "blocks",
+    "lookback",
+]
+_Interp: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "global_memory",
+    "shared",
+    "constant",
+    "texture",
+]
+_Lookup2D: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "global_memory",
+    "texture",
+]
+_Lookup3D: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "global_memory",
+    "texture",
+]
+_Matmul: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "naive",
+    "kahan",
+    "shared_row",
+    "pitched",
+    "tiled",
+    "tiled_padded",
+    "naive_2d",
+    "tiled_plain",
+]
+_Packbits: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "global_memory",
+    "register",
+    "unrolled",
+    "ballot",
+    "vectorized",
+]
+_Saxpy: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "naive",
+    "grid_stride",
+    "vectorized",
+]
+_Sort: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "radix_lists",
+    "merge_serial",
+    "merge_atomic_min",
+    "merge_reduction",
+    "merge_hybrid",
+    "many_blocks",
+    "sample_sort_sequential",
+    "sample_sort",
+    "cub",
+]
+_Stencil1D: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "global_memory",
+    "shared_halo",
+    "register_window",
+]
+_SumOfSquares: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "single_thread",
+    "chunked",
+    "chunked_global",
+    "coalesced",
+    "multi_block",
+    "shared_serial",
+    "tree_interleaved",
+    "tree_sequential",
+    "tree_unrolled",
+    "warp_shuffle",
+    "vectorized",
+    "atomic",
+    "cooperative",
+]
+_VectorAdd: TypeAlias = Literal[
+    "auto",
+    "numpy",
+    "naive",
+    "grid_stride",
+    "vectorized",
+]
+
+def kernel_resources(
+    op: _Operation | str | Callable[..., Any],
+    variant: str | None = None,
+    dtype: npt.DTypeLike | None = None,
+    **parameters: Any,
+) -> KernelTable: ...
+def ladder(
+    op: _Operation | str | Callable[..., Any],
+    *,
+    n: int | None = None,
+    shape: Sequence[int] | None = None,
+    dtype: npt.DTypeLike | None = None,
+    inputs: Sequence[Any] | None = None,
+    variants: Sequence[str] | None = None,
+    repeat: int | None = None,
+    warmup: int | None = None,
+    seed: int | None = None,
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Ladder: ...
+def occupancy(
+    op: _Operation | str | Callable[..., Any] | None = None,
+    variant: str | None = None,
+    *,
+    threads: int | None = None,
+    registers: int | None = None,
+    shared_bytes: int | None = None,
+    capability: float | str | tuple[int, int] | None = None,
+    shared_config: int | None = None,
+    dtype: Any = None,
+    **parameters: Any,
+) -> Occupancy: ...
+def profile(
+    fn: _Operation | str | Callable[..., Any],
+    *args: Any,
+    repeat: int | None = None,
+    warmup: int | None = None,
+    **kw: Any,
+) -> Profile: ...
+def source(
+    op: _Operation | str | Callable[..., Any],
+    variant: str,
+) -> Source: ...
+@overload
+def variants(op: _Operation | str | Callable[..., Any]) -> Variants: ...
+@overload
+def variants(op: None = None) -> AllVariants: ...
 @overload
 def bincount(
     x: DeviceArray,
@@ -32,7 +234,7 @@ def bincount(
     weights: None = None,
     minlength: SupportsIndex = 0,
     *,
-    variant: str = "auto",
+    variant: _Bincount | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -43,7 +245,7 @@ def bincount(
     weights: None = None,
     minlength: SupportsIndex = 0,
     *,
-    variant: str = "auto",
+    variant: _Bincount | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -53,7 +255,7 @@ def exclusive_scan(
     /,
     out: DeviceArray | None = None,
     *,
-    variant: str = "auto",
+    variant: _ExclusiveScan | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -63,7 +265,7 @@ def exclusive_scan(
     /,
     out: Array | None = None,
     *,
-    variant: str = "auto",
+    variant: _ExclusiveScan | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -73,7 +275,7 @@ def grayscale(
     /,
     out: DeviceArray | None = None,
     *,
-    variant: str = "auto",
+    variant: _Grayscale | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -83,7 +285,7 @@ def grayscale(
     /,
     out: Array | None = None,
     *,
-    variant: str = "auto",
+    variant: _Grayscale | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -93,7 +295,7 @@ def inclusive_scan(
     /,
     out: DeviceArray | None = None,
     *,
-    variant: str = "auto",
+    variant: _InclusiveScan | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -103,7 +305,7 @@ def inclusive_scan(
     /,
     out: Array | None = None,
     *,
-    variant: str = "auto",
+    variant: _InclusiveScan | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -116,7 +318,7 @@ def interp(
     right: float | DeviceArray | None = None,
     *,
     out: DeviceArray | None = None,
-    variant: str = "auto",
+    variant: _Interp | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -129,7 +331,7 @@ def interp(
     right: float | None = None,
     *,
     out: Array | None = None,
-    variant: str = "auto",
+    variant: _Interp | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -142,7 +344,7 @@ def lookup_2d(
     filter: str = "linear",
     *,
     out: DeviceArray | None = None,
-    variant: str = "auto",
+    variant: _Lookup2D | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -155,7 +357,7 @@ def lookup_2d(
     filter: str = "linear",
     *,
     out: Array | None = None,
-    variant: str = "auto",
+    variant: _Lookup2D | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -169,7 +371,7 @@ def lookup_3d(
     filter: str = "linear",
     *,
     out: DeviceArray | None = None,
-    variant: str = "auto",
+    variant: _Lookup3D | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -183,7 +385,7 @@ def lookup_3d(
     filter: str = "linear",
     *,
     out: Array | None = None,
-    variant: str = "auto",
+    variant: _Lookup3D | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -194,7 +396,7 @@ def matmul(
     /,
     out: Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None = None,
     *,
-    variant: str = "auto",
+    variant: _Matmul | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -205,7 +407,7 @@ def matmul(
     /,
     out: Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None = None,
     *,
-    variant: str = "auto",
+    variant: _Matmul | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -216,7 +418,7 @@ def packbits(
     axis: SupportsIndex | None = None,
     bitorder: str = "big",
     *,
-    variant: str = "auto",
+    variant: _Packbits | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -227,7 +429,7 @@ def packbits(
     axis: SupportsIndex | None = None,
     bitorder: str = "big",
     *,
-    variant: str = "auto",
+    variant: _Packbits | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -239,7 +441,7 @@ def saxpy(
     /,
     out: DeviceArray | None = None,
     *,
-    variant: str = "auto",
+    variant: _Saxpy | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -251,7 +453,7 @@ def saxpy(
     /,
     out: Array | None = None,
     *,
-    variant: str = "auto",
+    variant: _Saxpy | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
@@ -260,7 +462,7 @@ def sort(
     a: DeviceArray,
     axis: int | None = -1,
     *,
-    variant: str = "auto",
+    variant: _Sort | str = "auto",
     stream: Any = None,
     **parameters: Any,
 ) -> DeviceArray: ...
@@ -269,7 +471,7 @@ def sort(
     a: npt.ArrayLike,
     axis: int | None = -1,
     *,
-    variant: str = "auto",
+    variant: _Sort | str = "auto",
     stream: Any = None,
     **parameters: Any,
 ) -> Any: ...
@@ -280,7 +482,7 @@ def stencil_1d(
     radius: int = 3,
     out: DeviceArray | None = None,
     *,
-    variant: str = "auto",
+    variant: _Stencil1D | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -291,14 +493,14 @@ def stencil_1d(
     radius: int = 3,
     out: Array | None = None,
     *,
-    variant: str = "auto",
+    variant: _Stencil1D | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
 @overload
 def sum_of_squares(
     x: DeviceArray,
-    variant: str = "auto",
+    variant: _SumOfSquares | str = "auto",
     *,
     stream: Any = None,
     **parameters: int,
@@ -306,7 +508,7 @@ def sum_of_squares(
 @overload
 def sum_of_squares(
     x: npt.ArrayLike,
-    variant: str = "auto",
+    variant: _SumOfSquares | str = "auto",
     *,
     stream: Any = None,
     **parameters: int,
@@ -318,7 +520,7 @@ def vector_add(
     /,
     out: DeviceArray | None = None,
     *,
-    variant: str = "auto",
+    variant: _VectorAdd | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -329,7 +531,7 @@ def vector_add(
     /,
     out: Array | None = None,
     *,
-    variant: str = "auto",
+    variant: _VectorAdd | str = "auto",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...

@@ -249,10 +249,16 @@ def _unusable(name: str, asked: str, reason: str) -> CudaError:
 class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):
     """Inside ``with``, a context variable has another value. It may be entered again, also inside itself."""
 
-    def __init__(self, variable: ContextVar[Any], value: Callable[[Any], Any], gives: Callable[[], Given]) -> None:
+    def __init__(
+        self, variable: ContextVar[Any], value: Callable[[Any], Any], gives: Callable[[], Given], call: str
+    ) -> None:
         self._variable = variable
         self._value = value
         self._gives = gives
+        self._call = call
+
+    def __repr__(self) -> str:
+        return f"<cudakern setting, for use as `with {self._call}:`>"
 
     def __enter__(self) -> Given:
         before = self._variable.get()
@@ -276,9 +282,20 @@ class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.Contex
         raise RuntimeError("this setting was not entered in this thread or task")
 
 
-def choose(backend: str, device: int, gives: Callable[[], Given]) -> contextlib.AbstractContextManager[Given]:
-    """Inside ``with``, this context's calls to that backend go to that device."""
-    return _Setting(_chosen, lambda before: {**(before or {}), backend: device}, gives)
+class DeviceSetting(_Setting[Given]):
+    """Inside ``with``, this context's calls to that device's backend go to that device; displays as the device."""
+
+    def __init__(self, backend: str, device: int, chosen: Given) -> None:
+        super().__init__(
+            _chosen, lambda before: {**(before or {}), backend: device}, lambda: chosen, f"cudakern.device({device})"
+        )
+
+    def __repr__(self) -> str:
+        return f"{self._gives()!r}, for use as `with {self._call}:`"
+
+    def _repr_html_(self) -> str:
+        device: Any = self._gives()
+        return f"{device._repr_html_()}<p>For use as <code>with {self._call}:</code></p>"
 
 
 def _check(name: str) -> None:
@@ -312,4 +329,4 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     14
     """
     _check(name)
-    return _Setting(_requested, lambda before: name, backend)
+    return _Setting(_requested, lambda before: name, backend, f"cudakern.use_backend({name!r})")

@@ -1,4 +1,4 @@
-"""What a device says of itself, as CUDA's sample deviceQuery prints it."""
+"""A device's properties, as CUDA's sample deviceQuery prints them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,24 @@ from ._devices import Device, resolve
 
 COMPUTE_MODES = ("default", "exclusive", "prohibited", "exclusive process")
 
-#: deviceQuery's lines, in its order: what each tells, and how, by the names of DeviceQuery's attributes.
+#: The attributes in a notebook's table, by the first words of their lines below; the other lines fold out.
+MAIN = (
+    "CUDA driver",
+    "CUDA capability",
+    "Total amount of global",
+    "Multiprocessors",
+    "GPU's highest clock",
+    "Memory clock",
+    "Memory bus",
+    "L2 cache",
+    "... by opt-in",
+    "Total shared memory per multiprocessor",
+    "Total number of registers",
+    "Maximum number of threads per multiprocessor",
+    "Maximum number of threads per block",
+)
+
+#: deviceQuery's lines, in its order: a label, and a format of DeviceQuery's attributes.
 LINES = (
     ("CUDA driver version / runtime version", "{driver_version} / {runtime_version}"),
     ("CUDA capability, major.minor", "{capability}"),
@@ -55,7 +72,7 @@ LINES = (
 
 @dataclass(frozen=True, repr=False)
 class DeviceQuery(_display.Shown):
-    """A device's description: attributes, and the text of deviceQuery in its order (``str()``)."""
+    """A device's properties as attributes; ``str()`` is deviceQuery's text."""
 
     backend: str  #: "cuda" or "emulator"
     index: int
@@ -66,8 +83,8 @@ class DeviceQuery(_display.Shown):
     capability: tuple[int, int]
     memory_bytes: int
     multiprocessors: int
-    cores_per_multiprocessor: int | None  #: float32 lanes; None: a capability that is not in our table
-    clock_khz: int  #: the highest; 0 where the driver does not tell
+    cores_per_multiprocessor: int | None  #: float32 lanes; None: a capability that our table lacks
+    clock_khz: int  #: the highest; 0 if the driver does not report it
     memory_clock_khz: int
     memory_bus_bits: int
     l2_bytes: int
@@ -91,7 +108,7 @@ class DeviceQuery(_display.Shown):
     texture_alignment: int
     surface_alignment: int
     copies_overlap: bool  #: with kernels
-    async_engines: int  #: that copy
+    async_engines: int  #: that can copy
     kernel_timeout: bool
     integrated: bool
     maps_host_memory: bool
@@ -111,7 +128,7 @@ class DeviceQuery(_display.Shown):
         return None if lanes is None else lanes * self.multiprocessors
 
     def lines(self) -> list[tuple[str, str]]:
-        """(what, value) in deviceQuery's order."""
+        """(label, value) in deviceQuery's order."""
         words = self.to_dict()
         words |= {name: "Yes" if value else "No" for name, value in words.items() if isinstance(value, bool)}
         words |= {name: _rate(words[name]) for name in ("clock_khz", "memory_clock_khz")}
@@ -126,12 +143,18 @@ class DeviceQuery(_display.Shown):
 
     @property
     def title(self) -> str:
-        """The line above: which device of how many."""
+        """The heading: which device of how many."""
         return f'Device {self.index} of {self.count} ({self.backend}): "{self.name}"'
 
-    def table(self) -> _display.Table:
-        """The lines, as a notebook shows them."""
-        return _display.facts(self.lines(), self.title)
+    def table(self, all: bool = False) -> _display.Table:
+        """The most important lines, or ``all`` of them."""
+        lines = [line for line in self.lines() if all or line[0].startswith(MAIN)]
+        return _display.facts(lines, self.title, "" if all else "table(all=True) has all lines.")
+
+    def _repr_html_(self) -> str:
+        main = _display.facts(self.table().rows, self.title).html()
+        rest = _display.facts([line for line in self.lines() if not line[0].startswith(MAIN)]).html()
+        return f"{main}<details><summary>All other limits and features</summary>{rest}</details>"
 
     def __repr__(self) -> str:
         lines = self.lines()
@@ -145,28 +168,28 @@ class DeviceQuery(_display.Shown):
 
 def _rate(khz: int) -> str:
     if not khz:
-        return "not told by the driver"
+        return "not reported by the driver"
     return f"{khz / 1000:,.0f} MHz" + (f" ({khz / 1e6:.2f} GHz)" if khz >= 1e6 else "")
 
 
 def device_query(device: int | Device | None = None) -> DeviceQuery:
-    """All that CUDA's sample deviceQuery prints of a device: what it is, and its limits.
+    """All properties of a device that CUDA's sample deviceQuery prints.
 
     Parameters
     ----------
     device : int or Device, optional
-        One of ``devices()``. Not given: the current one.
+        One of ``devices()``. Default: the current one.
 
     Returns
     -------
     DeviceQuery
-        Attributes, ``to_dict()``, and deviceQuery's text in its order: ``print(device_query())``. The emulator answers
-        as the chip that ``emulator.configure(chip=)`` names.
+        It has attributes and ``to_dict()``; ``print(device_query())`` prints deviceQuery's text. The emulator reports
+        the chip that ``emulator.configure(chip=)`` names.
 
     Raises
     ------
     TypeError, ValueError
-        ``device`` is neither; there is no such device, or it is another backend's.
+        ``device`` is not an index or a Device; it does not exist, or belongs to another backend.
 
     Examples
     --------

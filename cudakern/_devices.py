@@ -121,7 +121,7 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
     """
     native, index = resolve(which)
     chosen = Device(native.backend_name(), index)
-    return _backend.choose(chosen.backend, index, lambda: chosen)
+    return _backend.DeviceSetting(chosen.backend, index, chosen)
 
 
 def resolve(which: int | Device | None) -> tuple[Native, int]:

@@ -77,9 +77,11 @@ class Table:
         """For a notebook."""
 
         def row(cells: Sequence[str], tag: str) -> str:
+            # The attribute is for viewers that remove styles, as GitHub's does.
+            sides = ("right" if column in self.right else "left" for column in self.columns)
             marked = (
-                f'<{tag} style="text-align:{"right" if column in self.right else "left"}">{html.escape(cell)}</{tag}>'
-                for column, cell in zip(self.columns, cells, strict=True)
+                f'<{tag} align="{side}" style="text-align:{side}">{html.escape(cell)}</{tag}>'
+                for side, cell in zip(sides, cells, strict=True)
             )
             return f"<tr>{''.join(marked)}</tr>"
 
@@ -137,6 +139,12 @@ def _in_units(value: float, units: Sequence[tuple[str, float]], smallest: str) -
         if value >= one:
             return f"{figure(value / one)} {unit}"
     return f"{value:.0f} {smallest}"
+
+
+def dimensions(lengths: Sequence[int]) -> str:
+    """A grid's or a block's lengths without trailing ones: "4,096", "16 x 16"."""
+    last = max((axis for axis, length in enumerate(lengths) if length > 1), default=0)
+    return " x ".join(f"{length:,}" for length in lengths[: last + 1])
 
 
 def figure(value: float | None) -> str:

@@ -9,6 +9,7 @@ import itertools
 import operator
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, check_seed, measure
 from ._resources import shared_bytes
+from ._variants import Named, operation_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,8 +41,8 @@ AUTO_TAKES = re.compile(r"; variant='auto' takes (it|them)$")
 Column = tuple[str, Callable[["Step"], str]]
 
 
-@dataclass(frozen=True)
-class Step:
+@dataclass(frozen=True, repr=False)
+class Step(_display.Shown):
     """A step of a ladder: its variant, its profile and errors, or a note why it did not run."""
 
     variant: _table.Variant
@@ -51,6 +53,19 @@ class Step:
     shared_bytes: int | None = None  #: per block, static and dynamic, of the first kernel; looked for on the emulator
     recorded: _recorded.Recorded | None = None  #: on the emulator: what was measured on a GPU
     failed: bool = False  #: True for an error of the runtime, False where the variant is not for this place or input
+
+    def table(self) -> _display.Table:
+        """The step as a table of facts."""
+        rows = [("what it shows", self.variant.summary)]
+        if self.profile:
+            rows += self.profile.facts()
+        if self.error:
+            rows.append(("error", "exact" if self.error == (0, 0) else str(self.error)))
+        if self.speedup:
+            rows.append(("speed-up over the first kernel", f"{_display.figure(self.speedup)}x"))
+        if self.recorded:
+            rows.append(("recorded on a GPU", _display.duration(self.recorded.kernel_ns)))
+        return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -143,8 +158,8 @@ class Ladder(_display.Shown, Sequence[Step]):
             return [("max\nerror", error)]
         return [
             ("launches", launch(lambda p: f"{p.launches:,}")),
-            ("blocks", launch(lambda p: _dimensions(p.grid))),
-            ("threads", launch(lambda p: _dimensions(p.block))),
+            ("blocks", launch(lambda p: _display.dimensions(p.grid))),
+            ("threads", launch(lambda p: _display.dimensions(p.block))),
             ("shared\nmemory", shared),
             ("to move", lambda step: _display.size(step.profile.bytes) if step.profile else "-"),
             ("max\nerror", error),
@@ -219,14 +234,8 @@ class Ladder(_display.Shown, Sequence[Step]):
         return plot_ladder(self, path)
 
 
-def _dimensions(lengths: Sequence[int]) -> str:
-    """Those of a grid or a block, without ones at the end: "4,096", "16 x 16"."""
-    last = max((axis for axis, length in enumerate(lengths) if length > 1), default=0)
-    return " x ".join(f"{length:,}" for length in lengths[: last + 1])
-
-
 def ladder(
-    op: str,
+    op: Named,
     *,
     n: int | None = None,
     shape: Sequence[int] | None = None,
@@ -243,8 +252,8 @@ def ladder(
 
     Parameters
     ----------
-    op : str
-        An operation, e.g. "matmul".
+    op : str or function
+        An operation: "matmul" or ``cudakern.matmul``.
     n : int, optional
         The array's length; rows and columns of both matrices. Default: the documents' 1,048,576 and 1000.
     shape : sequence of int, optional
@@ -258,7 +267,7 @@ def ladder(
     repeat, warmup, seed : int, optional
         As in :func:`profile`; of the random input, default 0.
     progress : bool, optional
-        Show on stderr which variant runs. Default: only on a terminal.
+        Show which variant is running. Default: on a terminal and in a notebook.
     **parameters
         For the variants that have them: ``threads=512``, ``lists=32``; and what changes the result, for all:
         ``radius=10``, ``mode="wrap"``.
@@ -282,6 +291,7 @@ def ladder(
     >>> [step.variant.name for step in steps], steps["coalesced"].error.max
     (['coalesced', 'numpy'], 0.0)
     """
+    op = operation_name(op)
     what = operation(op)
     check_counts(repeat, warmup)
     if variants is None:
@@ -494,14 +504,39 @@ def _with_speedup(step: Step, first: Profile | None) -> Step:
 
 @contextlib.contextmanager
 def _progress(wanted: bool | None, op: str, count: int) -> Iterator[Callable[[str], None]]:
-    """A line that says which variant runs: replaced in place on a terminal, a line each where there is none."""
+    """Gives a function that shows which variant is running: in a line that is updated on a terminal or in a notebook,
+    elsewhere, if ``wanted``, in one line each."""
     from rich.console import Console
 
-    console, numbers = Console(file=sys.stderr), itertools.count()
-    if wanted is False or (wanted is None and not console.is_terminal):
+    console, begin, numbers = Console(file=sys.stderr), time.monotonic(), itertools.count()
+    display = _notebook_display()
+    line: Any = None
+
+    def update(display: Callable[..., Any], name: str) -> None:
+        nonlocal line
+        text = {"text/plain": f"{op} {next(numbers)}/{count}: {name}"}
+        if line is not None:
+            line.update(text, raw=True)
+        elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
+            line = display(text, raw=True, display_id=True)
+
+    if wanted is False:
         yield lambda name: None
     elif console.is_terminal:
         with console.status(op) as status:
             yield lambda name: status.update(f"{op} {next(numbers)}/{count}: {name}")
-    else:
+    elif display is not None:
+        yield functools.partial(update, display)
+        if line is not None:
+            line.update({"text/plain": ""}, raw=True)
+    elif wanted:
         yield lambda name: print(f"{op}: {name}", file=sys.stderr, flush=True)
+    else:
+        yield lambda name: None
+
+
+def _notebook_display() -> Callable[..., Any] | None:
+    """IPython's display function inside a notebook; None elsewhere."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return ipython.display.display if hasattr(shell, "kernel") else None

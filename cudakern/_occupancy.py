@@ -13,6 +13,7 @@ from . import _display
 from ._backend import backend
 from ._chip import CHIPS, MULTIPROCESSORS, Multiprocessor
 from ._resources import main_kernel
+from ._variants import Named, operation_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -255,7 +256,7 @@ def _capability(value: Any) -> tuple[int, int]:
 
 
 def occupancy(
-    op: str | None = None,
+    op: Named | None = None,
     variant: str | None = None,
     *,
     threads: int | None = None,
@@ -270,7 +271,8 @@ def occupancy(
 
     Parameters
     ----------
-    op, variant : str, optional
+    op : str or function, optional
+    variant : str, optional
         One of our kernels, as ``variants(op)`` lists them: its threads, registers and shared memory are then what
         ``kernel_resources`` says, where they are not given.
     threads : int
@@ -309,9 +311,9 @@ def occupancy(
     """
     kernel, note, built, static_unknown = "", "", None, False
     if op is not None:
-        if not isinstance(op, str):
-            raise TypeError(f"occupancy: {op!r:.60} is no operation's name; threads= is the number of threads")
-        its, others = main_kernel(op, variant, dtype, parameters, threads)
+        if isinstance(op, int):
+            raise TypeError(f"occupancy: {op} is not an operation; for a number of threads, write threads={op}")
+        its, others = main_kernel(operation_name(op), variant, dtype, parameters, threads)
         kernel = f"{its.operation}, {its.variant}: {its.kernel}"
         threads = its.threads if threads is None else threads
         built = its.capability if registers is None else None

@@ -1,13 +1,14 @@
-"""Pictures; matplotlib is an extra and imported only here."""
+"""Plots. Matplotlib is optional and imported only here."""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._display import axis_unit, duration, figure
 
 try:
+    from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
 except ImportError as error:
     raise ImportError("plots need matplotlib: pip install 'cudakern[plot]'") from error
@@ -21,22 +22,30 @@ BAR, HOST_BAR, LIMIT = "#76a5af", "#b7b7b7", "#c03030"
 
 
 class Picture(Figure):
-    """A figure that shows itself in a notebook, without pyplot and its state."""
+    """A figure that displays in a notebook without pyplot. Its background is opaque, so that dark text stays readable
+    in a dark notebook."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.set_facecolor((*to_rgb(self.get_facecolor()), 1))
+
+    def _write(self, to: Any, dpi: int, **settings: Any) -> None:
+        self.savefig(to, dpi=dpi, facecolor=self.get_facecolor(), transparent=False, **settings)
 
     def _repr_png_(self) -> bytes:
         stream = io.BytesIO()
-        self.savefig(stream, format="png", dpi=100)
+        self._write(stream, 100, format="png")
         return stream.getvalue()
 
     def saved(self, path: str | None) -> Picture:
-        """Itself, written to that file unless it is None."""
+        """Itself, saved to ``path`` unless that is None."""
         if path is not None:
-            self.savefig(path, dpi=150)
+            self._write(path, 150)
         return self
 
 
 def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], color: str | list[str]) -> None:
-    """A labelled bar a value, from zero; on a logarithmic axis where the values differ too much for that."""
+    """One labeled bar per value, from zero; on a logarithmic axis where the values differ by more than 30 times."""
     axes.bar_label(axes.barh(names, values, color=color), labels, padding=3, fontsize=8)
     positive = [value for value in values if value > 0]
     if positive and max(positive) > 30 * min(positive):
@@ -48,12 +57,12 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], c
 
 
 def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
-    """A bar for each step: the kernel's time and the rate. On the emulator those that were recorded on a GPU."""
+    """One bar per step for the kernel's time and one for its rate; on the emulator, those recorded on a GPU."""
     record = ladder.recorded
     if record is not None and not record.steps:
         raise ValueError(
-            f"there is no GPU here, and no recorded times of {ladder.operation} to draw (an emulated time says nothing "
-            "about a GPU)"
+            f"nothing to plot: there is no GPU here, and {ladder.operation} has no recorded times (emulated times tell "
+            "nothing about a GPU)"
         )
     if record is not None:
         steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in ladder if s.recorded is not None]
@@ -66,8 +75,8 @@ def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
     times = [max(ns, 1) for _, ns, _ in steps]
     rates = [rate for _, _, rate in steps]
 
-    drawing = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
-    left, right = drawing.subplots(1, 2, sharey=True)
+    picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
+    left, right = picture.subplots(1, 2, sharey=True)
     unit, one = axis_unit(max(times, default=1))
     bars(left, names, [t / one for t in times], [duration(t) for t in times], colors)
     bars(right, names, rates, [figure(r) for r in rates], colors)
@@ -78,7 +87,7 @@ def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
         right.axvline(most, color=LIMIT, linewidth=1.2, linestyle="--")
         right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
         right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
-    left.invert_yaxis()  # shared: the first step on top on both sides
+    left.invert_yaxis()  # shared by both sides: the first step on top
     host = "; gray: NumPy on the CPU" if HOST_BAR in colors else ""
-    drawing.suptitle(f"{title}{host}", fontsize=10)
-    return drawing.saved(path)
+    picture.suptitle(f"{title}{host}", fontsize=10)
+    return picture.saved(path)

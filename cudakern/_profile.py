@@ -15,6 +15,7 @@ from ._backend import Backend, emulator
 from ._dtypes import name_in_numpy
 from ._observer import Observer, Result, Run, observed
 from ._table import Variant
+from ._variants import Named
 
 #: Without repeat=, a call is measured until this time is used up, but no more often than REPEATS.
 BUDGET_S, REPEATS = 0.5, 20
@@ -105,8 +106,8 @@ class Profile(_display.Shown):
         names = ("operation", *self.__dataclass_fields__, "emulated", "gb_per_s", "gflop_per_s")
         return {name: getattr(self, name) for name in names} | {"variant": self.variant.name}
 
-    def table(self) -> _display.Table:
-        """The table, as words."""
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and figures: the rows of the table."""
         mark = " (emulated)" if self.emulated else ""
         duration, figure = _display.duration, _display.figure
         rows = [(f"kernel{mark}", duration(self.kernel_ns))]
@@ -114,39 +115,41 @@ class Profile(_display.Shown):
             rows.append((f"copy to the device{mark}", duration(self.to_device_ns)))
             rows.append((f"copy to the host{mark}", duration(self.to_host_ns)))
         if self.variant.finish == "host" and self.finish_ns:
-            rows.append(("last sums, on the host", duration(self.finish_ns)))
+            rows.append(("final sums, on the host", duration(self.finish_ns)))
         rows.append((f"whole call{mark}", duration(self.whole_ns)))
         rows.append(("work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"))
         rows.append((f"rate{mark}", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
         if self.cycles:
-            middle = f"median {_display.median(self.cycles):,.0f}, {len(self.cycles):,} blocks"
-            rows.append((f"cycles a block{mark}", f"{min(self.cycles):,} to {max(self.cycles):,} ({middle})"))
+            median = f"median {_display.median(self.cycles):,.0f}, {len(self.cycles):,} blocks"
+            rows.append((f"cycles per block{mark}", f"{min(self.cycles):,} to {max(self.cycles):,} ({median})"))
             rows.append((f"all blocks{mark}", duration(self.blocks_ns)))
         if self.share is not None:
             rows.append(("share of the limit", f"{self.share:.1%} of {self.limit}"))
         if self.grid:
-            grid, block = (" x ".join(map(str, sizes)) for sizes in (self.grid, self.block))
+            grid, block = (_display.dimensions(sizes) for sizes in (self.grid, self.block))
             memory = f", {self.shared_bytes:,} B of dynamic shared memory" if self.shared_bytes else ""
             several = f"{self.launches} launches; the first: " if self.launches > 1 else ""
-            rows.append(("launch", f"{several}{grid} blocks of {block} threads{memory}"))
+            rows.append(("launch", f"{several}{grid} block{'s' * (grid != '1')} of {block} threads{memory}"))
+        return rows
+
+    def table(self) -> _display.Table:
+        """The table, as text."""
         parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
         shapes = " and ".join(map(str, self.shapes))
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."
         if self.emulated:
-            note += " Emulated on the CPU: these times say nothing about a GPU."
+            note += " Emulated on the CPU: these times tell nothing about a GPU."
         title = f"{self.operation}, {self.variant.name}{parameters}: {shapes} {self.dtype}, {self.device}"
-        return _display.facts(rows, title, note)
+        return _display.facts(self.facts(), title, note)
 
 
-def profile(
-    fn: Callable[..., Any], *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any
-) -> Profile:
+def profile(fn: Named, *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any) -> Profile:
     """Measure a call: kernel, copies, whole; bytes, FLOPs and rates; cycles where the variant reads the clock.
 
     Parameters
     ----------
-    fn : function
-        One of cudakern's operations, e.g. ``cudakern.matmul``.
+    fn : function or str
+        One of cudakern's operations: ``cudakern.matmul`` or "matmul". Pass the function, without calling it.
     *args, **kw
         Its arguments.
     repeat : int, optional
@@ -171,6 +174,10 @@ def profile(
     >>> p.clock in ("gpu", "emulated"), len(p.cycles)
     (True, 1)
     """
+    if isinstance(fn, str):
+        from ._operations import operation  # which needs this package's operations
+
+        fn = operation(fn).call
     return measure(fn, args, kw, repeat, warmup)[0]
 
 
@@ -206,7 +213,12 @@ def measure(
 ) -> tuple[Profile, Any]:
     """profile(), and the result of the last call; another budget for those who measure many calls."""
     check_counts(repeat, warmup)
-    name = getattr(fn, "__name__", repr(fn))
+    if not callable(fn):
+        raise TypeError(
+            f"profile takes a function and its arguments, not a result of type {type(fn).__name__}: write "
+            "profile(cudakern.matmul, a, b), not profile(cudakern.matmul(a, b))"
+        )
+    name = getattr(fn, "__name__", type(fn).__name__)
     if not getattr(fn, "__module__", "").startswith("cudakern."):
         raise TypeError(f"profile measures cudakern's own operations, not {name}")
     for _ in range(warmup or 0):

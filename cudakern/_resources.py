@@ -18,6 +18,7 @@ from ._dtypes import numpy_dtype
 from ._installed import LIBRARY, why_no_gpu_module
 from ._observer import Observer, Run, observed
 from ._operations import Operation, operation
+from ._variants import Named, operation_name
 
 #: What setup.py keeps of the words of the GPU's compiler on each kernel.
 REPORT = LIBRARY / "kernels.txt"
@@ -90,12 +91,19 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills", "most\nthreads"]
         rows = []
         for one in self:
-            block = "x".join(map(str, one.block))
-            while block.endswith("x1"):
-                block = block.removesuffix("x1")
             numbers = (one.registers, one.static_shared, one.dynamic_shared, one.local_bytes, one.spills)
             words = ["?" if number is None else f"{number:,}" for number in (*numbers, one.max_threads)]
-            rows.append([one.variant, one.kernel, one.dtype, block, *words, one.capability or "?", one.source])
+            rows.append(
+                [
+                    one.variant,
+                    one.kernel,
+                    one.dtype,
+                    _display.dimensions(one.block),
+                    *words,
+                    one.capability or "?",
+                    one.source,
+                ]
+            )
         names = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: what the compiler made of the kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's."]
@@ -245,7 +253,7 @@ def _with_kernels(op: str, variant: str | None) -> list[_table.Variant]:
 
 
 def kernel_resources(
-    op: str, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
+    op: Named, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
 ) -> KernelTable:
     """Registers, shared and local memory of our kernels, as the compiler made them.
 
@@ -254,8 +262,8 @@ def kernel_resources(
 
     Parameters
     ----------
-    op : str
-        An operation, e.g. "matmul".
+    op : str or function
+        An operation: "matmul" or ``cudakern.matmul``.
     variant : str, optional
         A name from ``variants(op)``. Not given: all that run here.
     dtype : dtype, optional
@@ -282,6 +290,7 @@ def kernel_resources(
     >>> kernels[0].kernel, kernels[0].source in ("driver", "build", "recorded")
     ('shared_row', True)
     """
+    op = operation_name(op)
     what, here = operation(op), backend()
     entries = _with_kernels(op, variant)
     kernels: list[KernelResources] = []

@@ -1,17 +1,32 @@
-"""source: a kernel's code, for reading beside its figures."""
+"""source: a kernel's code."""
 
 from __future__ import annotations
 
 import html
+import re
 from pathlib import Path
 from typing import Any
 
 from . import _table
 from ._installed import KERNELS
+from ._variants import Named, operation_name
+
+#: What is colored in notebooks. The colors are readable on white and on black.
+_TOKENS = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+    |(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    |(?P<directive>^[ ]*\#[ ]*\w+)
+    |(?P<cuda>\b__\w+__\b|\b(?:threadIdx|blockIdx|blockDim|gridDim|__syncthreads|__syncwarp|__shfl\w*|atomic[A-Z]\w*)\b)
+    |(?P<keyword>\b(?:auto|bool|break|char|const|constexpr|continue|do|double|else|extern|false|float|for|if|inline|int
+        |long|namespace|return|short|signed|sizeof|static|struct|switch|template|true|typedef|typename|unsigned|using
+        |void|while|size_t|u?int(?:8|16|32|64)_t)\b)""",
+    re.M | re.S | re.X,
+)
+_COLORS = {"comment": "#808080", "string": "#c06000", "directive": "#a050c0", "cuda": "#c03060", "keyword": "#3080c0"}
 
 
 class Source(str):
-    """The text of a source file, which knows its ``path`` and shows itself as code in a notebook."""
+    """The text of a source file, with its ``path``; displays as colored code in a notebook."""
 
     path: Path
 
@@ -24,16 +39,24 @@ class Source(str):
         return Source, (str(self), self.path)
 
     def _repr_html_(self) -> str:
-        return f"<pre><code>{html.escape(str(self))}</code></pre>"
+        parts, end = [], 0
+        for token in _TOKENS.finditer(self):
+            parts.append(html.escape(self[end : token.start()]))
+            parts.append(f'<span style="color:{_COLORS[str(token.lastgroup)]}">{html.escape(token[0])}</span>')
+            end = token.end()
+        parts.append(html.escape(self[end:]))
+        return f"<pre><code>{''.join(parts)}</code></pre>"
 
 
-def source(op: str, variant: str) -> Source:
+def source(op: Named, variant: str) -> Source:
     """The CUDA source of a variant's kernel, as it was compiled.
 
     Parameters
     ----------
-    op, variant : str
-        As in ``variants(op)``.
+    op : str or function
+        An operation: "matmul" or ``cudakern.matmul``.
+    variant : str
+        A name listed by ``variants(op)``.
 
     Returns
     -------
@@ -51,6 +74,7 @@ def source(op: str, variant: str) -> Source:
     >>> "__global__" in cudakern.source("matmul", "tiled")
     True
     """
+    op = operation_name(op)
     entry = _table.find(op, variant)
     if not entry.source or not entry.kernels:
         raise ValueError(f"{op}: variant {variant!r} has no kernel: {entry.summary}")

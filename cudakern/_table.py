@@ -77,8 +77,8 @@ class Parameter:
         return number
 
 
-@dataclass(frozen=True)
-class Variant:
+@dataclass(frozen=True, repr=False)
+class Variant(_display.Shown):
     """An entry of the table: one way to compute an operation, and its contract."""
 
     operation: str
@@ -199,6 +199,27 @@ class Variant:
         sizes = tuple(tuple(map(int, shape)) for shape in shapes)
         return emulator().error_depth(variant.operation, variant.name, values, (dtype,) * len(sizes), sizes)
 
+    def table(self) -> _display.Table:
+        """The entry as a table of facts."""
+        capability = f"{self.capability / 10:.1f}" + ("" if self.capability_exact else " or later")
+        rows = [
+            ("what it shows", self.summary),
+            ("lesson", self.lesson),
+            ("comes after", self.after or "-"),
+            ("parameters", "; ".join(f"{p.name}={p.told(p.default)} ({p.allowed})" for p in self.parameters) or "-"),
+            ("types", ", ".join(self.types)),
+            ("runs on", ", ".join(self.backends)),
+            ("compute capability", "-" if self.on_host else capability),
+            (
+                "deterministic",
+                "yes" if self.deterministic else "integers only" if self.deterministic_integers else "no",
+            ),
+            ("kernels", ", ".join(self.kernels) or "-"),
+            ("source", self.source or "-"),
+            ("origin", self.origin),
+        ]
+        return _display.facts(rows, f"{self.operation}, {self.name}")
+
     def to_dict(self) -> dict[str, Any]:
         """All columns, for JSON."""
         return asdict(self)
@@ -253,36 +274,7 @@ def _operation(op: str) -> dict[str, Any]:
 
 
 def variants(op: str) -> Variants:
-    """The variants of an operation, in the order of the ladder.
-
-    Parameters
-    ----------
-    op : str
-        An operation, e.g. "matmul".
-
-    Returns
-    -------
-    Variants
-        A tuple of :class:`Variant`, which also takes names as indices and shows itself as a table.
-
-    Raises
-    ------
-    ValueError
-        An unknown operation; the message lists the known ones, the nearest first.
-
-    Notes
-    -----
-    A variant's ``origin`` ("T5, step 5") names a document and a place in it; docs/sources.md has the letters.
-
-    Examples
-    --------
-    >>> import cudakern
-    >>> variants = cudakern.variants("matmul")
-    >>> variants["kahan"].types
-    ('float32', 'float64')
-    >>> "bfloat16" in variants["tiled"].types
-    True
-    """
+    """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
     _operation(op)
     return _variants(op)
 

@@ -11,9 +11,13 @@ from ._installed import HEADERS, LIBRARY
 
 __all__ = ["compile_flags", "configure"]
 
-#: What holds where neither the environment nor configure() said anything.
+#: The settings where neither the environment nor configure() has set anything.
 _DEFAULTS = {"devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0"}
 _configured: dict[str, str] = {}
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def configure(
@@ -26,26 +30,26 @@ def configure(
     stack: int | None = None,
     fail_allocation: int | None = None,
 ) -> None:
-    """Change what the emulator answers as. What is not given stays as it is; after an error all does.
+    """Change the emulator's settings. A parameter that is not passed keeps its value; an error changes nothing.
 
     Parameters
     ----------
     devices, workers : int
-        How many GPUs there are; how many CPU threads run blocks.
+        Number of GPUs; number of CPU threads that run blocks.
     memory, stack : int
         Bytes of memory of each GPU; bytes of stack of each emulated thread.
     chip : str
-        The chip it answers as, e.g. "H200" (the default).
+        The chip to emulate, e.g. "H200" (the default).
     order : str or int
         The order in which blocks and threads run: "fixed" (the default), "reversed", or a seed (an int, or
-        "seed:7") that draws one. A missing barrier that hides in one order shows in another.
+        "seed:7") for a random one. A missing barrier that one order hides may show in another.
     fail_allocation : int
-        The allocation, counted from now, that fails; 0 for none.
+        The number of the allocation, counted from now, that fails; 0 for none.
 
     Raises
     ------
     ValueError
-        A value that the setting does not take.
+        A value that the setting does not allow.
 
     Examples
     --------
@@ -57,10 +61,10 @@ def configure(
     >>> cudakern.emulator.configure(order="fixed")
     """
     if devices == 0:
-        raise ValueError("devices=0: there is at least one (use_backend and CUDAKERN_BACKEND choose another backend)")
+        raise ValueError("devices=0: it must be at least 1 (use_backend and CUDAKERN_BACKEND choose another backend)")
     settings: dict[str, Any] = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack}
     settings["order"] = f"seed:{order}" if isinstance(order, int) else order
-    settings["fail_allocation"] = fail_allocation  # the last: a count that has begun cannot be taken back
+    settings["fail_allocation"] = fail_allocation  # last, because it cannot be undone
     new = {key: str(value) for key, value in settings.items() if value is not None}
     with contextlib.ExitStack() as undo:
         for key, value in new.items():
@@ -72,25 +76,42 @@ def configure(
 
 def _reset(key: str) -> None:
     before = _configured.get(key) or os.environ.get(f"CUDAKERN_EMULATOR_{key.upper()}") or _DEFAULTS[key]
-    with contextlib.suppress(ValueError):  # the environment's may be malformed
+    with contextlib.suppress(ValueError):  # the environment's value may be malformed
         _native().configure(key, before)
 
 
-def compile_flags() -> list[str]:
-    """What a C++ compiler needs, besides the file and ``-o``, to build kernels of yours for the emulator.
+def compile_flags(compiler: str | None = None) -> list[str]:
+    """The options with which a C++ compiler builds your own kernels for the emulator.
+
+    Parameters
+    ----------
+    compiler : str, optional
+        The compiler that gets them, e.g. "clang++": clang rejects ``-fno-gnu-unique``, which g++ needs. Default: the
+        environment's CXX, else g++.
 
     Returns
     -------
     list of str
-        Language, the headers' folder, the core's library: for ``g++ FLAGS kernel.cu -o kernel.so``.
+        Language, header folder, library: use as ``g++ FLAGS kernel.cu -o kernel.so``.
+
+    Raises
+    ------
+    TypeError
+        ``compiler`` is not a string.
 
     Examples
     --------
     >>> import cudakern
     >>> [flag for flag in cudakern.emulator.compile_flags() if flag.startswith("-l")]
     ['-lcudakern_emulator']
+    >>> "-fno-gnu-unique" in cudakern.emulator.compile_flags("clang++-14")
+    False
     """
+    compiler = compiler or os.environ.get("CXX") or "g++"
     language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC"]
-    as_the_package = ["-fno-gnu-unique", "-ffp-contract=off", "-Wno-unknown-pragmas"]
-    core = [f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
+    # Without it, kernel libraries built by g++ would share the __shared__ variables of equal templates.
+    unique = [] if "clang" in compiler else ["-fno-gnu-unique"]
+    as_the_package = [*unique, "-ffp-contract=off", "-Wno-unknown-pragmas"]
+    # The compilers of some systems would drop a library that stands before the file that needs it.
+    core = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
     return [*language, *as_the_package, f"-I{HEADERS}", *core]

@@ -9,6 +9,7 @@ from pathlib import Path
 from IPython.display import Code, Markdown
 
 import cudakern as ck
+from cudakern._display import duration
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
 
@@ -66,4 +67,4 @@ def _ratio(before: float | None, now: float | None) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return "" if value is None else f"{value:,.4g} ms"
+    return "" if value is None else duration(value * 1e6)

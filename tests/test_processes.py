@@ -563,6 +563,33 @@ def test_a_subinterpreter_is_refused_in_words():
     assert lines[1:] == ["None", "5"]
 
 
+def test_a_fork_during_a_lazy_import():
+    """A fork waits for an import that another thread began by using a name of cudakern: the child can use it too."""
+    quiet("""
+import importlib.abc, os, signal, sys, threading
+import cudakern
+
+begun = threading.Event()
+class Slow(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "cudakern._ladder":
+            begun.set()
+            threading.Event().wait(0.5)
+
+sys.meta_path.insert(0, Slow())
+thread = threading.Thread(target=lambda: cudakern.ladder)
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    os._exit(0 if callable(cudakern.ladder) and callable(cudakern.occupancy) else 3)
+assert os.waitpid(child, 0)[1] == 0
+thread.join()
+assert callable(cudakern.ladder)
+""")
+
+
 # --- surroundings ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("handler, status", [("", -signal.SIGTERM), ("lambda *_: sys.exit(7)", 7)])
 def test_sigterm_during_a_kernel(handler, status):

@@ -1,9 +1,12 @@
 """What Python offers around the operations: backends, variants, sources, profiles, ladders, comparison."""
 
 import asyncio
+import ctypes
 import dataclasses
 import json
 import pickle
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +136,7 @@ def test_without_a_gpu_the_emulator_answers_and_says_why():
         ({"memory": -5}, "memory"),
         ({"chip": "H9000"}, "H200"),
         ({"devices": 10**6}, "devices"),
-        ({"devices": 0}, "devices=0: there is at least one"),
+        ({"devices": 0}, "devices=0: it must be at least 1"),
         ({"stack": 3}, "stack"),
         ({"fail_allocation": -2}, "fail_allocation"),
     ],
@@ -417,7 +420,7 @@ def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
     own = cudakern.ladder("coalescing", n=100)
     assert own.recorded.steps == {}
     assert "no recorded times" in " ".join(repr(own).split())
-    with pytest.raises(ValueError, match="no recorded times of coalescing"):
+    with pytest.raises(ValueError, match="coalescing has no recorded times"):
         own.plot()
 
 
@@ -618,3 +621,30 @@ def test_a_step_that_a_ladder_does_not_have():
     assert steps["coalesced"] is steps[0]
     with pytest.raises(KeyError, match="coalesced"):
         steps["chunked"]
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++", "clang++-14"])
+def test_compile_flags_suit_the_compiler(compiler, tmp_path, monkeypatch):
+    """The compiler accepts all of them, named by the argument or by CXX."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    flags = cudakern.emulator.compile_flags(compiler)
+    monkeypatch.setenv("CXX", f"/usr/bin/{compiler}")
+    assert cudakern.emulator.compile_flags() == flags
+    source = tmp_path / "kernel.cu"
+    source.write_text(
+        '#include <cuda_runtime.h>\nextern "C" int one() { int n = 0; cudaGetDeviceCount(&n); return n; }\n'
+    )
+    library = tmp_path / "kernel.so"
+    done = subprocess.run([compiler, *flags, source, "-o", library], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ctypes.CDLL(str(library)).one() >= 1
+
+
+def test_out_of_memory_is_reported_in_mebibytes():
+    with cudakern.use_backend("emulator"):
+        with pytest.raises(cudakern.OutOfMemoryError, match=r"76293945\.3 MiB requested, [\d.]+ MiB free") as error:
+            cudakern.empty(10**13)
+        assert error.value.bytes == 8 * 10**13
+        with pytest.raises(cudakern.OutOfMemoryError, match=r"7629394\.5 MiB of page-locked host memory"):
+            cudakern.empty_pinned(10**12)

@@ -20,9 +20,10 @@ int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error 
     if (CK_CUDA_CODE(code, cudaHostAlloc(&block->data, block->bytes, cudaHostAllocPortable)) != cudaSuccess) {
         ck_fail_cuda(error, code, "cudaHostAlloc(&data, bytes, cudaHostAllocPortable)");
         const size_t used = strlen(error->message);
-        snprintf(error->message + used, sizeof error->message - used,
-                 ". %zu bytes of page-locked host memory were asked for: ordinary arrays take its place, slower",
-                 block->bytes);
+        snprintf(
+            error->message + used, sizeof error->message - used,
+            ". %.1f MiB of page-locked host memory were requested: ordinary arrays also work, with slower copies",
+            (double)block->bytes / (1 << 20));
         free(block);
         return error->code;
     }

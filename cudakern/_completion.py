@@ -1,0 +1,89 @@
+"""Completion in IPython: names of operations and variants inside the quotes of a call's argument."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from . import _table
+from ._variants import operation_name
+
+#: Functions that take an operation first, and those that take a variant second.
+_OPERATION_FIRST = ("ladder", "variants", "source", "occupancy", "kernel_resources", "profile")
+_VARIANT_SECOND = ("source", "occupancy", "kernel_resources")
+
+_CALL = re.compile(r"([A-Za-z_][\w.]*)\($")
+_ARGUMENT = re.compile(r"""(?:(variants?|op|fn)\s*=\s*\[?\s*(?:["'][^"']*["'],\s*)*)?["'](\w*)$""")
+
+
+def _open_call(text: str) -> tuple[str, list[str]] | None:
+    """The innermost call that is open at the end of the text: its function and its arguments so far."""
+    depth, end, arguments = 0, len(text), []
+    for at in reversed(range(len(text))):
+        if text[at] in ")]}":
+            depth += 1
+        elif text[at] == "(" and depth == 0:
+            arguments.append(text[at + 1 : end].strip())
+            call = _CALL.search(text[: at + 1])
+            return (call[1], arguments[::-1]) if call else None
+        elif text[at] in "([{":
+            depth = max(depth - 1, 0)  # variants=["
+        elif text[at] == "," and depth == 0:
+            arguments.append(text[at + 1 : end].strip())
+            end = at
+    return None
+
+
+def _value(expression: str, names: dict[str, Any]) -> Any:
+    """What a dotted name refers to, or the text of a quoted one."""
+    if quoted := re.fullmatch(r"""["'](\w+)["']""", expression):
+        return quoted[1]
+    first, *rest = expression.split(".")
+    return reduce(getattr, rest, names[first])
+
+
+def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
+    """The names that can stand at the end of ``text``, code up to the cursor; ``names`` are the user's variables."""
+    call = _open_call(text)
+    if call is None:
+        return ()
+    function, arguments = call
+    current = _ARGUMENT.search(", ".join(arguments))
+    if current is None:
+        return ()
+    keyword, start = current.groups()
+    try:
+        called = _value(function, names)
+        name = called.__name__ if called.__module__.startswith("cudakern.") else ""
+        if name in _OPERATION_FIRST and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
+            found: list[str] = list(_table.operations())
+        elif keyword or (name in _VARIANT_SECOND and len(arguments) == 2):
+            of_argument = name in _OPERATION_FIRST
+            op = operation_name(_value(arguments[0], names) if of_argument else called)
+            found = [variant.name for variant in _table.variants(op)] + ([] if of_argument else [_table.AUTO])
+        else:
+            return ()
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return ()
+    return [word for word in found if word.startswith(start)]
+
+
+def register() -> None:
+    """Adds these completions to the running IPython, if there is one."""
+    shell = sys.modules["IPython"].get_ipython()
+    completer = getattr(shell, "Completer", None)
+    if completer is None or not hasattr(completer, "custom_matchers"):
+        return
+    from IPython.core.completer import SimpleCompletion, context_matcher
+
+    @context_matcher(identifier="cudakern")  # type: ignore[untyped-decorator]
+    def matcher(context: Any) -> dict[str, Any]:
+        lines = context.full_text.split("\n")[: context.cursor_line + 1]
+        lines[-1] = lines[-1][: context.cursor_position]
+        found = completions("\n".join(lines), shell.user_ns)
+        return {"completions": [SimpleCompletion(word, type="str") for word in found], "suppress": bool(found)}
+
+    completer.custom_matchers.append(matcher)

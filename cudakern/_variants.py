@@ -1,0 +1,105 @@
+"""What a caller names: operations, by name or by their function, and the list of all variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias, overload
+
+from . import _display, _table
+from ._errors import unknown
+from ._table import Variants
+
+#: An operation: its name ("matmul") or its function (cudakern.matmul).
+Named: TypeAlias = str | Callable[..., Any]
+
+
+def operation_name(op: Named) -> str:
+    """The operation's name; TypeError for anything but a name or an operation's function."""
+    if isinstance(op, str):
+        return op
+    from ._operations import registry  # which needs this package's operations
+
+    for name, what in registry().items():
+        if what.call is op:
+            return name
+    words = f"{op.__module__}.{op.__name__}" if hasattr(op, "__name__") else f"an object of type {type(op).__name__}"
+    raise TypeError(
+        f"an operation is a name or one of cudakern's functions, such as 'matmul' or cudakern.matmul, not {words}"
+    )
+
+
+class AllVariants(_display.Shown, Mapping[str, Variants]):
+    """The variants of every operation, by the operation's name; displays as one table."""
+
+    def __init__(self, by_operation: Mapping[str, Variants]) -> None:
+        self._by_operation = by_operation
+
+    def __getitem__(self, op: Named) -> Variants:
+        name = operation_name(op)
+        if name not in self._by_operation:
+            raise KeyError(unknown("operation", name, self._by_operation))
+        return self._by_operation[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_operation)
+
+    def __len__(self) -> int:
+        return len(self._by_operation)
+
+    def table(self) -> _display.Table:
+        """One row per variant."""
+        rows = []
+        for name, variants in self.items():
+            for i, variant in enumerate(variants):
+                backends = ", ".join(variant.backends)
+                rows.append([name if i == 0 else "", variant.name, variant.summary, ", ".join(variant.types), backends])
+        title = f"{len(self)} operations, {len(rows)} variants"
+        note = "variants(operation) also shows parameters and compute capabilities."
+        return _display.Table(title, ["operation", "variant", "what it shows", "types", "backends"], rows, note)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: each operation's list of variants."""
+        return {name: variants.to_dict() for name, variants in self.items()}
+
+
+@overload
+def variants(op: Named) -> Variants: ...
+@overload
+def variants(op: None = None) -> AllVariants: ...
+def variants(op: Named | None = None) -> Variants | AllVariants:
+    """The variants of an operation, in the order of its ladder; without an argument, those of all operations.
+
+    Parameters
+    ----------
+    op : str or function, optional
+        An operation: "matmul" or ``cudakern.matmul``. Default: all operations.
+
+    Returns
+    -------
+    Variants or AllVariants
+        A tuple of :class:`Variant` that can also be indexed by name and displays as a table. For all operations, a
+        mapping from their names to these.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``op`` is not an operation; the message lists the operations, most similar name first.
+
+    Notes
+    -----
+    A variant's ``origin`` ("T5, step 5") names a document and a position in it; docs/sources.md explains the letters.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> variants = cudakern.variants("matmul")
+    >>> variants["kahan"].types
+    ('float32', 'float64')
+    >>> "bfloat16" in variants["tiled"].types
+    True
+    """
+    if op is not None:
+        return _table.variants(operation_name(op))
+    from ._operations import kernels_only, names
+
+    return AllVariants({name: _table.variants(name) for name in (*names(), *kernels_only())})
