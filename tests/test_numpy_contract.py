@@ -732,7 +732,7 @@ def test_shapes_of_out_are_checked_before_anything_runs(backend):
     for shape, out in (((2, 2, 2), (2, 2)), ((3, 1, 2, 2), (1, 2, 2)), ((2, 2, 2), (1, 2, 2)), ((2, 2), (2,))):
         x, target = np.ones(shape), np.zeros(out)
         for a, b, into in ((x, TWO, target), tuple(map(cudakern.asarray, (x, TWO, target)))):
-            with pytest.raises(ValueError, match=re.escape(f"out is {out}, and the product is {shape}")):
+            with pytest.raises(ValueError, match=re.escape(f"out is {out}, and the result is {shape}")):
                 cudakern.matmul(a, b, out=into, variant="naive")
 
 

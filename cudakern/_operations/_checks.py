@@ -236,7 +236,8 @@ def check_cast(operation: str, possible: bool, result: str, out: str) -> None:
     """TypeError if the result does not go into out."""
     if not possible:
         raise TypeError(
-            f"{operation}: the result is {result}, which does not go into out, {out}, by the rule 'same_kind'"
+            f"{operation}: the result is {result}, and out is {out}: Cannot cast ufunc {operation!r} output with "
+            "casting rule 'same_kind'; pass out= of the result's type"
         )
 
 
@@ -247,7 +248,14 @@ def check_shape(rule: Rule, out: Shape, result: Shape, *inputs: Shape) -> None:
     if rule.check_out is not None:
         rule.check_out(out, result, *inputs)
     else:
-        raise ValueError(f"{rule.name}: out is {out}, and the result is {result}: give out= of that shape")
+        raise ValueError(wrong_shape(rule.name, out, result))
+
+
+def wrong_shape(operation: str, out: Shape, result: Shape) -> str:
+    """The message for an out= of the wrong shape, in NumPy's words and ours."""
+    return (
+        f"{operation}: out is {out}, and the result is {result}: non-broadcastable output; pass out= of shape {result}"
+    )
 
 
 def check_distinct(operation: str, shape: Shape, strides: Shape, itemsize: int) -> None:
