@@ -97,6 +97,8 @@ def _decide(
     names = {n: x._view.dtype for n, x in arrays.items()}
     if rule.real:
         _checks.check_real(rule, arrays)
+    if variant is not None and rule.broadcasts:
+        _checks.check_one_type(rule, variant, names)
     dtype = _common_name(rule, given, names)
     _checks.check_type(rule, variant, dtype)
     operand = next(iter(arrays))
