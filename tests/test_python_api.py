@@ -12,6 +12,7 @@ import pytest
 import cudakern
 import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, native
+from cudakern._errors import unknown
 
 
 def json_of(value):
@@ -603,3 +604,22 @@ def test_a_step_that_a_ladder_does_not_have():
     assert steps["coalesced"] is steps[0]
     with pytest.raises(KeyError, match="coalesced"):
         steps["chunked"]
+
+
+@pytest.mark.parametrize(
+    "name, known, near",
+    [
+        ("cpu", ("cuda", "emulator"), None),
+        ("fast", ("tiled", "naive"), None),
+        ("", ("tiled",), None),
+        ("cud", ("cuda", "emulator"), "cuda"),
+        ("warp", ("tree_simple", "warp_shuffle"), "warp_shuffle"),
+        ("tilde", ("tiled", "naive"), "tiled"),
+        ("TILED", ("tiled", "naive"), "tiled"),
+        ("gpu", ("cuda", "emulator"), None),
+    ],
+)
+def test_only_a_name_that_is_near_is_called_the_nearest(name, known, near):
+    words = unknown("backend", name, known)
+    assert (f"the nearest is {near!r}; " in words) if near else "nearest" not in words
+    assert all(k in words for k in known)
