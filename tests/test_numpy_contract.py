@@ -801,7 +801,7 @@ def test_arrays_of_two_devices():
     assert "cudakern.asarray(b)" in first
     assert "out is on the device (emulator:1)" in second
     assert "make out where the operands are, by cudakern.empty inside `with cudakern.device(0)`" in second
-    assert "bring the operands to where out is, by cudakern.asarray inside `with cudakern.device(1)`" in second
+    assert "bring the operands to the device of out, by cudakern.asarray inside `with cudakern.device(1)`" in second
 
 
 if len(BACKENDS) > 1:

@@ -224,7 +224,6 @@ RULE = Rule(
     common_on_device=lambda a, b: matmul_types(a, b)[0],
     common=lambda a, b: _common_type(a, b) or np.result_type(a, b),
     counted=lambda a, b: product(a, b).as_one_stack,
-    dots=True,
     numpys_own=numpys_own,
     ready=ready,
 )

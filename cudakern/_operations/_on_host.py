@@ -87,8 +87,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     others = {} if rule.numpys_own is not None else _checks.no_numbers(given)
     dtype = None
     if others:
-        _checks.refuse_none(rule, entry, given)
-        _checks.check_numbers(rule, entry, others)
+        _checks.check_numbers(rule, entry, others, given)
     else:
         dtype = _common_type(rule, None if numpys else entry, given)
         if entry is None:
@@ -98,7 +97,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         _checks.check_one_number(rule, name, np.shape(given[name]))
     if rule.numpys_own is not None and entry is not None and entry.on_host:
         return by_numpy(rule, tuple(given.values()), {"out": out})
-    dots = out is ... and rule.dots and TAKES_DOTS
+    dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
         out = None
     result_type = None if dtype is None or entry is None or entry.on_host else _result_type(entry, dtype)
@@ -202,7 +201,8 @@ def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
 def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[Any]:
     """The type that all inputs are brought to; TypeError if the operation or the variant is not for it."""
     kinds = [x if type(x) in WEAK else x.dtype for x in given.values()]
-    stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
+    stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1
+    stays = stays and any(type_name(kinds[0]) in entry.types for entry in variants(rule.name))
     try:
         dtype = (kinds[0] if stays else _common(kinds, rule)).newbyteorder("=")
     except TypeError:  # NumPy has no common type
@@ -220,12 +220,6 @@ def _check_one_type(rule: Rule, variant: Variant, given: Named) -> None:
     _checks.check_one_type(
         rule, variant, {n: type_in_words(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)}
     )
-
-
-def _is_listed(rule: Rule, dtype: np.dtype[Any]) -> bool:
-    """True if any variant of the operation is for that type."""
-    name = type_name(dtype)
-    return any(name in variant.types for variant in variants(rule.name))
 
 
 def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:

@@ -134,7 +134,6 @@ class Rule:
     #: The same from the names of two types on a device, where NumPy's types do not say it.
     common_on_device: Callable[..., str] | None = None
     real: bool = False  #: it is for real numbers
-    dots: bool = False  #: out=... is taken, as NumPy's function takes it
     #: (inputs, out) -> True where "auto" has to leave host arrays, as they came, to NumPy: it then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
     #: (inputs, own keywords, parameters, variant) -> inputs and own keywords as the rule takes them, for calls that C
