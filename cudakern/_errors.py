@@ -1,4 +1,4 @@
-"""Errors of the CUDA runtime as Python exceptions, and the words for a name that nobody knows.
+"""Errors of the CUDA runtime as Python exceptions, and the message for an unknown name.
 
 The C modules import the classes from here, so that ``except cudakern.CudaError`` catches either backend's.
 """
@@ -53,10 +53,16 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     return sorted(known, key=lambda k: -_likeness(name, k))
 
 
+def _is_near(name: str, known: str) -> bool:
+    """True if one may be meant by the other: a slip of the keyboard, or a part of the name."""
+    name, known = name.lower(), known.lower()
+    return _likeness(name, known) >= 0.6 or (len(name) > 2 and name in known)
+
+
 def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
-    """One line for a name that does not exist: what was given, the right one if one is like it, all of them."""
+    """One line for a name that does not exist: the name, the one that may be meant, if any, and all known names."""
     names = nearest(str(name), known)
     words = f"known: {', '.join(names)}" if names else "none are known"
-    if names and _likeness(str(name), names[0]) >= 0.45:  # "warp" and "warp_shuffle" are 0.5, "fast" and "tiled" 0.2
+    if names and _is_near(str(name), names[0]):
         words = f"the nearest is {names[0]!r}; {words}"
     return f"unknown {what} {name!r}{of and ' of '}{of}: {words}"

@@ -228,7 +228,7 @@ def test_the_c_module_counts_nothing_beyond_the_bins(name, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "shared_atomics"])
 def test_what_bincount_does_not_take(backend, variant):
-    with pytest.raises(TypeError, match="x is None, and an array is wanted"):
+    with pytest.raises(TypeError, match="x is None, and must be an array"):
         bincount(None, variant=variant)
     places = (np.asarray,) if variant == "numpy" else (np.asarray, cudakern.asarray)
     for place in places:

@@ -490,7 +490,7 @@ def test_what_grayscale_refuses(backend):
                     cudakern.grayscale(given.astype(dtype), variant=variant)
             with pytest.raises(ValueError, match=r"out is \(4, 6, 3\), and the result is \(4, 6\)"):
                 cudakern.grayscale(given, out=given, variant=variant)
-    with pytest.raises(TypeError, match="bool, by the rule 'same_kind'"):
+    with pytest.raises(TypeError, match="out is bool: Cannot cast .* rule 'same_kind'"):
         cudakern.grayscale(image, out=np.zeros((4, 6), "bool"))
     with pytest.raises(TypeError, match="not int64"):
         cudakern.grayscale(image.tolist())
@@ -550,7 +550,7 @@ def test_keywords_of_numpys_add(backend, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
 def test_none_is_no_picture(backend, variant):
-    with pytest.raises(TypeError, match="grayscale: image is None, and an array is wanted"):
+    with pytest.raises(TypeError, match="grayscale: image is None, and must be an array"):
         cudakern.grayscale(None, variant=variant)
 
 
@@ -561,3 +561,61 @@ def test_none_is_no_operand(backend):
         cudakern.packbits(None)
     with pytest.raises(TypeError, match="vector_add: y is None"):
         cudakern.vector_add([1], None, variant="naive")
+
+
+# --- two types -------------------------------------------------------------------------------------------------------
+TWO_TYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("first, second", list(itertools.permutations(TWO_TYPES, 2)))
+def test_saxpy_of_two_types_is_numpys(backend, first, second):
+    """Products that overflow in the first type, and factors that are rounded to it."""
+    values = np.array([0, 1, 3, 100, 200, 2**30 + 1])
+    x, y = values.astype(first), values[::-1].astype(second)
+    for a in (2, 300, -1, 0.1, True, np.float32(0.1), np.int16(300)):
+        try:
+            expected = a * x + y
+        except OverflowError:
+            for place in (np.asarray, cudakern.asarray):
+                with pytest.raises(OverflowError):
+                    cudakern.saxpy(a, place(x), place(y))
+            continue
+        inexact = expected.dtype.kind in "fc"
+        for result in (cudakern.saxpy(a, x, y), cudakern.saxpy(a, cudakern.asarray(x), cudakern.asarray(y)).get()):
+            assert result.dtype == expected.dtype
+            # a kernel may round product and sum as one
+            error = np.finfo(expected.dtype).eps if inexact and result.dtype == (a * x).dtype else 0
+            np.testing.assert_allclose(result, expected, rtol=2 * float(error))
+
+
+@pytest.mark.parametrize("second", TWO_TYPES)
+def test_bfloat16_with_another_type_is_numpys(backend, second):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x, y = np.arange(4).astype(ml_dtypes.bfloat16), np.ones(4, second)
+    for a, b in ((x, y), (y, x)):
+        expected = a + b
+        for result in (cudakern.vector_add(a, b), cudakern.vector_add(*map(cudakern.asarray, (a, b))).get()):
+            assert result.dtype == expected.dtype
+            assert np.array_equal(result, expected)
+        for factor in (2, 0.5):
+            expected = factor * a + b
+            for result in (cudakern.saxpy(factor, a, b), cudakern.saxpy(factor, *map(cudakern.asarray, (a, b))).get()):
+                assert result.dtype == expected.dtype
+                assert np.array_equal(result, expected)
+
+
+def test_saxpy_of_two_types_keeps_shapes_out_and_streams(backend):
+    x, y = np.ones((2, 1), np.float32), np.arange(3.0)
+    expected = 0.1 * x + y
+    for place in (np.asarray, cudakern.asarray):
+        out = place(np.zeros((2, 3)))
+        assert cudakern.saxpy(0.1, place(x), place(y), out) is out
+        assert np.array_equal(out.get() if place is cudakern.asarray else out, expected)
+        with pytest.raises(ValueError, match=r"^saxpy: x is \(2, 1\) and y is \(3, 1\), which do not broadcast"):
+            cudakern.saxpy(0.1, place(x), place(np.zeros((3, 1))))
+    with pytest.raises(ValueError, match="a is one number"):
+        cudakern.saxpy([1, 2], x, y)
+    stream = cudakern.Stream()
+    result = cudakern.saxpy(0.1, cudakern.asarray(x), cudakern.asarray(y), stream=stream)
+    assert np.array_equal(result.get(stream=stream), expected)

@@ -60,6 +60,53 @@ def test_elements_themselves(operation, name, variant):
             assert np.array_equal(result, table.ravel())
 
 
+EXACT = [run for run in RUNS if run[2].name != "texture"]  # whose weights are 256ths
+
+
+@pytest.mark.parametrize("operation, name, variant", EXACT, ids=label)
+def test_an_infinity_counts_where_its_weight_is_not_zero(operation, name, variant):
+    """Axis by axis: the product of two tiny weights may be 0, and each of them is not."""
+    table = np.ones((2, 2) if operation == "lookup_2d" else (2, 2, 2))
+    table[(-1,) * table.ndim] = np.inf
+    for tiny in (1e-200, 5e-324):
+        result = call(operation, name, table, *[[tiny]] * table.ndim, variant=variant.name)
+        assert result.tolist() == [np.inf]
+        result = call(operation, name, table, *[[tiny]] * (table.ndim - 1), [0.0], variant=variant.name)
+        assert result.tolist() == [1]
+
+
+@pytest.mark.parametrize("operation, name, variant", EXACT, ids=label)
+def test_a_weight_that_rounds_to_one_leaves_the_other_neighbor_out(operation, name, variant):
+    """-1e-300 - floor(-1e-300) is 1 in double: only the next element counts, and not 0 times the one before."""
+    axes = 2 if operation == "lookup_2d" else 3
+    table = np.zeros((3,) * axes)
+    table[..., -1] = np.inf
+    zeros = [[0.0]] * (axes - 1)
+    for mode in ("wrap", "border", "clamp", "mirror"):
+        assert call(operation, name, table, *zeros, [-1e-300], mode, variant=variant.name).tolist() == [0]
+    table[..., -1], table[..., 0] = 0, np.inf
+    for mode in ("wrap", "border", "clamp", "mirror"):
+        assert call(operation, name, table, *zeros, [-1e-300], mode, variant=variant.name).tolist() == [np.inf]
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("operation, name, variant", EXACT, ids=label)
+def test_infinities_and_nans_of_a_table(operation, name, variant, mode, filter):
+    """Where a value is not finite, the host and every kernel agree."""
+    table, *at = inputs_for(operation, dtype=np.float64)
+    flat = table.reshape(-1)
+    flat[::5], flat[3::17], flat[8::29] = np.inf, -np.inf, np.nan
+    at = [np.where(np.arange(x.size) % 3 == k, np.floor(x), x) for k, x in enumerate(at)]
+    at[-1][:4] = -1e-300, -5e-324, 1e-300, 5e-324
+    result = call(operation, name, table, *at, mode, filter, variant=variant.name)
+    expected = call(operation, name, table, *at, mode, filter, variant="numpy")
+    assert np.array_equal(np.isnan(result), np.isnan(expected))
+    assert np.array_equal(np.isinf(result), np.isinf(expected))
+    finite = np.isfinite(expected)
+    np.testing.assert_allclose(result[finite], expected[finite], atol=1e-12)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @every_run
 def test_coordinates_that_are_no_place(operation, name, variant, mode):

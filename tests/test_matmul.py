@@ -418,3 +418,27 @@ def test_keywords_of_numpy_that_are_not_taken(backend):
     for keyword in ("casting", "axes", "dtype", "where"):
         with pytest.raises(TypeError, match=keyword):
             cudakern.matmul(a, a, **{keyword: None})
+
+
+@pytest.mark.parametrize("backend, variant", VARIANTS, ids=label, indirect=["backend"])
+def test_longlong_stays_longlong(backend, variant):
+    """NumPy has two types of 64-bit integers that are equal and not the same; a result is of the operands' one."""
+    if "int64" not in variant.types:
+        pytest.skip(f"{variant.name} does not list int64")
+    for kind in (np.dtype("q"), np.dtype("l"), np.dtype("q")):
+        v = np.ones(3, kind)
+        for _ in range(2):  # the second call is of a known kind
+            assert type(cudakern.matmul(v, v, variant=variant.name)) is kind.type
+
+
+def test_auto_explains_shapes_in_our_words():
+    for a, b, words in (
+        (np.ones((2, 3), object), np.ones((2, 3), object), "the 3 columns of a must be as many as the 2 rows of b"),
+        (np.ones((2, 3)), np.ones((2, 3)), "the 3 columns of a must be as many as the 2 rows of b"),
+        (np.ones((2, 3)), 2.0, "b is a scalar"),
+        (np.ones((2, 1, 1)), np.ones((3, 1, 1)), "do not broadcast"),
+    ):
+        for name in ("auto", "numpy"):
+            with pytest.raises(ValueError, match=words) as caught:
+                cudakern.matmul(a, b, variant=name)
+            assert "signature" not in str(caught.value)

@@ -732,7 +732,7 @@ def test_shapes_of_out_are_checked_before_anything_runs(backend):
     for shape, out in (((2, 2, 2), (2, 2)), ((3, 1, 2, 2), (1, 2, 2)), ((2, 2, 2), (1, 2, 2)), ((2, 2), (2,))):
         x, target = np.ones(shape), np.zeros(out)
         for a, b, into in ((x, TWO, target), tuple(map(cudakern.asarray, (x, TWO, target)))):
-            with pytest.raises(ValueError, match=re.escape(f"out is {out}, and the product is {shape}")):
+            with pytest.raises(ValueError, match=re.escape(f"out is {out}, and the result is {shape}")):
                 cudakern.matmul(a, b, out=into, variant="naive")
 
 
@@ -801,7 +801,7 @@ def test_arrays_of_two_devices():
     assert "cudakern.asarray(b)" in first
     assert "out is on the device (emulator:1)" in second
     assert "make out where the operands are, by cudakern.empty inside `with cudakern.device(0)`" in second
-    assert "bring the operands to where out is, by cudakern.asarray inside `with cudakern.device(1)`" in second
+    assert "bring the operands to the device of out, by cudakern.asarray inside `with cudakern.device(1)`" in second
 
 
 if len(BACKENDS) > 1:

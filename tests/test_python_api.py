@@ -15,6 +15,7 @@ import pytest
 import cudakern
 import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, native
+from cudakern._errors import unknown
 
 
 def json_of(value):
@@ -648,3 +649,22 @@ def test_out_of_memory_is_reported_in_mebibytes():
         assert error.value.bytes == 8 * 10**13
         with pytest.raises(cudakern.OutOfMemoryError, match=r"7629394\.5 MiB of page-locked host memory"):
             cudakern.empty_pinned(10**12)
+
+
+@pytest.mark.parametrize(
+    "name, known, near",
+    [
+        ("cpu", ("cuda", "emulator"), None),
+        ("fast", ("tiled", "naive"), None),
+        ("", ("tiled",), None),
+        ("cud", ("cuda", "emulator"), "cuda"),
+        ("warp", ("tree_simple", "warp_shuffle"), "warp_shuffle"),
+        ("tilde", ("tiled", "naive"), "tiled"),
+        ("TILED", ("tiled", "naive"), "tiled"),
+        ("gpu", ("cuda", "emulator"), None),
+    ],
+)
+def test_only_a_name_that_is_near_is_called_the_nearest(name, known, near):
+    words = unknown("backend", name, known)
+    assert (f"the nearest is {near!r}; " in words) if near else "nearest" not in words
+    assert all(k in words for k in known)

@@ -265,7 +265,7 @@ def test_what_is_refused(name):
         for a, variant in ((x, entry.name), (cudakern.asarray(x), "auto")):
             with pytest.raises(ValueError, match=r"a is \(2, 3\), and the kernels sort one row"):
                 cudakern.sort(a, variant=variant)
-        with pytest.raises(TypeError, match="on the device takes uint32, int32, float32, not float64"):
+        with pytest.raises(TypeError, match="of device arrays takes uint32, int32, float32, not float64"):
             cudakern.sort(cudakern.asarray(x[0]).astype("float64"))
     for axis in (2, -3):
         with pytest.raises(np.exceptions.AxisError, match=f"axis {axis} is out of bounds"):

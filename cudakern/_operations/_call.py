@@ -18,7 +18,7 @@ from .._streams import stream_handle
 from .._table import AUTO, NUMPY, type_in_words
 from . import _checks
 from ._execute import named
-from ._on_device import on_device, variant_on_device
+from ._on_device import at, on_device, variant_on_device
 from ._on_host import check_stream, on_host, plainly
 from ._rule import Inputs, Named, Rule
 
@@ -60,12 +60,11 @@ def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Named, own:
     if isinstance(x, DeviceArray):
         stream_handle(stream, x._native, x._view.device)
         _checks.check_type(rule, entry, x._view.dtype)
-        variant_on_device(rule, entry, x._view.dtype, name, x._native, x._view.device)
+        variant_on_device(rule, entry, x._view.dtype, name, at(x._native, x._view.device))
         return
     check_stream(stream)
     if others := _checks.no_numbers({name: x}):
-        _checks.refuse_none(rule, entry, {name: x})
-        _checks.check_numbers(rule, entry, others)
+        _checks.check_numbers(rule, entry, others, {name: x})
     else:
         dtype = x.dtype.newbyteorder("=")
         _checks.check_type(rule, entry, type_in_words(dtype))

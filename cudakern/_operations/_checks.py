@@ -74,72 +74,48 @@ def where(x: Any) -> str:
     return f"in host memory ({type(x).__name__})"
 
 
-def check_one_place(operation: str, **arrays: Any) -> tuple[Native, int]:
-    """The C module and the device that all these arrays are on; TypeError or ValueError says who is elsewhere."""
+def check_one_place(operation: str, arrays: Named) -> tuple[Native, int]:
+    """The C module and the device of all these arrays; TypeError or ValueError names one that is elsewhere."""
     name, first = next((name, x) for name, x in arrays.items() if isinstance(x, DeviceArray))
     native, device = first._native, first._view.device
     for other, x in arrays.items():
         if isinstance(x, DeviceArray) and x._native is native and x._view.device == device:
             continue
-        said = f"{operation}: {name} is {where(first)} and {other} is {where(x)}"
-        if not isinstance(x, DeviceArray):
-            raise TypeError(f"{said}: {_bring_host(name, first, other, x)}")
-        if x._native is not native:
-            mend = (
-                "make out where the operands are, by cudakern.empty inside "
-                f"`with cudakern.use_backend({native.backend_name()!r})`"
-                if other == "out"
-                else f"bring them together by way of the host, {other}.get()"
-            )
-            raise ValueError(f"{said}, of another backend: {mend}")
-        raise ValueError(f"{said}: {_bring_device(first, other, x)}")
+        error = ValueError if isinstance(x, DeviceArray) else TypeError
+        raise error(
+            f"{operation}: {name} is {where(first)} and {other} is {where(x)}{_together(name, first, other, x)}"
+        )
     return native, device
 
 
-def _inside(x: DeviceArray) -> str:
-    return f"inside `with cudakern.device({x._view.device})`"
-
-
-def _bring_host(name: str, first: DeviceArray, other: str, x: Any) -> str:
-    """What to do about an array that is not ours. An out is made in its place: what it is brought to is another one."""
+def _together(name: str, first: DeviceArray, other: str, x: Any) -> str:
+    """What to do about an array that is elsewhere. An out has to be made in the right place: a copy would not do."""
+    inside = f"inside `with cudakern.device({first._view.device})`"
+    make = f": make out where the operands are, by cudakern.empty {inside}"
+    if isinstance(x, DeviceArray) and x._native is not first._native:
+        backend = f"`with cudakern.use_backend({first._native.backend_name()!r})`"
+        if other == "out":
+            return f", of another backend: make out where the operands are, by cudakern.empty inside {backend}"
+        return f", of another backend: bring them together by way of the host, {other}.get()"
+    if isinstance(x, DeviceArray):
+        if other == "out":
+            there = f"`with cudakern.device({x._view.device})`"
+            return f"{make}, or bring the operands to the device of out, by cudakern.asarray inside {there}"
+        return f": bring them together by cudakern.asarray({other}) {inside}"
     if is_elsewhere(x):
-        return f"cudakern.asarray({other}) takes it without a copy"
+        return f": cudakern.asarray({other}) takes it without a copy"
     if name == "out":
-        return (
-            "make out where the operands are, by numpy.empty, or bring the operands to where out is, by "
-            f"cudakern.asarray({other}) {_inside(first)}"
-        )
+        return f": make out where the operands are, by numpy.empty, or bring {other} to it by cudakern.asarray({other})"
     if other == "out":
-        return (
-            f"make out where the operands are, by cudakern.empty {_inside(first)}, or leave it out and take the "
-            "result's .get(out=out)"
-        )
+        return f"{make}, or leave it out and call the result's .get(out=out)"
     if x is None:
-        return f"{other} is missing"
+        return f": {other} is missing"
     # (A Python number has no type of its own, but an array of it has NumPy's widest.)
-    made = f"cudakern.asarray({other}{f', {first.dtype.name!r}' if isinstance(x, (int, float, complex)) else ''})"
-    return f"bring {other} there by {made} {_inside(first)}, or {name} here by {name}.get()"
-
-
-def _bring_device(first: DeviceArray, other: str, x: DeviceArray) -> str:
-    """What to do about an array of another device."""
-    if other == "out":
-        return (
-            f"make out where the operands are, by cudakern.empty {_inside(first)}, or bring the operands to where out "
-            f"is, by cudakern.asarray {_inside(x)}"
-        )
-    return f"bring them together by cudakern.asarray({other}) {_inside(first)}"
+    dtype = f", {first.dtype.name!r}" if isinstance(x, (int, float, complex)) else ""
+    return f": bring {other} there by cudakern.asarray({other}{dtype}) {inside}, or {name} here by {name}.get()"
 
 
 # --- types and shapes of inputs --------------------------------------------------------------------------------------
-def refuse_none(rule: Rule, variant: Variant | None, given: Named) -> None:
-    """TypeError for None in an array's place, where it is not NumPy's to answer."""
-    for name, x in given.items():
-        nothing = isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 0 and x.item() is None
-        if nothing and (variant is not None or "O" not in rule.others):
-            raise TypeError(f"{rule.name}: {name} is None, and an array is wanted")
-
-
 def no_numbers(given: Named) -> dict[str, np.dtype[Any]]:
     """The types of those operands that are neither numbers nor bools. (2: another package's numbers, as bfloat16.)"""
     types = {name: x.dtype for name, x in given.items() if type(x) not in WEAK}
@@ -147,22 +123,23 @@ def no_numbers(given: Named) -> dict[str, np.dtype[Any]]:
 
 
 def check_numbers(
-    rule: Rule, variant: Variant | None, others: Mapping[str, np.dtype[Any]], left_to_numpy: bool = True
+    rule: Rule, variant: Variant | None, others: Mapping[str, np.dtype[Any]], given: Named | None = None
 ) -> None:
-    """TypeError for elements that are no numbers, unless "auto" leaves them to NumPy."""
-    left = rule.others if left_to_numpy else ""
+    """TypeError for operands that are not numbers; ``given``: host arrays, some of which "auto" leaves to NumPy."""
+    left = "" if given is None else rule.others
     for name, dtype in others.items():
-        mend = rule.instead if rule.only else NUMBERS_FROM.get(dtype.kind, CONVERT)
+        takes = f"takes {' or '.join(rule.only) or 'numbers'},"
+        advice = rule.instead if rule.only else NUMBERS_FROM.get(dtype.kind, CONVERT)
         if variant is not None:
-            if dtype.kind in left:
-                mend = f"variant={AUTO!r} leaves it to NumPy"
-            raise TypeError(
-                f"{rule.name}: variant {variant.name!r} takes {' or '.join(variant.types)}, "
-                f"and {name} is {type_in_words(dtype)}; {mend}"
-            )
-        if dtype.kind not in left:
-            takes = " or ".join(rule.only) or "numbers"
-            raise TypeError(f"{rule.name} takes {takes}, and {name} is {type_in_words(dtype)}; {mend}")
+            takes = f": variant {variant.name!r} takes {' or '.join(variant.types)},"
+            advice = f"variant={AUTO!r} leaves it to NumPy" if dtype.kind in left else advice
+        elif dtype.kind in left:
+            continue
+        x = None if given is None else given[name]
+        if isinstance(x, np.ndarray) and dtype.kind == "O" and x.ndim == 0 and x.item() is None:
+            raise TypeError(f"{rule.name}: {name} is None, and must be an array")
+        between = " " if variant is None else ""
+        raise TypeError(f"{rule.name}{between}{takes} and {name} is {type_in_words(dtype)}; {advice}")
 
 
 def check_real(rule: Rule, given: Named) -> None:
@@ -236,7 +213,8 @@ def check_cast(operation: str, possible: bool, result: str, out: str) -> None:
     """TypeError if the result does not go into out."""
     if not possible:
         raise TypeError(
-            f"{operation}: the result is {result}, which does not go into out, {out}, by the rule 'same_kind'"
+            f"{operation}: the result is {result}, and out is {out}: Cannot cast ufunc {operation!r} output with "
+            "casting rule 'same_kind'; pass out= of the result's type"
         )
 
 
@@ -247,7 +225,14 @@ def check_shape(rule: Rule, out: Shape, result: Shape, *inputs: Shape) -> None:
     if rule.check_out is not None:
         rule.check_out(out, result, *inputs)
     else:
-        raise ValueError(f"{rule.name}: out is {out}, and the result is {result}: give out= of that shape")
+        raise ValueError(wrong_shape(rule.name, out, result))
+
+
+def wrong_shape(operation: str, out: Shape, result: Shape) -> str:
+    """The message for an out= of the wrong shape, in NumPy's words and ours."""
+    return (
+        f"{operation}: out is {out}, and the result is {result}: non-broadcastable output; pass out= of shape {result}"
+    )
 
 
 def check_distinct(operation: str, shape: Shape, strides: Shape, itemsize: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any
 
 # --- the reference ---------------------------------------------------------------------------------------------------
 def _element(i: Array, n: int, mode: str) -> Array:
-    """The place in its axis of element i; -1: the border."""
+    """The index in the table of element i of an axis; -1 for the border."""
     if mode == "wrap":
         return np.asarray(i % n)
     if mode == "mirror":
@@ -45,18 +44,32 @@ def _element(i: Array, n: int, mode: str) -> Array:
     return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
 
 
-def _taps(x: Array, n: int, mode: str, filter: str) -> tuple[Array, list[tuple[Array, Array]]]:
-    """(whether the coordinate is a number, [(element, weight), ...])."""
-    with np.errstate(invalid="ignore"):
-        x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
-    is_number = ~np.isnan(x)
-    x = np.where(is_number, x, 0)
+def _along(x: Array, n: int, mode: str, filter: str) -> tuple[Array, Array, Array]:
+    """(element, next element, the next one's weight) in one axis, as lookup_along in lookup.cuh; x has no NaN."""
     below = np.floor(x)
     weight = x - below
     i = below.astype(np.int64)
     if filter == "nearest":
-        return is_number, [(_element(i + (weight >= 0.5), n, mode), np.ones_like(x))]
-    return is_number, [(_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)]
+        first = _element(i + (weight >= 0.5), n, mode)
+        return first, first, np.zeros_like(x)
+    alone = weight == 1  # a tiny negative x, rounded: only the next element counts
+    return _element(i + alone, n, mode), _element(i + 1, n, mode), np.where(alone, 0, weight)
+
+
+def _interpolated(table: Array, axes: list[tuple[Array, Array, Array]], index: tuple[Array, ...] = ()) -> Array:
+    """The values between the elements of all axes after those of ``index``, one axis after the other."""
+    if not axes:
+        return np.asarray(table[index])
+    (first, second, weight), *rest = axes
+
+    def at(i: Array) -> Array:
+        return np.where(i >= 0, _interpolated(table, rest, (*index, np.maximum(i, 0))), 0)
+
+    value = at(first)
+    if not weight.any():
+        return value
+    with np.errstate(all="ignore"):
+        return np.where(weight == 0, value, (1 - weight) * value + weight * at(second))
 
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
@@ -66,16 +79,15 @@ def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: st
         rows = (np.broadcast_to(c, shape).reshape(-1) for c in coordinates)
         return reference(table, *rows, mode=mode, filter=filter).reshape(shape)
     coordinates = np.broadcast_arrays(*coordinates)
-    taps = [_taps(c, n, mode, filter) for c, n in zip(coordinates, table.shape, strict=True)]
-    total = np.zeros(shape, np.result_type(table, *coordinates))
-    for corner in itertools.product(*(neighbors for _, neighbors in taps)):
-        inside = np.logical_and.reduce([at >= 0 for at, _ in corner])
-        weight = functools.reduce(np.multiply, [w for _, w in corner])
-        values = table[tuple(np.where(inside, at, 0) for at, _ in corner)]
+    dtype = np.result_type(table, *coordinates)
+    unknown = np.zeros(coordinates[0].shape, bool)
+    axes = []
+    for x, n in zip(coordinates, table.shape, strict=True):
         with np.errstate(invalid="ignore"):
-            total = total + np.where(inside & (weight != 0), weight * values, 0)
-    is_number = np.logical_and.reduce([k for k, _ in taps])
-    return np.asarray(np.where(is_number, total, np.nan).astype(total.dtype))
+            x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
+        unknown |= np.isnan(x)
+        axes.append(_along(np.where(np.isnan(x), 0, x), n, mode, filter))
+    return np.asarray(np.where(unknown, np.nan, _interpolated(table, axes)).astype(dtype))
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -16,6 +16,7 @@ from .._host import host_array, refuse_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast
 from .._native import Native, View
 from .._transfer import Array
+from ._checks import wrong_shape
 from ._rule import AsTheyAre, Given, HostArrays, Rule, Views
 
 #: What "auto" tries on a GPU: compensated variants only, so that no result is less exact than numpy.dot's.
@@ -88,7 +89,7 @@ class Product(NamedTuple):
             and all(n in (1, wanted) for n, wanted in zip(self.batch[::-1], front[::-1], strict=False))
         )
         if not fits:
-            raise ValueError(f"matmul: out is {shape}, and the product is {self.shape}: give out= of that shape")
+            raise ValueError(wrong_shape("matmul", shape, self.shape))
 
 
 def product(a: Shape, b: Shape) -> Product:
@@ -184,6 +185,17 @@ def _common_type(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any] | None:
     return first if first == second == result and result.kind in "biufc" else None
 
 
+def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
+    """NumPy's product; shapes that do not fit are explained in our words, without NumPy's signature of a gufunc."""
+    try:
+        return np.matmul(a, b, out=out)
+    except ValueError:
+        rules = product(np.shape(a), np.shape(b))
+        if isinstance(out, np.ndarray):
+            rules.check_out(out.shape)
+        raise
+
+
 def ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
     """ValueError for a number in host memory beside an array on a device."""
     if any(isinstance(x, DeviceArray) for x in inputs):
@@ -203,7 +215,7 @@ def shape_of(a: Shape, b: Shape) -> Shape:
 RULE = Rule(
     "matmul",
     ("a", "b"),
-    lambda a, b, out=None: np.matmul(a, b, out=out),
+    by_numpy,
     preferred=PREFERRED,
     on_device=ON_DEVICE,
     shape=shape_of,
@@ -212,7 +224,6 @@ RULE = Rule(
     common_on_device=lambda a, b: matmul_types(a, b)[0],
     common=lambda a, b: _common_type(a, b) or np.result_type(a, b),
     counted=lambda a, b: product(a, b).as_one_stack,
-    dots=True,
     numpys_own=numpys_own,
     ready=ready,
 )

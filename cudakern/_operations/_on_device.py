@@ -1,10 +1,10 @@
-"""A call on arrays of a device that C did not take as they are: they are converted, broadcast or arranged there, their
-kind is new, or the checks on this way say what is wrong with them."""
+"""A call on device arrays that C did not take as they are: they have to be converted, broadcast or arranged, this kind
+of call is new, or it is an error that the checks here explain."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._exchange import is_elsewhere
 from .._host import host_array
 from .._native import Native
 from .._streams import stream_handle
-from .._table import Variant, find, variants
+from .._table import Variant, find
 from . import _checks, _execute
 from ._execute import Known, named, remember
 from ._rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Named, Rule, spread
@@ -26,10 +26,13 @@ from ._rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Named, Rule, spread
 def on_device(
     rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named
 ) -> DeviceArray:
-    """Arrays that are converted, broadcast or arranged there, or whose kind is new; or that cannot be taken."""
-    key, known = _known_on_device(rule, inputs, variant, parameters, own)
+    """The result of a call whose arrays are all on one device."""
+    module = getattr(inputs[rule.first], "_native", None)
+    key = None if module is None else module.key(rule.key, variant, {**own, **parameters}, inputs)
+    known = None if module is None or key is None else module.memo.get(key)
+    known = getattr(known, "known", known)
     entry, values = named(rule, variant, parameters, own) if known is None else (known.variant, known.values)
-    if out is ... and rule.dots:  # results on the device are arrays anyway
+    if out is ... and rule.numpys_own is not None:  # results on the device are arrays anyway
         out = None
     given = dict(zip(rule.operands, inputs, strict=True))
     numbers = {
@@ -37,16 +40,14 @@ def on_device(
         for name in rule.numbers
         if not isinstance(given[name], DeviceArray) and not is_elsewhere(given[name])
     }
-    _checks.check_numbers(rule, entry, _checks.no_numbers(numbers), left_to_numpy=False)
+    _checks.check_numbers(rule, entry, _checks.no_numbers(numbers))
     arrays = {name: x for name, x in given.items() if name not in numbers}
     if out is not None:
         _checks.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
-        module, device = _checks.check_one_place(rule.name, **arrays, out=out)
-    else:
-        module, device = _checks.check_one_place(rule.name, **arrays)
+    module, device = _checks.check_one_place(rule.name, arrays if out is None else {**arrays, "out": out})
     handle = stream_handle(stream, module, device)
     if known is None:
-        known = _decide(rule, entry, values, given, arrays, own, module, device)
+        known = _decide(rule, entry, values, given, arrays, own, at(module, device))
     else:
         key = None
     shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**given, **numbers}.items())
@@ -90,32 +91,22 @@ def _decide(
     given: Named,
     arrays: Mapping[str, DeviceArray],
     own: Named,
-    module: Native,
-    device: int,
+    here: Backend,
 ) -> Known:
-    """What calls of this kind come to; the errors say which types and variants there are."""
+    """What calls of this kind need; the errors name the types and variants that exist."""
     names = {n: x._view.dtype for n, x in arrays.items()}
     if rule.real:
         _checks.check_real(rule, arrays)
+    if variant is not None and rule.broadcasts:
+        _checks.check_one_type(rule, variant, names)
     dtype = _common_name(rule, given, names)
     _checks.check_type(rule, variant, dtype)
-    operand = next(iter(arrays))
-    found = variant_on_device(rule, variant, dtype, operand, module, device)
+    entry = variant_on_device(rule, variant, dtype, next(iter(arrays)), here)
     if variant is None:
-        values = found.values(own)
+        values = entry.values(own)
     else:
         _checks.check_one_type(rule, variant, names)
-    return Known(found, values, dtype, found.signature(dtype)[2])
-
-
-def _known_on_device(
-    rule: Rule, inputs: Inputs, variant: str, parameters: Named, own: Named
-) -> tuple[Any, Known | None]:
-    """The kind of a call, and what calls of that kind come to; None where it is not known (yet)."""
-    module = getattr(inputs[rule.first], "_native", None)
-    key = None if module is None else module.key(rule.key, variant, {**own, **parameters}, inputs)
-    found = None if module is None or key is None else module.memo.get(key)
-    return key, getattr(found, "known", found)
+    return Known(entry, values, dtype, entry.signature(dtype)[2])
 
 
 def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native) -> Any:
@@ -129,67 +120,44 @@ def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: 
     return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, known)
 
 
-def variant_on_device(
-    rule: Rule, variant: Variant | None, dtype: str, operand: str, module: Native, device: int
-) -> Variant:
-    """The variant that takes arrays of a type there: the one that is named, or the first of "auto"."""
-    if variant is None:
-        return _first_that_takes(rule, dtype, module, device)
-    _checks.refuse_host_variant(variant, operand)
-    variant.signature(dtype, "" if _that_run(_takers(rule, dtype), module, device) else CONVERT)
-    _checks.check_place(variant, _at(module, device))
-    return variant
-
-
-def _common_name(rule: Rule, given: Named, names: Mapping[str, str]) -> str:
-    if len(set(names.values())) == 1:
-        first = next(iter(names.values()))
-        if all(type(given[n]) in WEAK for n in given if n not in names):
-            return first if names.keys() == given.keys() else _with_numbers(rule, first, given, names)
-    if rule.common_on_device is not None:
-        return rule.common_on_device(*names.values())
-    kinds = [from_name(names[n]) if n in names else _kind(x) for n, x in given.items()]
-    return name_in_numpy(np.dtype(rule.common(*kinds)))
-
-
-def _with_numbers(rule: Rule, name: str, given: Named, names: Mapping[str, str]) -> str:
-    """The arrays' type, unless a Python number makes another of it (0.5 with integers)."""
-    if name == BFLOAT16 and not any(type(x) is complex for x in given.values()):
-        return name
-    kinds = [from_name(name) if n in names else x for n, x in given.items()]
-    return name_in_numpy(np.dtype(rule.common(*kinds)))
-
-
-def _kind(x: Any) -> Any:
-    return x if type(x) in WEAK else np.asarray(x).dtype
-
-
-def _first_that_takes(rule: Rule, dtype: str, module: Native, device: int) -> Variant:
-    entries, preferred = _takers(rule, dtype), rule.on_device or rule.preferred
-    if not entries:
-        listed = dict.fromkeys(t for variant in variants(rule.name) if variant.name in preferred for t in variant.types)
-        raise TypeError(f"{rule.name} of arrays on the device takes {', '.join(listed)}, not {dtype}; {CONVERT}")
-    for variant in _that_run(entries, module, device):
+def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, here: Backend) -> Variant:
+    """The variant for device arrays of a type: the named one, or the first that "auto" prefers and that runs here."""
+    preferred = [find(rule.name, name) for name in rule.on_device or rule.preferred]
+    takers = [entry for entry in preferred if dtype in entry.types]
+    able = [entry for entry in takers if not entry.why_not(here)]
+    if variant is not None:
+        _checks.refuse_host_variant(variant, operand)
+        variant.signature(dtype, "" if able else CONVERT)
+        _checks.check_place(variant, here)
         return variant
-    others = _that_run((find(rule.name, name) for name in preferred), module, device)
-    listed = dict.fromkeys(t for variant in others for t in variant.types)
-    able = " and ".join(repr(variant.name) for variant in entries)
+    if able:
+        return able[0]
+    run_here = preferred if not takers else [entry for entry in preferred if not entry.why_not(here)]
+    listed = ", ".join(dict.fromkeys(t for entry in run_here for t in entry.types)) or "no type"
+    if not takers:
+        raise TypeError(f"{rule.name} of device arrays takes {listed}, not {dtype}; {CONVERT}")
     raise NotImplementedError(
-        f"{rule.name} of {dtype} arrays: only {able} takes them on the device, and "
-        f"{entries[-1].why_not(_at(module, device))}; others are for {', '.join(listed) or 'no type'}: {CONVERT}"
+        f"{rule.name} of {dtype} device arrays: only {' and '.join(repr(entry.name) for entry in takers)} takes them, "
+        f"and {takers[-1].why_not(here)}; the variants that run here take {listed}: {CONVERT}"
     )
 
 
-def _at(module: Native, device: int) -> Backend:
+def at(module: Native, device: int) -> Backend:
+    """The backend of arrays on that device."""
     return Backend(module.backend_name(), device, "the arrays are there", module)
 
 
-def _that_run(entries: Iterable[Variant], module: Native, device: int) -> list[Variant]:
-    here = _at(module, device)
-    return [variant for variant in entries if not variant.why_not(here)]
-
-
-def _takers(rule: Rule, dtype: str) -> tuple[Variant, ...]:
-    """The variants of "auto" that list a type."""
-    named = (find(rule.name, name) for name in rule.on_device or rule.preferred)
-    return tuple(variant for variant in named if dtype in variant.types)
+def _common_name(rule: Rule, given: Named, names: Mapping[str, str]) -> str:
+    """The type that "auto" brings all inputs to: that of the arrays, unless a number makes another of it."""
+    first, *others = set(names.values())
+    numbers = [x for n, x in given.items() if n not in names]
+    if not others and all(type(x) in WEAK for x in numbers):
+        stays = first == BFLOAT16 and complex not in map(type, numbers)  # in NumPy 0.5 makes float32 of it, and 2 not
+        if stays or not numbers:
+            return first
+    if rule.common_on_device is not None:
+        return rule.common_on_device(*names.values())
+    kinds = [
+        from_name(names[n]) if n in names else x if type(x) in WEAK else np.asarray(x).dtype for n, x in given.items()
+    ]
+    return name_in_numpy(np.dtype(rule.common(*kinds)))

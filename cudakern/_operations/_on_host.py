@@ -33,11 +33,18 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
         if known is None:
             return NotImplemented
         given, result = known.plain
+        number = given.num  # which tells longlong from int64, though the two are equal
         arrays = []
         for x in inputs:
             if type(x) in WEAK:
                 x = np.asarray(x, given)
-            elif type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > MAX_DIMS:
+            elif (
+                type(x) is not np.ndarray
+                or x.dtype.num != number
+                or not x.flags.c_contiguous
+                or not x.flags.aligned
+                or x.ndim > MAX_DIMS
+            ):
                 return NotImplemented
             arrays.append(x)
         shapes = tuple(map(SHAPE, arrays))
@@ -70,7 +77,8 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
     entry, values = named(rule, variant, parameters, own)
     check_stream(stream)
-    if entry is None and rule.numpys_own is not None and rule.numpys_own(inputs, out):
+    numpys = rule.numpys_own is not None and entry is not None and entry.on_host
+    if rule.numpys_own is not None and (entry is None or numpys) and rule.numpys_own(inputs, out):
         return by_numpy(rule, inputs, {"out": out})
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
     given = {name: x if type(x) in WEAK else host_array(x, name) for name, x in zip(rule.operands, inputs, strict=True)}
@@ -79,10 +87,9 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     others = {} if rule.numpys_own is not None else _checks.no_numbers(given)
     dtype = None
     if others:
-        _checks.refuse_none(rule, entry, given)
-        _checks.check_numbers(rule, entry, others)
+        _checks.check_numbers(rule, entry, others, given)
     else:
-        dtype = _common_type(rule, entry, given)
+        dtype = _common_type(rule, None if numpys else entry, given)
         if entry is None:
             entry = fastest(rule, dtype)
             values = () if entry.on_host else entry.values(own)
@@ -90,10 +97,10 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         _checks.check_one_number(rule, name, np.shape(given[name]))
     if rule.numpys_own is not None and entry is not None and entry.on_host:
         return by_numpy(rule, tuple(given.values()), {"out": out})
-    dots = out is ... and rule.dots and TAKES_DOTS
+    dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
         out = None
-    result_type = None if dtype is None or entry is None or entry.on_host else from_name(entry.signature(dtype)[2])
+    result_type = None if dtype is None or entry is None or entry.on_host else _result_type(entry, dtype)
     shape = _check_out_on_host(rule, out, result_type, given, own)
     if dtype is None or entry is None:
         return _into(rule, out, _others_by_numpy(rule, given, own))
@@ -150,6 +157,12 @@ def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
     return host_variant(rule.name)
 
 
+def _result_type(variant: Variant, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of a kernel's result. Where it is the inputs' type it is theirs exactly: longlong stays longlong."""
+    name, _, result = variant.signature(dtype)
+    return dtype if result == name else from_name(result)
+
+
 def _by_kernel(variant: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> Backend:
     here = backend()
     _checks.check_place(variant, here)
@@ -188,7 +201,8 @@ def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
 def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[Any]:
     """The type that all inputs are brought to; TypeError if the operation or the variant is not for it."""
     kinds = [x if type(x) in WEAK else x.dtype.newbyteorder("=") for x in given.values()]
-    stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1 and _is_listed(rule, kinds[0])
+    stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1
+    stays = stays and any(type_name(kinds[0]) in entry.types for entry in variants(rule.name))
     try:
         dtype = kinds[0] if stays else _common(kinds, rule).newbyteorder("=")
     except TypeError:  # NumPy has no common type
@@ -206,12 +220,6 @@ def _check_one_type(rule: Rule, variant: Variant, given: Named) -> None:
     _checks.check_one_type(
         rule, variant, {n: type_in_words(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)}
     )
-
-
-def _is_listed(rule: Rule, dtype: np.dtype[Any]) -> bool:
-    """True if any variant of the operation is for that type."""
-    name = type_name(dtype)
-    return any(name in variant.types for variant in variants(rule.name))
 
 
 def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:

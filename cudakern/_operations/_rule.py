@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._dtypes import BFLOAT16, type_name
 from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import type_in_words
@@ -44,6 +45,15 @@ def broadcast_shape(name: str, x: Shape, y: Shape) -> Shape:
             f"{name}: x is {x} and y is {y}, which do not broadcast: from the right, each pair of lengths must be "
             "equal or one of them 1"
         ) from None
+
+
+def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
+    """The type in which NumPy's function computes, from types and Python numbers."""
+    if all(type(x) in WEAK or type_name(x) != BFLOAT16 for x in operands):
+        return np.dtype(np.result_type(*operands))
+    # ml_dtypes tells NumPy's functions what bfloat16 and int32 make, but not numpy.result_type.
+    kinds = [x if type(x) not in WEAK else np.dtype(bool) if type(x) is bool else type(x) for x in operands]
+    return ufunc.resolve_dtypes((*kinds, None))[-1]
 
 
 def floating(*given: Any, of: str, hint: str = "") -> np.dtype[Any]:
@@ -131,7 +141,6 @@ class Rule:
     #: The same from the names of two types on a device, where NumPy's types do not say it.
     common_on_device: Callable[..., str] | None = None
     real: bool = False  #: it is for real numbers
-    dots: bool = False  #: out=... is taken, as NumPy's function takes it
     #: (inputs, out) -> True where "auto" has to leave host arrays, as they came, to NumPy: it then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
     #: (inputs, own keywords, parameters, variant) -> inputs and own keywords as the rule takes them, for calls that C

@@ -26,9 +26,9 @@ def matmul(
     ----------
     a, b : array_like or DeviceArray
         Two matrices, (..., m, k) and (..., k, n), of any size from 0 and any strides. Axes before the last two are
-        broadcast against each other, as stacks of matrices; a 1-D ``a`` is a row, a 1-D ``b`` a column. ``auto`` takes
-        all types that NumPy does, also two that differ; a named kernel two arrays of one type that its variant lists.
-        Both are in host memory, or both on one device.
+        broadcast against each other, as stacks of matrices; a 1-D ``a`` is a row, a 1-D ``b`` a column. ``auto``
+        and ``numpy`` take every type that ``numpy.matmul`` takes, and two different ones; a named kernel takes two
+        arrays of one type that its variant lists. Both are in host memory, or both on one device.
     out : ndarray or DeviceArray, optional
         Where the result goes ("same_kind"): where the operands are, of any layout; it may overlap them. Its shape is
         the product's, or has more axes in front, over which the product is repeated; stacks of one may be left out.

@@ -6,24 +6,54 @@ from typing import Any
 
 import numpy as np
 
+from .._array import DeviceArray
+from .._dtypes import from_name, kind_of, name_in_numpy
 from .._layout import Shape
+from .._streams import stream_handle
 from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array, widened
 from ._call import call
+from ._checks import check_one_number
 from ._public import Beside, Operand, Out, Result, documented
-from ._rule import Rule, broadcast_shape
+from ._rule import WEAK, Rule, broadcast_shape, type_of
+from .vector_add import vector_add
 
 
 def _shape(a: Shape, x: Shape, y: Shape) -> Shape:
     return broadcast_shape("saxpy", x, y)
 
 
+class _TwoTypes(TypeError):
+    """In NumPy the product has one type and the sum another: no kernel computes in two."""
+
+
 def _common(a: Any, x: Any, y: Any) -> np.dtype[Any]:
-    """The type of NumPy's ``a * x + y``. (Three at once would be another: 2.0 * int8 is float64, float32 or not.)"""
+    """The type of NumPy's ``a * x + y``; _TwoTypes where its product has another."""
     if not isinstance(a, np.dtype) and not isinstance(x, np.dtype):
-        return np.result_type(a, x, y)
-    return np.result_type(np.result_type(a, x), y)
+        return type_of(np.add, a, x, y)
+    product = type_of(np.multiply, a, x)
+    total = type_of(np.add, product, y)
+    if product != total:
+        raise _TwoTypes
+    return total
+
+
+def _in_two_types(a: Any, x: Any, y: Any, out: Any, stream: Any) -> Any:
+    """The product in its own type, as NumPy computes it, and then the sum."""
+    shape = x.shape if isinstance(x, DeviceArray) else np.shape(x)
+    broadcast_shape(RULE.name, shape, y.shape if isinstance(y, DeviceArray) else np.shape(y))
+    if not isinstance(x, DeviceArray):
+        check_one_number(RULE, "a", np.shape(a))
+        return vector_add(np.multiply(a, x), y, out, stream=stream)
+    module, view = x._native, x._view
+    handle = stream_handle(stream, module, view.device)
+    factor = from_name(a._view.dtype) if isinstance(a, DeviceArray) else a if type(a) in WEAK else np.asarray(a).dtype
+    dtype = type_of(np.multiply, factor, from_name(view.dtype))
+    nothing = DeviceArray(module.empty((), name_in_numpy(dtype), view.device, handle), module)
+    negative_zero = complex(-0.0, -0.0) if dtype.kind == "c" else -0.0 if kind_of(dtype) == "f" else 0
+    nothing.fill(negative_zero, stream)  # x + -0.0 is x, and for x = -0.0 too
+    return vector_add(call(RULE, (a, x, nothing), None, AUTO, stream, {}), y, out, stream=stream)
 
 
 def _by_numpy(a: Array, x: Array, y: Array) -> Any:
@@ -59,11 +89,11 @@ def saxpy(
     ----------
     a : number or 0-d array
         The factor. Python's own number takes the arrays' type where it can, as in NumPy: 2.0 * float32 is float32.
-        It may be a number of the host where the arrays are on the device.
+        It may be a number in host memory where the arrays are on the device.
     x, y : array_like or DeviceArray
-        Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` brings a, x and y
-        to the type of NumPy's ``a * x + y`` before it computes, and leaves host arrays of dates, spans of time and
-        objects to that; a named variant takes arrays of one type. Each may be the ``out`` as well.
+        Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` gives what NumPy's
+        ``a * x + y`` gives, also where the product has another type than the sum, and leaves host arrays of dates,
+        time spans and objects to NumPy; a named variant takes arrays of one type. Each may be the ``out`` as well.
     <out>
     <call>
 
@@ -94,7 +124,10 @@ def saxpy(
     >>> cudakern.saxpy(2, [1, 2, 3], [10, 20, 30], variant="grid_stride").tolist()
     [12, 24, 36]
     """
-    return call(RULE, (a, x, y), out, variant, stream, parameters)
+    try:
+        return call(RULE, (a, x, y), out, variant, stream, parameters)
+    except _TwoTypes:
+        return _in_two_types(a, x, y, out, stream)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

@@ -11,7 +11,7 @@ from .._table import AUTO
 from . import Operation, arrays
 from ._call import call
 from ._public import Beside, Operand, Out, Result, documented
-from ._rule import Rule, broadcast_shape
+from ._rule import Rule, broadcast_shape, type_of
 
 RULE = Rule(
     "vector_add",
@@ -20,6 +20,7 @@ RULE = Rule(
     preferred=("vectorized",),
     shape=functools.partial(broadcast_shape, "vector_add"),
     broadcasts=True,
+    common=functools.partial(type_of, np.add),
     others="OmMSUT",
 )
 
