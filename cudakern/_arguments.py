@@ -1,4 +1,4 @@
-"""Keyword arguments as a command line has them, ``strides=2,4``: for experiments and for variants' parameters."""
+"""Keyword arguments on a command line, such as ``strides=2,4``: for experiments and for parameters of variants."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-#: As Python and the list of experiments have it: range(33), range(1,33), range(1, 33, 2).
+#: As in Python: range(33), range(1,33), range(1, 33, 2).
 RANGE = re.compile(r"range\(( *-?\d+ *(?:, *-?\d+ *){0,2})\)")
 
 
 def keywords(whose: str, words: Sequence[str]) -> dict[str, Any]:
-    """Words like ``n=1000``, ``block=16,16``, ``grid=None`` by their names; ValueError for one without "=" or a name
-    that is given twice."""
+    """A dictionary of words like ``n=1000``, ``block=16,16``, ``grid=None``; ValueError for a word without "=" or for a
+    name that appears twice."""
     values: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
-            raise ValueError(f"{whose}: {word!r} is no argument: write NAME=VALUE, as in n=1000 or block=16,16")
+            raise ValueError(f"{whose}: {word!r} is not an argument: write NAME=VALUE, as in n=1000 or block=16,16")
         if key in values:
-            raise ValueError(f"{whose}: {key}= is given twice")
+            raise ValueError(f"{whose}: {key}= appears twice")
         values[key] = _value(value)
     return values
 
 
 def _value(text: str) -> Any:
-    """None, a number, several numbers ("2," is one of several), a range of them, or the word itself."""
+    """None, a number, a tuple of numbers ("2," is a tuple of one), a range, or the word itself."""
     if text == "None":
         return None
     if written := RANGE.fullmatch(text):

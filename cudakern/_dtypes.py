@@ -1,6 +1,6 @@
-"""Element types, by name: those that arrays on the device may have, and NumPy's rules for all types.
+"""Element types by name: those of device arrays, and NumPy's rules for all types.
 
-Names, since NumPy knows bfloat16 only where ml_dtypes is installed.
+Types are named, since NumPy has bfloat16 only if ml_dtypes is installed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def from_name(name: str) -> np.dtype[Any]:
         ml_dtypes = importlib.import_module("ml_dtypes")
     except ImportError:
         raise ImportError(
-            "NumPy has bfloat16 only with the package ml_dtypes: pip install ml_dtypes, or take .astype('float32')"
+            "NumPy has bfloat16 only with the package ml_dtypes: pip install ml_dtypes, or use .astype('float32')"
         ) from None
     dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
     return dtype
@@ -52,18 +52,18 @@ def itemsize(name: str) -> int:
 
 
 def name_of(dtype: npt.DTypeLike) -> str:
-    """The name of a type that the device has; TypeError for all others. Byte order is not in a name."""
+    """The name of a type of device arrays; TypeError for other types. A name has no byte order."""
     if isinstance(dtype, str) and dtype in _ITEMSIZE:  # NumPy knows "bfloat16" only after an import of ml_dtypes
         return dtype
     name = name_in_numpy(np.dtype(dtype))
     if name not in _ITEMSIZE:
-        raise TypeError(f"arrays on the device are of {', '.join(NAMES[:-1])} or {NAMES[-1]}, not of {np.dtype(dtype)}")
+        raise TypeError(f"device arrays have one of the types {', '.join(NAMES)}, not {np.dtype(dtype)}")
     return name
 
 
-# --- NumPy's rules: what two types make of each other, what goes into what, how each rounds --------------------------
+# --- NumPy's rules: common types, casts, rounding --------------------------
 def numpy_dtype(what: npt.DTypeLike) -> np.dtype[Any]:
-    """np.dtype(what), for "bfloat16" too; ImportError says what is missing for that."""
+    """np.dtype(what), also for "bfloat16"; ImportError if ml_dtypes is not installed."""
     try:
         return from_name(what) if isinstance(what, str) and what == BFLOAT16 else np.dtype(what)
     except TypeError:
@@ -73,7 +73,7 @@ def numpy_dtype(what: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def has_bfloat16() -> bool:
-    """True if NumPy arrays can be of bfloat16 here."""
+    """True if NumPy arrays can have the type bfloat16 here."""
     return importlib.util.find_spec("ml_dtypes") is not None
 
 
@@ -111,6 +111,6 @@ def matmul_types(a: str, b: str) -> tuple[str, str]:
 
 @functools.cache
 def same_kind(source: str, to: str) -> bool:
-    """True if values go from one type into the other by the rule "same_kind"; bfloat16 counts as float16 does."""
+    """True if the casting rule "same_kind" allows the cast; bfloat16 counts as float16."""
     first, second = ("float16" if name == BFLOAT16 else name for name in (source, to))
     return np.can_cast(first, second, casting="same_kind")

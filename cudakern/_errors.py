@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 
 class CudaError(RuntimeError):
-    """A call of the CUDA runtime, or a kernel, that failed.
+    """A call of the CUDA runtime, or a kernel, failed.
 
-    ``name`` is CUDA's own (``"cudaErrorInvalidValue"``), ``code`` its number. Both are the same on the emulator.
+    ``name`` is CUDA's name of the error (``"cudaErrorInvalidValue"``), ``code`` its number. The emulator has the same.
     """
 
     name: str
@@ -24,7 +24,7 @@ class CudaError(RuntimeError):
 
 
 class OutOfMemoryError(CudaError, MemoryError):
-    """The device has no room: ``bytes`` were asked for, ``bytes_free`` were free."""
+    """Not enough device memory: ``bytes`` were requested, ``bytes_free`` were free."""
 
     bytes: int
     bytes_free: int
@@ -49,7 +49,7 @@ def _likeness(name: str, known: str) -> float:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The known names, the one most like ``name`` first; equals stay in their order."""
+    """The known names, the most similar to ``name`` first."""
     return sorted(known, key=lambda k: -_likeness(name, k))
 
 

@@ -1,8 +1,8 @@
-"""NumPy's own way to compute each operation: the first line of its table, a variant that runs no kernel.
+"""NumPy's variant of each operation, the first line of its table, which runs no kernel.
 
-Its contract follows from the kernels': it takes their types, as far as NumPy has them, computes in the result's type,
-and adds in the order of the ladder's first step, which is NumPy's order or a worse one. What follows from nothing is
-here: the words, and the types that NumPy takes beside the kernels'. An operation that is not listed has `Words()`.
+Most of its contract follows from the kernels': it takes their types, except those that NumPy lacks, computes in the
+result's type, and its error bound is that of the ladder's first step. The rest is here: its texts, and the types that
+it takes besides the kernels'. An operation that is not listed has `Words()`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """What the table says of NumPy's variant."""
+    """The texts of NumPy's variant in the table."""
 
     summary: str = "NumPy, on the host"
     lesson: str = "The reference that kernels are compared with"
@@ -21,80 +21,90 @@ class Words(NamedTuple):
 
 SCAN = Words(
     "NumPy's own cumulative sum, on the host",
-    "For one processor the running sum is the best there is: n additions, each element touched once",
+    "For one processor a running sum is optimal: n additions, and each element is read once",
     "M, prefix sum on the CPU",
     "float16 complex64 complex128",
 )
-LOOKUP = Words("NumPy, an array operation a step", "Each of the elements is gathered into an array", "M")
+LOOKUP = Words("NumPy, one array operation per step", "Each neighbor is first gathered into an array", "M")
 
 WORDS = {
     "add_fields": Words("NumPy's addition, field by field, on the host", "A CPU's cache lines hold whole structs", "M"),
-    "bank_conflicts": Words("The same sums on the host", "Banks are a matter of time, not of results", "T6, P11"),
-    "bincount": Words("NumPy's own counting, on the host", "One processor needs no turns", "P11, atomics"),
+    "bank_conflicts": Words(
+        "The same sums on the host", "Bank conflicts cost time and do not change results", "T6, P11"
+    ),
+    "bincount": Words("NumPy's own counting, on the host", "A single thread needs no atomics", "P11, atomics"),
     "coalescing": Words(
-        "NumPy's slice, copied on the host", "A stride costs a CPU too: its caches move whole lines", "T6, P11, M"
+        "NumPy's slice, copied on the host",
+        "Strides are expensive on a CPU, too: its caches move whole lines",
+        "T6, P11, M",
     ),
     "constant_memory": Words(
-        "NumPy, a number at a time", "Whole arrays go through the cache once for each number", "M"
+        "NumPy, one number at a time", "The whole array passes through the cache once per number", "M"
     ),
-    "divergence": Words("Both paths on the host, each for its elements", "A branch is a choice among elements", "P11"),
+    "divergence": Words(
+        "Both paths on the host, each for its own elements",
+        "NumPy expresses a branch as a selection of elements",
+        "P11",
+    ),
     "exclusive_scan": SCAN,
-    "extent": Words("NumPy's own min and max, on the host", "Two questions, two readings", "what bincount needs"),
+    "extent": Words(
+        "NumPy's own min and max, on the host", "min and max each read the whole array", "needed by bincount"
+    ),
     "grayscale": Words(
         "NumPy's products and sums of whole channels, on the host",
-        "Each step walks through memory once more: five passes where one would do",
+        "Each step passes through memory again: five passes instead of one",
         "P7",
     ),
-    "hello": Words("NumPy, without a word", "The host needs no kernel to add", "P, Hello World"),
+    "hello": Words("NumPy, which prints nothing", "An addition on the host needs no kernel", "P, Hello World"),
     "inclusive_scan": SCAN,
-    "interp": Words(
-        "NumPy's own interp, on the host", "NumPy computes in float64 whatever it is given", "M, T6", "float32:float64"
-    ),
+    "interp": Words("NumPy's own interp, on the host", "NumPy always computes in float64", "M, T6", "float32:float64"),
     "intrinsics": Words(
-        "NumPy, in double, rounded once", "A reference is computed in more precision than what it judges", "T6"
+        "NumPy, in double, rounded once", "A reference needs more precision than the results it checks", "T6"
     ),
-    "latency": Words("The chains as one formula, on the host", "A CPU too starts loads early, by itself", "M"),
+    "latency": Words("The chains as one formula, on the host", "A CPU also starts loads early, by itself", "M"),
     "lookup_2d": LOOKUP,
     "lookup_3d": LOOKUP,
     "matmul": Words(
         "NumPy's own product, on the host",
-        "A tuned library uses caches and vector units of the CPU as well",
+        "A tuned library uses the caches and vector units of the CPU",
         "the reference of T5",
     ),
     "moving_sum": Words(
         "A scaled copy of the whole array for each row of the window, by NumPy",
-        "Whole arrays go through memory once for each row that counts",
+        "The whole array passes through memory once per row of the window",
         "NumPy",
     ),
-    "packbits": Words("NumPy's own packing, on the host", "Bits are an eighth of bytes to move", "M, registers"),
-    "rgba_to_float": Words("NumPy's division, on the host", "A type is converted, then divided", "T6"),
+    "packbits": Words(
+        "NumPy's own packing, on the host", "Packed flags take an eighth of the memory traffic", "M, registers"
+    ),
+    "rgba_to_float": Words("NumPy's division, on the host", "Each element is converted, then divided", "T6"),
     "saxpy": Words(
         "NumPy's own product and sum, on the host",
-        "Two passes over memory where one would do: the product goes there and comes back",
+        "Two passes over memory instead of one: the product is written and read again",
         "P2",
     ),
     "sort": Words(
         "NumPy's own sort, on the host",
-        "For keys already in the computer's memory, the way to a GPU and back may cost more than the sort",
+        "For keys in host memory, the transfer to a GPU and back may cost more than the sort",
         "M, the reference of its sample sort (qsort)",
         "float64 bool int8 uint8 int16 uint16 int64 uint64 float16 complex64 complex128",
     ),
     "stencil_1d": Words(
         "NumPy's convolution with ones, on the host",
-        "A stencil is a convolution; one whose weights are all 1 is the simplest",
+        "A stencil is a convolution; the simplest one has only weights of 1",
         "P2",
     ),
     "sum_of_squares": Words(
         "NumPy's own dot product, on the host",
-        "For data already in the computer's memory, the way to a GPU and back may cost more than the sum",
+        "For data in host memory, the transfer to a GPU may cost more than the sum",
         "the reference of T3",
     ),
     "thread_map": Words("The same map by slices, on the host", "A grid over an array is a tiling", "P4 to P7"),
-    "unpack_bytes": Words("NumPy's conversion, on the host", "A conversion is a matter of memory", "M"),
-    "vec3": Words("Squares and their sums, on the host", "Where data lie matters to a CPU too", "T6"),
+    "unpack_bytes": Words("NumPy's conversion, on the host", "A conversion is limited by memory bandwidth", "M"),
+    "vec3": Words("Squares and their sums, on the host", "The layout of data matters to a CPU, too", "T6"),
     "vector_add": Words(
         "NumPy's own addition, on the host",
-        "A GPU adds faster, but the way there and back costs more than the addition",
+        "A GPU adds faster, but the transfers cost more than the addition",
         "P4 to P6",
     ),
 }

@@ -1,5 +1,5 @@
-"""The variant table as Python sees it. Kernels' entries are in C, beside them, and what NumPy's own do not share with
-them is in _numpy_variants.py; nothing here repeats them."""
+"""The variant table as Python sees it. The entries of kernels are in C, next to the kernels; the texts of NumPy's
+variants are in _numpy_variants.py."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ NUMPY = "numpy"  #: the variant that NumPy computes, on the host
 
 
 def type_in_words(dtype: npt.DTypeLike) -> str:
-    """A type's name for an error: without the bits of strings and records, which nobody writes."""
+    """A type's name for an error message: str and void without their number of bits."""
     name = type_name(dtype)
     return name.rstrip("0123456789") if name.startswith(("str", "bytes", "void", "StringDType")) else name
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a variant: a choice among ``choices``, or a range from ``low`` to ``high`` in steps.
+    """A parameter of a variant: one of ``choices``, or a range from ``low`` to ``high`` in steps.
 
-    Where the choices have ``words``, a caller gives the word.
+    If the choices have ``words``, callers pass the word.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """The values it takes, in words."""
+        """The values it takes, as text."""
         if self.words:
             return ", ".join(map(repr, self.words))
         if self.choices:
@@ -55,11 +55,11 @@ class Parameter:
         return f"{self.low} to {self.high}{steps}"
 
     def told(self, value: int) -> str:
-        """A value as a caller gives it."""
+        """A value as callers pass it."""
         return repr(self.words[value]) if self.words else str(value)
 
     def check(self, value: Any) -> int:
-        """The value as an int; TypeError if it is none, ValueError if the variant does not take it."""
+        """The value as an int; TypeError if it is not one, ValueError if the variant does not take it."""
         if self.words:
             if not isinstance(value, str):
                 raise TypeError(f"{self.name}= must be one of {self.allowed}, not {value!r:.60}")
@@ -86,7 +86,7 @@ class Variant(_display.Shown):
     after: str | None  #: the step it comes after
     summary: str
     lesson: str
-    origin: str  #: document and step (docs/sources.md has the letters), paper or library
+    origin: str  #: document and step (docs/sources.md lists the documents), paper or library
     parameters: tuple[Parameter, ...]
     types: tuple[str, ...]  #: dtype names of the inputs
     signatures: tuple[tuple[str, str, str], ...]  #: (input, accumulator, output)
@@ -94,7 +94,7 @@ class Variant(_display.Shown):
     # The defaults are what NumPy's variant has.
     deterministic: bool = True  #: the same bits whatever the order of threads, for every type
     deterministic_integers: bool = True  #: ... for integer types
-    flushes_denormals: bool = False  #: a GPU may take float32 sums below the normal range for zero
+    flushes_denormals: bool = False  #: a GPU may flush float32 sums below the normal range to zero
     compensated: bool = False
     reads_clock: bool = False
     cooperative: bool = False
@@ -111,11 +111,11 @@ class Variant(_display.Shown):
         return "host" in self.backends
 
     def deterministic_for(self, dtype: npt.DTypeLike) -> bool:
-        """True if results of inputs of type ``dtype`` are the same bits from run to run."""
+        """True if inputs of type ``dtype`` give the same bits in every run."""
         return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
     def signature(self, dtype: npt.DTypeLike, mend: str = "") -> tuple[str, str, str]:
-        """(input, accumulator, output) for inputs of type ``dtype``; TypeError, which ends in ``mend`` or tells of
+        """(input, accumulator, output) for inputs of type ``dtype``; TypeError, which ends in ``mend`` or recommends
         "auto", if the variant does not list it."""
         name = type_name(dtype)
         for signature in self.signatures:
@@ -128,7 +128,7 @@ class Variant(_display.Shown):
         )
 
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
-        """The parameters' values in the variant's order, arguments and defaults; the errors say what there is."""
+        """The values of all parameters in the variant's order; the errors list the parameters that it has."""
         names = [p.name for p in self.parameters]
         for name in arguments:
             if name not in names:
@@ -154,22 +154,22 @@ class Variant(_display.Shown):
     def error_bound(
         self, *shapes: tuple[int, ...], dtype: npt.DTypeLike, rms: bool = False, **parameters: int
     ) -> float:
-        """The rounding error that the variant's order of summation allows, relative to the sum of magnitudes.
+        """Bound the rounding error of the variant's order of summation, relative to the sum of magnitudes.
 
-        f is the number of roundings on the longest path of additions (the length for a sequential sum, its logarithm
-        for a tree, 2 for a compensated one), u the accumulator's rounding unit, v the output's (the product's rounding
-        and the last one). The largest error is 1.1 * (f * u + v), where 1.1 leaves room for terms of second order; the
-        root mean square over many inputs (``rms=True``) sqrt(f * u^2 + v^2), since independent roundings add up like a
-        random walk. Integers are exact: 0.
+        Let f be the number of roundings on the longest path of additions (the length for a sequential sum, its
+        logarithm for a tree, 2 for a compensated one), u the accumulator's rounding unit, and v the output's (for the
+        rounding of the product and the last one). The largest error is 1.1 * (f * u + v), where 1.1 leaves room for
+        terms of second order. The root mean square over many inputs (``rms=True``) is sqrt(f * u^2 + v^2), since
+        independent roundings add up like a random walk. Integers are exact: 0.
 
         Parameters
         ----------
         *shapes, dtype
-            Of the inputs.
+            Shapes and type of the inputs.
         rms : bool
-            The bound of the root mean square instead of the largest error's.
+            Bound the root mean square instead of the largest error.
         **parameters : int
-            The variant's parameters, where they are not the defaults.
+            Parameters of the variant that differ from the defaults.
 
         Examples
         --------
@@ -189,8 +189,8 @@ class Variant(_display.Shown):
         return math.sqrt(depth * u * u + v * v) if rms else 1.1 * (depth * u + v)
 
     def _depth(self, shapes: Sequence[tuple[int, ...]], dtype: str, values: tuple[int, ...]) -> float:
-        """Roundings on the longest path to a result. NumPy's variant has as many as the ladder's first kernel, of any
-        type and with all that its parameters allow."""
+        """Roundings on the longest path to a result. NumPy's variant gets the number of the ladder's first kernel, for
+        any type and the largest parameters."""
         variant = self
         if self.on_host:
             variant = next(variant for variant in variants(self.operation) if not variant.on_host)
@@ -237,7 +237,7 @@ class Variants(_display.Shown, tuple[Variant, ...]):
         return any(variant.name == key for variant in self) if isinstance(key, str) else super().__contains__(key)
 
     def table(self) -> _display.Table:
-        """The table, as words."""
+        """The table, as text."""
         rows = []
         for variant in self:
             bound = "only" if variant.capability_exact else "from"
@@ -256,7 +256,7 @@ class Variants(_display.Shown, tuple[Variant, ...]):
         return _display.Table(title, columns, rows)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """A dictionary a variant, for JSON."""
+        """One dictionary per variant, for JSON."""
         return [variant.to_dict() for variant in self]
 
 
@@ -294,7 +294,7 @@ def _kernel_variant(op: str, raw: dict[str, Any]) -> Variant:
 
 
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
-    """NumPy's variant: it takes the kernels' types, as far as NumPy has them, and those of its own words."""
+    """NumPy's variant: it takes the kernels' types, except bfloat16, and those listed in its Words."""
     words = WORDS.get(op, Words())
     results = {dtype: result for kernel in kernels for dtype, _, result in kernel.signatures if dtype != BFLOAT16}
     for name in words.more.split():
@@ -315,14 +315,14 @@ def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
 
 
 def having(parameter: str, entries: Iterable[Variant]) -> list[Variant]:
-    """Those of the variants that have a parameter of that name."""
+    """The variants that have a parameter of that name."""
     return [variant for variant in entries if any(p.name == parameter for p in variant.parameters)]
 
 
 def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
-    """The variant of that name; ValueError lists the known ones and what else the caller takes, the nearest first."""
+    """The variant of that name; ValueError lists all names, with those of ``also``, the most similar first."""
     if not isinstance(name, str):
-        raise TypeError(f"a variant of {op} is named by a str, not by {type(name).__name__}")
+        raise TypeError(f"the variant of {op} must be a str, not {type(name).__name__}")
     for variant in variants(op):
         if variant.name == name:
             return variant
@@ -340,8 +340,8 @@ def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, V
 
 
 def check_own(operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """A public function's own keywords, checked as parameters of its first kernel, for NumPy's variant too, which has
-    no parameters: words as they are, numbers as ints."""
+    """A public function's own keywords, checked as parameters of its first kernel, since NumPy's variant has none:
+    words unchanged, numbers as ints."""
     kernel = next(variant for variant in variants(operation) if not variant.on_host)
     checked = dict(own)
     try:

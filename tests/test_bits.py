@@ -122,12 +122,12 @@ def test_kernels_pack_along_any_axis(name, variant, bitorder):
 
 def test_what_packbits_does_not_take(backend):
     for wrong in ([1.5, 0.0], np.array([]), ["a"], np.array([1], object)):
-        with pytest.raises(TypeError, match="packbits takes bool or int8 .* or uint64, .*a != 0 makes flags"):
+        with pytest.raises(TypeError, match="packbits takes bool or int8 .* or uint64, .*a != 0 converts"):
             packbits(wrong)
         for axis in (None, 0):  # (no hint to "auto", which takes no others either)
-            with pytest.raises(TypeError, match="variant 'ballot' takes bool or .*a != 0 makes flags"):
+            with pytest.raises(TypeError, match="variant 'ballot' takes bool or .*a != 0 converts"):
                 packbits(wrong, axis, variant="ballot")
-    with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 makes flags"):
+    with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 converts"):
         packbits(cudakern.asarray(np.ones(3, "float32")))
     with pytest.raises(TypeError, match="vectorized.*int32"):
         packbits(np.ones(3, "int32"), variant="vectorized")
@@ -155,7 +155,7 @@ def test_packbits_refuses_before_it_copies(backend, monkeypatch):
             packbits(a, axis, variant="ballot", threads=48)
         with pytest.raises(TypeError, match=r"vectorized.*int32"):
             packbits(a, axis, variant="vectorized")
-        with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 makes flags"):
+        with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 converts"):
             packbits(a.astype("float32"), axis, variant="ballot")
     with pytest.raises(TypeError, match="computes on the host"):
         packbits(cudakern.asarray(x), 1, variant="numpy")
@@ -232,9 +232,9 @@ def test_what_bincount_does_not_take(backend, variant):
         bincount(None, variant=variant)
     places = (np.asarray,) if variant == "numpy" else (np.asarray, cudakern.asarray)
     for place in places:
-        with pytest.raises(TypeError, match=r"weights are not taken here: numpy\.bincount\(x, weights\)"):
+        with pytest.raises(TypeError, match=r"weights are not supported: numpy\.bincount\(x, weights\)"):
             bincount(place(np.array([1])), [0.5], variant=variant)
-        with pytest.raises(ValueError, match="the lowest number of x is -2, and none may be negative"):
+        with pytest.raises(ValueError, match="x must not be negative, and its smallest number is -2"):
             bincount(place(np.array([3, -2, 1])), variant=variant)
         with pytest.raises(ValueError, match=r"x is \(2, 2\), and must have one axis"):
             bincount(place(np.ones((2, 2), int)), variant=variant)
@@ -248,7 +248,7 @@ def test_what_bincount_does_not_take(backend, variant):
             bincount(place(np.array([1])), minlength=None, variant=variant)
         with pytest.raises(TypeError, match="minlength is 2.5, and must be an integer"):
             bincount(place(np.array([1])), minlength=2.5, variant=variant)
-        with pytest.raises(ValueError, match="lowest number of x is -|no memory has as many bins"):
+        with pytest.raises(ValueError, match="its smallest number is -|more bins than any memory holds"):
             bincount(place(np.array([2**63 + 4], np.uint64)), variant=variant)
     with pytest.raises(TypeError):
         bincount(["a"], variant=variant)
@@ -300,7 +300,7 @@ def test_both_ends_wherever_they_lie(name, variant):
 
 def test_an_empty_array_has_no_ends(backend):
     for x in (np.empty(0, int), np.empty((3, 0), int), cudakern.asarray(np.empty(0, int))):
-        with pytest.raises(ValueError, match="without elements"):
+        with pytest.raises(ValueError, match="an empty array"):
             extent(x)
     with pytest.raises(TypeError, match="float64"):
         extent([1.5])

@@ -673,7 +673,7 @@ def test_a_variants_own_threads_change_its_shared_memory():
         (["matmul", "tiled", "tile=x"], "tile= must be an integer, not 'x'"),
         (["matmul", "tiled", "tiles=8"], "variant 'tiled' has no parameter 'tiles'; it takes tile="),
         (["matmul", "tiled", "8"], "there is matmul and tiled and 8: for a parameter write NAME=VALUE"),
-        (["matmul", "tiled", "tile=8", "tile=8"], "tile= is given twice"),
+        (["matmul", "tiled", "tile=8", "tile=8"], "tile= appears twice"),
         (["matmul", "tilde", "tile=8"], "unknown variant 'tilde' of matmul: the nearest is 'tiled'"),
         (["sort", "merge_hybrid", "memory=shard"], "the nearest is 'shared'"),
         (["matmul", "tiled", "dtype=flot32"], "unknown type 'flot32': the nearest is 'float32'"),

@@ -73,7 +73,7 @@ def test_lab(backend, tmp_path):
     [
         (["bank_conflict"], "nearest is 'bank_conflicts'"),
         (["sectors"], "unknown experiment 'sectors'"),
-        (["layouts", "n=3", "n=4"], "layouts: n= is given twice"),
+        (["layouts", "n=3", "n=4"], "layouts: n= appears twice"),
         (["layouts", "--json", "m=3"], "unexpected keyword argument 'm'"),
         (["layouts", "m=3"], "unexpected keyword argument 'm'; it takes n=None repeat=None"),
         (["layouts", "3"], "write NAME=VALUE"),

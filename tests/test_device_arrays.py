@@ -150,17 +150,17 @@ def test_every_type_is_the_c_sides(backend):
 @pytest.mark.parametrize("bad", [object, "U3", "S2", "M8[s]", "m8[s]", [("a", "i4")], "V4", "longdouble"])
 def test_types_that_the_device_has_not(backend, bad):
     for call in (lambda: ck.zeros(3, bad), lambda: ck.empty_pinned(3, bad), lambda: ck.asarray([1], bad)):
-        with pytest.raises(TypeError, match=r"arrays on the device are of bool, int8, .* or complex128, not of"):
+        with pytest.raises(TypeError, match=r"device arrays have one of the types bool, int8, .*, complex128, not"):
             call()
-    with pytest.raises(TypeError, match="arrays on the device are of bool"):
+    with pytest.raises(TypeError, match="device arrays have one of the types bool"):
         ck.asarray(np.zeros(3, bad))
-    with pytest.raises(TypeError, match="arrays on the device are of bool"):
+    with pytest.raises(TypeError, match="device arrays have one of the types bool"):
         ck.zeros(3).astype(bad)
 
 
 @pytest.mark.parametrize("x", ["words", [2**70], [None], ["a", "b"], {1: 2}, object()])
 def test_values_that_the_device_has_no_type_for(backend, x):
-    with pytest.raises(TypeError, match="arrays on the device are of bool"):
+    with pytest.raises(TypeError, match="device arrays have one of the types bool"):
         ck.asarray(x)
 
 

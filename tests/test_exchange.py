@@ -551,7 +551,7 @@ MALFORMED = {
     "shape long": ({"shape": (1,) * 17}, ValueError, "'shape': maximum supported dimension .* is 16"),
     "typestr type": ({"typestr": np.float32}, TypeError, "'typestr' must be a str, not"),
     "typestr nonsense": ({"typestr": "hello"}, TypeError, "'typestr' is 'hello'"),
-    "typestr object": ({"typestr": "|O"}, TypeError, r"'typestr' is '\|O': arrays on the device are of bool"),
+    "typestr object": ({"typestr": "|O"}, TypeError, r"'typestr' is '\|O': device arrays have one of the types bool"),
     "typestr void": ({"typestr": "|V2"}, TypeError, "'typestr'"),
     "typestr dates": ({"typestr": "<M8[s]"}, TypeError, "'typestr'"),
     "typestr swapped": ({"typestr": ">f4"}, ValueError, "'typestr' is '>f4', and a device's arrays are in native byte"),

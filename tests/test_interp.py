@@ -117,8 +117,8 @@ def test_types(name):
 def test_what_is_refused(backend):
     x, table = np.float32([0.5]), np.arange(4, dtype=np.float32)
     for wrong, words in (
-        ((x, table, table[:3]), r"xp is \(4,\) and fp is \(3,\): .* as many values as points"),
-        ((x, table[:0], table[:0]), "a point at least"),
+        ((x, table, table[:3]), r"xp is \(4,\) and fp is \(3,\): .* the same length"),
+        ((x, table[:0], table[:0]), "at least one point"),
         ((x, table.reshape(2, 2), table), "one axis"),
         ((x, table[::-1], table), r"xp\[0\] is 3.0, xp\[1\] is 2.0"),
         ((x, np.float32([0, np.nan, 2, 3]), table), "must increase"),
@@ -132,7 +132,7 @@ def test_what_is_refused(backend):
         cudakern.interp(x, table, table, period=4)
     with pytest.raises(TypeError, match="imaginary"):
         cudakern.interp(x, table, table * 1j)
-    with pytest.raises(TypeError, match="left is one real number"):
+    with pytest.raises(TypeError, match="left must be one real number"):
         cudakern.interp(x, table, table, "a")
     with pytest.raises(TypeError, match="one type"):
         cudakern.interp(x, table.astype(float), table, variant="global_memory")

@@ -285,7 +285,7 @@ def test_elements_that_are_no_numbers(operation, backend):
                 continue
             said = {"U": "str", "S": "bytes", "M": "datetime64", "m": "timedelta64", "O": "object", "V": "void"}[kind]
             if variant == "auto" and (operation, kind) in (("vector_add", "M"), ("saxpy", "M")):
-                said = "datetime64.*NumPy says"
+                said = "datetime64.*NumPy:"
             with pytest.raises(TypeError, match=rf"^{operation}\b.*\b{said}"):
                 registry()[operation].call(*given, variant=variant)
 
@@ -304,7 +304,7 @@ def test_what_numpy_answers_for_elements_that_are_no_numbers():
     halves = np.array([Fraction(1, 2), Fraction(1, 3)])
     assert cudakern.inclusive_scan(halves)[1] == cudakern.stencil_1d(halves, 1)[0] == Fraction(5, 6)
     assert cudakern.sort(np.array(["b", "a"], ">U1")).dtype == np.dtype("=U1")
-    with pytest.raises(TypeError, match=r"^vector_add: x of datetime64.* and y of datetime64.*: NumPy says: .*add"):
+    with pytest.raises(TypeError, match=r"^vector_add: x of datetime64.* and y of datetime64.*: NumPy: .*add"):
         cudakern.vector_add(days, days)
     with pytest.raises(
         TypeError, match=r"^vector_add: the result is datetime64.*, and out is float64: Cannot cast ufunc .* output"

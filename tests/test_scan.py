@@ -260,6 +260,6 @@ def test_short_rows_with_gaps(operation, backend):
 @pytest.mark.parametrize("variant", ["auto", "numpy", "lookback"])
 def test_what_is_no_array_is_not_scanned(backend, variant):
     for wrong in ({1, 2}, (i for i in range(3)), None, {}):
-        with pytest.raises(TypeError, match=f"exclusive_scan: x is one {type(wrong).__name__}, and an array"):
+        with pytest.raises(TypeError, match=f"exclusive_scan: x is one {type(wrong).__name__}, and must be an array"):
             cudakern.exclusive_scan(wrong, variant=variant)
     assert cudakern.exclusive_scan(3, variant=variant).tolist() == [0]

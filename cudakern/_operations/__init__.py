@@ -1,7 +1,7 @@
-"""What Python adds to an operation's variants: NumPy's rules, the input of the documents, a reference.
+"""What Python adds to the variants of an operation: NumPy's rules, inputs for measurements, a reference.
 
-A module of this folder that defines ``OPERATIONS`` is found by being here. Most hold one; _experiments.py has
-those that only ``cudakern.lab`` calls.
+Every module of this folder that defines ``OPERATIONS`` is registered. Most define one operation; _experiments.py
+defines those that only ``cudakern.lab`` calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, .
 
 
 def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Floats are uniform in [0, 1), integers from 0 to 9: the documents' inputs."""
+    """Random floats, uniform in [0, 1), or random integers from 0 to 9."""
     if dtype.kind == "c":
         return (random.random(shape) + 1j * random.random(shape)).astype(dtype)
     if kind_of(dtype) == "f":
@@ -35,7 +35,7 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
 
 
 def arrays(count: int) -> Make:
-    """What makes so many arrays of one shape."""
+    """A function that makes this many arrays of one shape."""
 
     def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
         random = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ ONE_ARRAY = arrays(1)
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation's public function, and what ladder, profile and verify need to know of it."""
+    """An operation's public function, and what ladder, profile and verify need to run it."""
 
     call: Callable[..., Any]
     position: int  #: where listings have it: the lowest first
@@ -114,11 +114,11 @@ def kernels_only() -> tuple[str, ...]:
 
 def note_on_skipped() -> str:
     """A sentence on what was left out because nothing in Python calls it; "" if nothing was."""
-    return "; ".join(f"{name} is left out: {_no_module(name)}" for name in kernels_only())
+    return "; ".join(f"{name} is left out, since {_no_module(name)}" for name in kernels_only())
 
 
 def _no_module(name: str) -> str:
-    return f"it has kernels, and no cudakern/_operations/{name}.py"
+    return f"it has kernels but no cudakern/_operations/{name}.py"
 
 
 def operation(name: str) -> Operation:
@@ -127,5 +127,5 @@ def operation(name: str) -> Operation:
     if name in known:
         return known[name]
     if name in kernels_only():
-        raise ValueError(f"operation {name!r} cannot be called: {_no_module(name)}")
+        raise ValueError(f"operation {name!r} cannot be called, since {_no_module(name)}")
     raise ValueError(unknown("operation", name, known))

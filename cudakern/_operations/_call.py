@@ -1,11 +1,11 @@
-"""The one way of a call: of every operation, on host arrays and on arrays on a device, "auto" and named variants.
+"""Every call of an operation, on host arrays and on device arrays, with "auto" and with named variants, goes this way.
 
-    call --> C: what did calls of this kind come to? are the arrays plain? --> the kernel
-         '-> on_device: they are converted, broadcast, arranged; or told why they cannot be --> execute --> C
-         '-> on_host: the same for host arrays, some of which are NumPy's own business --> execute --> C
+    call --> C: is this kind of call known, and are the arrays plain? --> the kernel
+         '-> on_device: arrays are checked, converted, broadcast and arranged --> execute --> C
+         '-> on_host: the same for host arrays, some of which are left to NumPy --> execute --> C
 
-What is different of each operation is said in its Rule (_rule.py). The kind of a call is its operation, variant and
-parameters, and the types and layouts of its arrays.
+The Rule of an operation (_rule.py) describes how it differs from others. The kind of a call is its operation, variant
+and parameters, and the types and layouts of its arrays.
 """
 
 from __future__ import annotations

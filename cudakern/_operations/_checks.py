@@ -1,4 +1,4 @@
-"""Checks of a call's names, places, types and out=: each returns, or says in words why the call cannot be made."""
+"""Checks of a call's parameters, arrays, types and out=: each raises an error that explains what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._native import Native
 from .._table import AUTO, Variant, having, type_in_words, variants
 from ._rule import CONVERT, WEAK, Named, Rule
 
-#: What to do with elements that are no numbers, by NumPy's letter for the kind of their type.
+#: How to get numbers from other elements, by NumPy's letter for the kind of their type.
 NUMBERS_FROM = {
     "M": ".astype('int64') counts their units",
     "m": ".astype('int64') counts their units",
@@ -31,13 +31,13 @@ NUMBERS_FROM = {
 
 # --- names -----------------------------------------------------------------------------------------------------------
 def refuse_parameters(operation: str, parameters: Named) -> None:
-    """TypeError for a parameter: "auto" has none."""
+    """TypeError for any parameter: "auto" has none."""
     for name in parameters:
         taken = {p.name: None for variant in variants(operation) for p in variant.parameters}
         if name in taken:
             such = [repr(variant.name) for variant in having(name, variants(operation))]
             raise TypeError(
-                f"{operation}: variant {AUTO!r} has no parameters, so not {name!r}; name a variant that has it: "
+                f"{operation}: variant {AUTO!r} has no parameters, and {name!r} was passed; these variants have it: "
                 f"{', '.join(such)}"
             )
         raise TypeError(
@@ -51,7 +51,7 @@ def refuse_host_variant(variant: Variant, name: str) -> None:
     if variant.on_host:
         raise TypeError(
             f"{variant.operation}: variant {variant.name!r} computes on the host, and {name} is on the device: "
-            f"take {name}.get()"
+            f"pass {name}.get()"
         )
 
 
@@ -66,7 +66,7 @@ def check_place(variant: Variant, here: Backend) -> None:
 
 
 def where(x: Any) -> str:
-    """An array's place, in words."""
+    """Where an array is, for an error."""
     if isinstance(x, DeviceArray):
         return f"on the device ({x._native.backend_name()}:{x._view.device})"
     if is_elsewhere(x):
@@ -117,7 +117,7 @@ def _together(name: str, first: DeviceArray, other: str, x: Any) -> str:
 
 # --- types and shapes of inputs --------------------------------------------------------------------------------------
 def no_numbers(given: Named) -> dict[str, np.dtype[Any]]:
-    """The types of those operands that are neither numbers nor bools. (2: another package's numbers, as bfloat16.)"""
+    """The types of the operands that are neither numbers nor bools. (isbuiltin is 2 for ml_dtypes' bfloat16.)"""
     types = {name: x.dtype for name, x in given.items() if type(x) not in WEAK}
     return {name: dtype for name, dtype in types.items() if dtype.kind not in "biufc" and dtype.isbuiltin != 2}
 
@@ -143,7 +143,7 @@ def check_numbers(
 
 
 def check_real(rule: Rule, given: Named) -> None:
-    """TypeError for complex numbers, and for elements that are no numbers."""
+    """TypeError for elements that are not real numbers."""
     for x in given.values():
         dtype = x._view.dtype if isinstance(x, DeviceArray) else np.asarray(x).dtype
         if kind_of(dtype) not in ("b", "i", "u", "f"):
@@ -151,7 +151,7 @@ def check_real(rule: Rule, given: Named) -> None:
 
 
 def check_type(rule: Rule, variant: Variant | None, name: str) -> None:
-    """TypeError for a type that the operation is not for."""
+    """TypeError for a type that the operation does not take."""
     if rule.only and name not in rule.only:
         which, takes = ("", rule.only) if variant is None else (f": variant {variant.name!r}", variant.types)
         raise TypeError(f"{rule.name}{which} takes {' or '.join(takes)}, not {name}; {rule.instead}")
@@ -160,20 +160,20 @@ def check_type(rule: Rule, variant: Variant | None, name: str) -> None:
 def check_one_type(rule: Rule, variant: Variant, types: Mapping[str, str]) -> None:
     """TypeError if a named variant was given arrays of several types."""
     if len(set(types.values())) > 1:
-        said = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        listed = ", ".join(f"{name} {kind}" for name, kind in types.items())
         raise TypeError(
-            f"{rule.name}: variant {variant.name!r} takes arrays of one type, not {said}; variant={AUTO!r} takes them"
+            f"{rule.name}: variant {variant.name!r} takes arrays of one type, not {listed}; variant={AUTO!r} takes them"
         )
 
 
 def check_one_number(rule: Rule, name: str, shape: Shape) -> None:
-    """ValueError where one number is wanted."""
+    """ValueError for an array where the operation takes one number."""
     if shape != ():
-        raise ValueError(f"{rule.name}: {name} is one number, and its shape is {shape}")
+        raise ValueError(f"{rule.name}: {name} must be one number, and its shape is {shape}")
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """An axis counted from 0; NumPy's errors for what is none."""
+    """The axis counted from 0; NumPy's errors for anything else."""
     index = operator.index(axis)
     if not -ndim <= index < ndim:
         raise np.exceptions.AxisError(index, ndim)
@@ -182,18 +182,18 @@ def axis_of(axis: Any, ndim: int) -> int:
 
 # --- out= ------------------------------------------------------------------------------------------------------------
 def only(operation: str, out: Any) -> Any:
-    """out, which NumPy's functions take as a tuple of one as well."""
+    """out itself; like NumPy's functions, operations also take it in a tuple."""
     if isinstance(out, tuple):
         if len(out) != 1:
-            raise ValueError(f"{operation}: out is a tuple of {len(out)}, and there is one result")
+            raise ValueError(f"{operation}: out is a tuple of {len(out)}, and must have one element")
         if out[0] is ...:
-            raise TypeError(f"{operation}: give out=..., not a tuple of it")
+            raise TypeError(f"{operation}: pass out=..., not a tuple")
         return out[0]
     return out
 
 
 def check_is_array(operation: str, out: Any, kinds: tuple[type, ...]) -> None:
-    """TypeError if out is no array."""
+    """TypeError if out is not an array."""
     if not isinstance(out, kinds):
         if is_elsewhere(out):
             raise TypeError(
@@ -210,7 +210,7 @@ def check_writable(operation: str, writable: bool) -> None:
 
 
 def check_cast(operation: str, possible: bool, result: str, out: str) -> None:
-    """TypeError if the result does not go into out."""
+    """TypeError if the result cannot be cast to the type of out."""
     if not possible:
         raise TypeError(
             f"{operation}: the result is {result}, and out is {out}: Cannot cast ufunc {operation!r} output with "
@@ -219,7 +219,7 @@ def check_cast(operation: str, possible: bool, result: str, out: str) -> None:
 
 
 def check_shape(rule: Rule, out: Shape, result: Shape, *inputs: Shape) -> None:
-    """ValueError if the result does not fill out."""
+    """ValueError if out has the wrong shape."""
     if out == result:
         return
     if rule.check_out is not None:
@@ -239,6 +239,6 @@ def check_distinct(operation: str, shape: Shape, strides: Shape, itemsize: int) 
     """ValueError if elements of out share memory."""
     if elements_meet(shape, strides, itemsize):
         raise ValueError(
-            f"{operation}: elements of out share memory (shape {shape}, strides {strides}): several results would "
-            "go to one place; give an out= whose elements each have their own"
+            f"{operation}: elements of out share memory (shape {shape}, strides {strides}), so results would "
+            "overwrite each other; pass an out= without shared elements"
         )

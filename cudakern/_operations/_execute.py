@@ -1,4 +1,4 @@
-"""A variant is run: by the C module, by NumPy, or by whoever observes. And what both ways of a call remember."""
+"""Runs a variant: by the C module, by NumPy, or by an observer. And what calls on host and device remember."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 4096  #: kinds of calls that a memo keeps
 
 
 class Known(NamedTuple):
-    """What calls of one kind come to."""
+    """What was found out about one kind of call."""
 
     variant: Variant
     values: tuple[int, ...]  #: of the variant's parameters

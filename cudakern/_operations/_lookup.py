@@ -1,4 +1,4 @@
-"""lookup_2d and lookup_3d: tables read between their elements, around the ladders of global memory and texture."""
+"""lookup_2d and lookup_3d: interpolation in tables of two and three axes, from global memory and from textures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AXES = "zyx"
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
     """The shape to which the coordinates broadcast."""
     if len(table) != axes or 0 in table:
-        raise ValueError(f"{name}: the table is {table}, and it must have {axes} axes, none of which may be empty")
+        raise ValueError(f"{name}: the table is {table}, and must have {axes} axes, none of them empty")
     if coordinates.count(coordinates[0]) == len(coordinates):
         return coordinates[0]
     try:
@@ -91,7 +91,7 @@ def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: st
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A table, and coordinates inside and outside of it; none is half way between two elements, nor next to that."""
+    """A table, and coordinates inside and outside of it, none of them near the middle between two elements."""
     random = np.random.default_rng(seed)
     points, *sizes = shape
     table = random_array(random, tuple(sizes), np.dtype(np.float64)) * 2 - 1
@@ -104,46 +104,48 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 
 
 # --- the public functions -------------------------------------------------------------------------------------------
-DOCSTRING = """Values of a table between its elements, read at <index>.
+DOCSTRING = """Interpolate in a table, at coordinates that count its <index>.
 
 Parameters
 ----------
 table : array_like or DeviceArray
-    Real numbers, <axes> axes, any strides.
+    Real numbers, with <axes> axes and any strides.
 <places> : array_like or DeviceArray
-    Where: places in the table's axes, counted in elements. An element's place is its index: for whole numbers the
-    value is ``table[<places>]``; half way between two is 0.5 more. Shapes that broadcast.
+    Coordinates in the table's axes, in elements: at integers the value is ``table[<places>]``, and 0.5 more is
+    halfway to the next element. Their shapes must broadcast.
 mode : str
-    What is outside: "clamp" (the nearest element), "wrap" (the table again), "mirror" (the table turned round, its
-    edge element twice), "border" (zeros).
+    Values outside the table: "clamp" (the nearest element), "wrap" (the table repeats), "mirror" (the table repeats in
+    reverse, with its edge elements twice), "border" (zeros).
 filter : str
-    "linear": along straight lines between neighbours in each axis. "nearest": the nearest element, of two equally
-    near ones the later.
+    "linear" interpolates linearly between neighbors in each axis. "nearest" takes the nearest element, and the later
+    one of two that are equally near.
 <out>
 <call>
 
 Returns
 -------
 ndarray, NumPy scalar or DeviceArray
-    Of the coordinates' broadcast shape and the common floating type. No number as a coordinate gives no number; so
-    does an infinite one where the table repeats.
+    An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
+    does an infinite one with "wrap" and "mirror".
 
 Raises
 ------
 <type_error>
 ValueError
-    A table of other axes, or an empty one; coordinates that do not broadcast; an unknown mode, filter or variant; a
-    table that no texture holds; an out= of another shape.
+    The table has another number of axes, is empty, or is too large for a texture; the coordinates do not broadcast;
+    the mode, filter or variant is unknown; ``out`` has another shape.
 <failed>
 
 Notes
 -----
-<source> ``texture`` has weights in 256ths, rounded <times>: each rounding
-moves at most a 512th of the weight from one of the <elements> elements to another. Where the table repeats, its
-coordinates become shares of the table's length: they lose as many bits as that has, and are floored to 2**-21 of it.
+The ``texture`` variant has weights in multiples of 1/256, rounded <times>: each rounding moves at most 1/512 of the
+weight from one of the <elements> elements to another. With "wrap" and "mirror", textures take coordinates as fractions
+of the table's length, rounded down to multiples of 2**-21, which costs the bits that the length takes.
 
-``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` is the same with its modes "nearest", "grid-wrap",
-"reflect" and "grid-constant"; ``order=0`` is "nearest" here, but for the ties of a mirrored table and of textures.
+``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` gives the same with its modes "nearest", "grid-wrap",
+"reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in textures.
+
+Source: <source>; see docs/sources.md.
 
 Examples
 --------
@@ -173,12 +175,12 @@ RULES = {
 
 @documented(
     DOCSTRING,
-    index="row and column",
+    index="rows and columns",
     axes="2",
     places="y, x",
     times="four times (in ``interp`` once)",
     elements="four",
-    source="M's image transformations and T6's textures.",
+    source="M, image transformations; T6, textures",
     example="""\
 >>> import cudakern, numpy
 >>> table = numpy.array([[0.0, 10.0], [20.0, 30.0]])
@@ -204,12 +206,12 @@ def lookup_2d(
 
 @documented(
     DOCSTRING,
-    index="plane, row and column",
+    index="planes, rows and columns",
     axes="3",
     places="z, y, x",
     times="nine times (in ``lookup_2d`` four)",
     elements="eight",
-    source="M's volume textures.",
+    source="M, volume textures",
     example="""\
 >>> import cudakern, numpy
 >>> table = numpy.arange(8.0).reshape(2, 2, 2)

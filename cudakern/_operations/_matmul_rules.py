@@ -19,9 +19,9 @@ from .._transfer import Array
 from ._checks import wrong_shape
 from ._rule import AsTheyAre, Given, HostArrays, Rule, Views
 
-#: What "auto" tries on a GPU: compensated variants only, so that no result is less exact than numpy.dot's.
+#: Variants that "auto" tries on a GPU: compensated ones only, so that no result is less exact than numpy.dot's.
 PREFERRED = ("tiled_padded", "tiled", "kahan")
-#: What it takes for arrays on a device: it has every type, and takes arrays as they lie.
+#: The variant of "auto" for device arrays: it takes every type and any strides.
 ON_DEVICE = ("tiled",)
 
 
@@ -93,7 +93,7 @@ class Product(NamedTuple):
 
 
 def product(a: Shape, b: Shape) -> Product:
-    """What two operands of those shapes make; ValueError if they do not fit."""
+    """The product of operands with those shapes; ValueError if they do not fit."""
     for name, shape in (("a", a), ("b", b)):
         if not shape:
             raise ValueError(f"matmul: {name} is a scalar; use * for that")
@@ -114,8 +114,8 @@ def _common(first: Shape, second: Shape, a: Shape, b: Shape) -> Shape:
     padded = ((1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second)
     if any(x != y and 1 not in (x, y) for x, y in zip(*padded, strict=True)):
         raise ValueError(
-            f"matmul: a is {a} and b is {b}: the axes before the matrices, {first} and {second}, do not broadcast: "
-            "from the right, each pair must be equal or one of them 1"
+            f"matmul: a is {a} and b is {b}: the axes before the last two, {first} and {second}, do not broadcast: "
+            "counted from the right, two lengths must be equal or one of them 1"
         )
     return tuple(y if x == 1 else x for x, y in zip(*padded, strict=True))
 
@@ -154,21 +154,21 @@ class Stacks(AsTheyAre):
 
 # --- what is left to NumPy -------------------------------------------------------------------------------------------
 def numpys_own(inputs: tuple[Any, ...], out: Any) -> bool:
-    """True where NumPy has to answer itself: for whatever it would not see as plain arrays of one type."""
+    """True if NumPy has to compute the product: it would not see the inputs as plain arrays of one type."""
     if not (all(map(_is_plain, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
         for name, x in zip("ab", inputs, strict=True):
-            if not hasattr(type(x), "__array_ufunc__"):  # (what has it says itself what becomes of it)
+            if not hasattr(type(x), "__array_ufunc__"):  # (a type with __array_ufunc__ answers for itself)
                 refuse_elsewhere(x, name)
         return True
     first, second = (host_array(x, name) for x, name in zip(inputs, "ab", strict=True))
     if _common_type(first.dtype, second.dtype) is None or not (first.ndim and second.ndim):
         return True
-    # Of an out with fewer axes than two matrices make, NumPy takes the operands' axes for others.
+    # With fewer axes in out than the product of two matrices has, NumPy interprets the operands' axes differently.
     return isinstance(out, np.ndarray) and out.ndim < (first.ndim > 1) + (second.ndim > 1)
 
 
 def _is_plain(x: Any) -> bool:
-    """False for what NumPy treats in a way of its own: subclasses, and whatever answers to NumPy's functions itself."""
+    """False for types that NumPy treats specially: subclasses, and types with hooks for NumPy's functions."""
     kind = type(x)
     if kind in (np.ndarray, np.memmap, list, tuple):
         return True
@@ -197,7 +197,7 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    """ValueError for a number in host memory beside an array on a device."""
+    """ValueError for a host number multiplied by a device array."""
     if any(isinstance(x, DeviceArray) for x in inputs):
         for name, x in zip("ab", inputs, strict=True):
             if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:

@@ -1,4 +1,4 @@
-"""A call on host arrays: a named variant whose kind is known at once, others converted, or left to NumPy."""
+"""A call on host arrays: at once if this kind of call is known, else with conversions, or left to NumPy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from . import _checks, _execute
 from ._execute import Known, by_numpy, host_variant, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
 
-#: numpy.matmul takes out=... from here on: "an array, also where the result is a scalar".
+#: Since this version numpy.matmul takes out=..., for an array instead of a scalar.
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 SHAPE = attrgetter("shape")
 
@@ -60,7 +60,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             target = out
         else:
             return NotImplemented
-    except (AttributeError, TypeError, ValueError, OverflowError):  # told later, in NumPy's order
+    except (AttributeError, TypeError, ValueError, OverflowError):  # the checks in on_host explain it
         return NotImplemented
     _execute.execute(known.variant, known.values, tuple(arrays), (target,), module, device)
     return target if shape or out is not None else target[()]
@@ -107,7 +107,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     arrays = tuple(np.asarray(x, dtype) for x in given.values())
     if result_type is None:
         return _into(rule, out, by_numpy(rule, arrays, own))
-    # Straight into out where that can be, also into an operand, which the device has a copy of by then.
+    # Directly into out if possible. It may be an operand, since the device has a copy of it by then.
     straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
     target = np.asarray(out) if straight else np.empty(shape, result_type)
     operands, result = rule.arranged.on_host(arrays, target)
@@ -132,22 +132,22 @@ def _is_plain(rule: Rule, name: str, x: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def check_stream(stream: Any) -> None:
-    """For host arrays, whose calls are complete on return: an error if that is no stream of this context's device."""
+    """An error for anything but a stream of this context's device. (Calls with host arrays need no stream.)"""
     if stream is not None:
         here = backend()
         handle = stream_handle(stream, here.native, here.device)
         if handle:
-            here.native.stream_done(here.device, handle)  # refuses what is no stream
+            here.native.stream_done(here.device, handle)  # an error for an invalid handle
 
 
 def answers_at_once(here: Backend) -> bool:
-    """False for an emulator: who wants a result of host arrays should not wait for one, whatever use_backend says."""
+    """False for an emulator: "auto" does not make host arrays wait for it, whatever use_backend selects."""
     return not here.emulated
 
 
 def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
-    """What "auto" takes for host arrays: on a GPU the first of the preferred variants that fits the type and the chip,
-    else NumPy's variant."""
+    """The variant of "auto" for host arrays: on a GPU the first preferred one that takes the type and runs on the chip,
+    else NumPy's."""
     here = backend()
     if answers_at_once(here):
         name = type_name(dtype)
@@ -189,13 +189,13 @@ def _check_out_on_host(rule: Rule, out: Any, result_type: np.dtype[Any] | None, 
 
 
 def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
-    """NumPy's answer for arrays as they came: what type the result has is its own matter."""
+    """NumPy's result for arrays without conversion, of whatever type NumPy chooses."""
     arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else native(x) for x in given.values())
     try:
         return by_numpy(rule, arrays, own)
     except TypeError as error:
-        said = " and ".join(f"{n} of {type_in_words(np.asarray(x).dtype)}" for n, x in given.items())
-        raise TypeError(f"{rule.name}: {said}: NumPy says: {error}") from None
+        operands = " and ".join(f"{n} of {type_in_words(np.asarray(x).dtype)}" for n, x in given.items())
+        raise TypeError(f"{rule.name}: {operands}: NumPy: {error}") from None
 
 
 def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[Any]:
@@ -233,7 +233,7 @@ def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:
 
 
 def _into(rule: Rule, out: Array | None, result: Any) -> Any:
-    """The result in out, or where there is none by itself: NumPy's scalar for one number."""
+    """The result in out; without out the result itself, as a NumPy scalar if it is one number."""
     if out is None:
         return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
     kind = np.asarray(result).dtype

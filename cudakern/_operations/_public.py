@@ -1,5 +1,5 @@
-"""What the public functions share: the paragraphs of their docstrings, and names for the types in their signatures, of
-which .ci/stub.py makes what a type checker sees."""
+"""What the public functions share: paragraphs of their docstrings, and names for the types in their signatures, from
+which .ci/stub.py writes the stub for type checkers."""
 
 from __future__ import annotations
 
@@ -10,48 +10,49 @@ from typing import Any, TypeAlias, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-Operand: TypeAlias = Any  #: array_like or DeviceArray; the result is where it is
-Beside: TypeAlias = Any  #: an operand that a checker lets be of the host where others are not, since a number may be
-Stack: TypeAlias = Any  #: of matmul; where a checker cannot tell that both are on the device, the result is Any
-Number: TypeAlias = Any  #: a float, on the device also an array of one
-Out: TypeAlias = Any  #: an array where the operands are
-NumpyOut: TypeAlias = Any  #: the same in all ways in which numpy.matmul takes it
-Result: TypeAlias = Any  #: a DeviceArray, or what NumPy makes of host arrays
+Operand: TypeAlias = Any  #: array_like or DeviceArray; the result is in the same place
+Beside: TypeAlias = Any  #: an operand that may be a host number where the others are on the device
+Stack: TypeAlias = Any  #: an operand of matmul; if a checker cannot tell that both are on the device, the result is Any
+Number: TypeAlias = Any  #: a float, or an array of one element on the device
+Out: TypeAlias = Any  #: an array in the same place as the operands
+NumpyOut: TypeAlias = Any  #: the same, in every form that numpy.matmul takes
+Result: TypeAlias = Any  #: a DeviceArray, or NumPy's result for host arrays
 
 SHARED = {
     "out": """\
 out : ndarray or DeviceArray, optional
-    Where the result goes: of its shape, and a type that takes it ("same_kind").""",
+    Array for the result, of the result's shape and of a type it can be cast to ("same_kind").""",
     "variant": """\
 variant : str
-    "auto", which is the fastest correct way here (for host arrays without a GPU: NumPy), or a name from
-    ``variants("<name>")``, which always runs that kernel.""",
+    "auto" chooses the fastest correct variant here (NumPy, for host arrays without a GPU). A name from
+    ``variants("<name>")`` always runs that variant.""",
     "stream": """\
 stream : optional
-    For arrays on the device: where the work is enqueued, as None (the default stream), a handle, or an object with
-    ``__cuda_stream__``. A call with host arrays is complete on return.""",
+    Stream in which the work is enqueued, for device arrays: None (the default stream), a handle, or an object with
+    ``__cuda_stream__``. A call with host arrays is complete when it returns.""",
     "parameters": """\
 **parameters : int
-    The variant's parameters: ``threads=`` per block.""",
+    Parameters of the variant, such as ``threads=`` per block.""",
     "call": "<variant>\n<stream>\n<parameters>",
     "type_error": """\
 TypeError
-    A type or a parameter that the variant does not have; two types with a named variant; arrays in two places.""",
+    The variant does not take this type or parameter; a named variant was given arrays of two types; some arrays are
+    in host memory and others on the device.""",
     "failed": """\
 CudaError
-    The GPU or the emulator failed (``OutOfMemoryError``: the device has no room).""",
+    The GPU or the emulator failed (``OutOfMemoryError``: not enough device memory).""",
 }
 
 
 def documented(text: str | None = None, **words: str) -> Callable[[F], F]:
-    """Fills in a docstring, or ``text``: <word> stands for a paragraph of SHARED, or for one of ``words``."""
+    """Fills in a docstring, or ``text``: <word> is replaced by a paragraph of SHARED or by one of ``words``."""
 
     def of(function: F) -> F:
-        said = inspect.cleandoc(text or function.__doc__ or "")
+        doc = inspect.cleandoc(text or function.__doc__ or "")
         known = SHARED | {"name": function.__name__} | words
-        for _ in range(3):  # what was filled in may have words in it
-            said = re.sub(r"<(\w+)>", lambda found: known[found[1]], said)
-        function.__doc__ = said
+        for _ in range(3):  # paragraphs may contain words
+            doc = re.sub(r"<(\w+)>", lambda match: known[match[1]], doc)
+        function.__doc__ = doc
         return function
 
     return of

@@ -1,4 +1,4 @@
-"""What an operation says of its calls: a Rule. The call itself is in _call.py, alike for all operations."""
+"""The Rule of an operation, which describes its calls. _call.py makes the call, in the same way for all operations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def broadcast_shape(name: str, x: Shape, y: Shape) -> Shape:
         return broadcast_shapes(x, y)
     except ValueError:
         raise ValueError(
-            f"{name}: x is {x} and y is {y}, which do not broadcast: from the right, each pair of lengths must be "
+            f"{name}: x is {x} and y is {y}, which do not broadcast: counted from the right, two lengths must be "
             "equal or one of them 1"
         ) from None
 
@@ -114,7 +114,7 @@ def spread(native: Native, x: View, shape: Shape) -> View:
 
 @dataclass(frozen=True)
 class Rule:
-    """What an operation says of its calls."""
+    """What is special about the calls of one operation."""
 
     name: str
     operands: tuple[str, ...]  #: the inputs' names, for errors

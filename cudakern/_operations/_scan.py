@@ -1,4 +1,4 @@
-"""inclusive_scan and exclusive_scan: NumPy's cumulative sum, and the same one place later."""
+"""inclusive_scan and exclusive_scan: NumPy's cumulative sum, and the same shifted by one element."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ DOCSTRING = """<sum>
 Parameters
 ----------
 x : array_like or DeviceArray
-    Numbers, any strides. An array of several axes is taken as one row of its elements, as ``numpy.cumsum(x)``
-    takes it; there is no ``axis=``. ``auto`` leaves host arrays of spans of time and of objects to NumPy.
+    Numbers, with any strides. An array of several axes is flattened, as by ``numpy.cumsum(x)``; there is no
+    ``axis=``. ``auto`` leaves host arrays of time spans and objects to NumPy.
 out : ndarray or DeviceArray, optional
-    Where the result goes: one axis with as many elements as ``x``, of a type that takes the result ("same_kind").
+    Array for the result: one axis with as many elements as ``x``, of a type it can be cast to ("same_kind").
 <call>
 
 Returns
 -------
 ndarray or DeviceArray
-    Of one axis, and of ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
-    stays float32. On the device where the input is.
+    An array of one axis with ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
+    stays float32. It is on the device if the input is.
 
 Raises
 ------
 TypeError
-    A type or a parameter that the variant does not have; ``axis=`` or ``dtype=``.
+    The variant does not take this type or parameter; ``axis=`` or ``dtype=`` was passed.
 ValueError
-    An unknown variant; an out= of another shape.
+    The variant is unknown; ``out`` has another shape.
 NotImplementedError
-    "lookback", or a type that it alone takes, on a device of an older chip.
+    "lookback", or a type that only "lookback" takes, on a device with a compute capability below 7.0.
 <failed>
 
 Notes
 -----
-M's prefix sum, of its sample sort, and what is known since. Floats are added in another order than NumPy's, by
-each variant in one of its own that is the same in every run.
+Each variant adds floats in an order of its own, which differs from NumPy's and is the same in every run.
 
-Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits, and it needs compute capability 7.0.
+Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits. It needs compute capability 7.0.
+
+Source: M, the prefix sum of sample sort; see docs/sources.md.
 
 Examples
 --------
@@ -66,7 +67,7 @@ def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> 
     (x,) = inputs
     single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
     if single and host_array(x, "x").dtype.kind == "O":
-        raise TypeError(f"exclusive_scan: x is one {type(x).__name__}, and an array of numbers is wanted")
+        raise TypeError(f"exclusive_scan: x is one {type(x).__name__}, and must be an array of numbers")
     return inputs, own
 
 
@@ -88,9 +89,7 @@ INCLUSIVE = Rule(
 EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, ready=_ready)
 
 
-@documented(
-    DOCSTRING, sum="The sum of all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]"
-)
+@documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]")
 def exclusive_scan(
     x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
@@ -99,7 +98,7 @@ def exclusive_scan(
 
 @documented(
     DOCSTRING,
-    sum="The sum of all elements up to each one, itself among them, as ``numpy.cumsum(x)``.",
+    sum="Sum all elements up to and including each one, as ``numpy.cumsum(x)`` does.",
     example="[3, 4, 8, 9, 14]",
 )
 def inclusive_scan(

@@ -1,4 +1,4 @@
-"""bincount: NumPy's rules for counting numbers, around the ladder of the atomics."""
+"""bincount: NumPy's rules for counting numbers, and the choice among the kernels with atomics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def by_numpy(x: Array, minlength: int = 0) -> Array:
 
 
 RULE = Rule(
-    "bincount", ("x",), by_numpy, preferred=FOR_FEW, only=INTEGERS, instead=".astype(int) cuts numbers to integers"
+    "bincount", ("x",), by_numpy, preferred=FOR_FEW, only=INTEGERS, instead=".astype(int) truncates numbers to integers"
 )
 
 
@@ -53,38 +53,39 @@ def bincount(
     stream: Any = None,
     **parameters: int,
 ) -> Result:
-    """How often each number from 0 to the largest occurs, as ``numpy.bincount``.
+    """Count how often each number from 0 to the largest occurs, as ``numpy.bincount`` does.
 
     Parameters
     ----------
     x : array_like or DeviceArray
-        Integers or bools, none of them negative, of one axis, any strides.
+        Nonnegative integers or bools, with one axis and any stride.
     weights : None
-        Is not taken: ``numpy.bincount(x, weights)`` adds weights, on the host.
+        Not supported: ``numpy.bincount(x, weights)`` adds weights, on the host.
     minlength : int
-        At least as many bins.
+        The smallest number of bins.
     <call>
 
     Returns
     -------
     ndarray or DeviceArray
-        int64, as many counts as the largest number and one, or ``minlength``. On the device where the input is.
+        Counts of type int64: one more than the largest number, or ``minlength`` if that is more. They are on the
+        device if the input is.
 
     Raises
     ------
     TypeError
-        Neither integers nor bools; weights; a parameter that the variant does not have.
+        ``x`` has neither integers nor bools; weights were passed; the variant does not take this parameter.
     ValueError
-        A negative number; more axes than one, or none; a negative minlength; an unknown variant.
+        ``x`` has a negative number, or not exactly one axis; ``minlength`` is negative; the variant is unknown.
     MemoryError
-        The host has no room for the bins.
+        Not enough host memory for the bins.
     <failed>
 
     Notes
     -----
-    P11's counters: plain atomics, atomics in shared memory, and atomics of a warp together.
+    **This call waits** for a device array: its largest number is read back before the counting is enqueued.
 
-    **This waits** for an array on the device, whose largest number is read back before the counting is enqueued.
+    Source: P11, counters; see docs/sources.md.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def bincount(
     [1, 2, 0, 1, 0, 0]
     """
     if weights is not None:
-        raise TypeError("bincount: weights are not taken here: numpy.bincount(x, weights) adds them, on the host")
+        raise TypeError("bincount: weights are not supported: numpy.bincount(x, weights) adds them, on the host")
     least = _least(minlength)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
@@ -132,21 +133,21 @@ def _bins(x: Any, stream: Any) -> int:
     if np.dtype(x.dtype).kind not in "biu":
         return 0  # the call says what it takes
     if x.ndim != 1:
-        raise ValueError(f"bincount: x is {x.shape}, and must have one axis: x.reshape(-1) has")
+        raise ValueError(f"bincount: x is {x.shape}, and must have one axis; x.reshape(-1) flattens it")
     if x.size == 0:
         return 0
     lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
     if lowest < 0:
-        raise ValueError(f"bincount: the lowest number of x is {lowest}, and none may be negative")
+        raise ValueError(f"bincount: x must not be negative, and its smallest number is {lowest}")
     if highest >= MOST_BINS:
-        raise ValueError(f"bincount: the highest number of x is {highest}, and no memory has as many bins")
+        raise ValueError(f"bincount: the largest number of x is {highest}, which needs more bins than any memory holds")
     return int(highest) + 1
 
 
 # --- the extent ------------------------------------------------------------------------------------------------------
 def _two(x: Shape) -> Shape:
     if 0 in x:
-        raise ValueError(f"extent: x is {x}, and an array without elements has no smallest and no largest one")
+        raise ValueError(f"extent: x is {x}, and an empty array has no smallest and no largest element")
     return (2,)
 
 

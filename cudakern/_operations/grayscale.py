@@ -1,4 +1,4 @@
-"""grayscale: the luminance of a picture's pixels, and the ladder of the first steps around it."""
+"""grayscale: the luminance of a picture's pixels."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def _shape(image: Shape) -> Shape:
     if len(image) == 3 and image[2] in (3, 4):
         return image[:2]
     raise ValueError(
-        f"grayscale: an image is (height, width, 3) or (height, width, 4), not {image}: one picture at a time, with "
-        "its channels last, as image.transpose(1, 2, 0) has them where they come first"
+        f"grayscale: an image is (height, width, 3) or (height, width, 4), not {image}: pass one picture at a time, "
+        "with its channels last; image.transpose(1, 2, 0) moves them there from the front"
     )
 
 
@@ -33,7 +33,7 @@ def _by_numpy(image: Array) -> Array:
 def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
     if isinstance(inputs[0], (str, bytes, os.PathLike)):
         raise TypeError(
-            "grayscale takes a picture's pixels, and not the name of a file: "
+            "grayscale takes a picture's pixels, not the name of a file: "
             "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
         )
     return inputs, own
@@ -47,8 +47,8 @@ RULE = Rule(
     shape=_shape,
     ready=_ready,
     only=("uint8",),
-    instead="channels are whole numbers from 0 to 255: image.astype('uint8') makes them of such numbers in another "
-    "type, (255 * image).round().astype('uint8') of numbers from 0 to 1",
+    instead="channels are integers from 0 to 255: image.astype('uint8') converts such numbers from another type, "
+    "(255 * image).round().astype('uint8') converts numbers from 0 to 1",
 )
 
 
@@ -56,38 +56,40 @@ RULE = Rule(
 def grayscale(
     image: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """A picture in gray: 0.21 red + 0.72 green + 0.07 blue of each pixel.
+    """Convert a picture to gray: 0.21 red + 0.72 green + 0.07 blue for each pixel.
 
-    The sum is exact, and rounded to the nearest whole number, halves up.
+    The sum is exact, and rounded to the nearest integer; halves are rounded up.
 
     Parameters
     ----------
     image : array_like or DeviceArray
-        One picture of shape (height, width, 3), red, green and blue, or (height, width, 4), whose alpha is ignored.
-        uint8, of any size and strides.
+        One picture of uint8, with shape (height, width, 3) for red, green and blue, or (height, width, 4) with an alpha
+        channel, which is ignored. Any size and strides.
     <out>
     <variant>
     <stream>
     **parameters : int
-        The variant's parameters: ``threads=`` per block, or the ``side=`` of square blocks.
+        Parameters of the variant: ``threads=`` per block, or the ``side=`` of square blocks.
 
     Returns
     -------
     ndarray or DeviceArray
-        (height, width) of uint8. On the device where the image is.
+        An array of uint8 with shape (height, width). It is on the device if the image is.
 
     Raises
     ------
     TypeError
-        An image of another type than uint8; a parameter that the variant does not have.
+        The image is not of type uint8; the variant does not take this parameter.
     ValueError
-        A shape that is no picture's; an unknown variant; an out= of another shape.
+        The image has another shape; the variant is unknown; ``out`` has another shape.
     <failed>
 
     Notes
     -----
-    P's seventh section, with the weights of its formula (its program has 0.71 for green, which makes white 252) and
-    rounding (its program cuts off). Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114.
+    Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114.
+
+    Source: P7, the formula. Its program has 0.71 for green, which turns white into 252, and truncates; see
+    docs/sources.md.
 
     Examples
     --------
@@ -103,7 +105,7 @@ def grayscale(
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A picture of that shape, each channel of each pixel by chance."""
+    """A picture of that shape, with random channels."""
     return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
 
 

@@ -1,4 +1,4 @@
-"""interp: NumPy's rules for a table read between its points, around the ladder of where the table lives."""
+"""interp: NumPy's rules for linear interpolation in a table."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from ._call import call
 from ._public import Number, Operand, Out, Result, documented
 from ._rule import WEAK, Given, Rule, floating
 
-UNEVEN = 2.0**-10  # of a step: how far from even a table may be that the texture takes as even
+UNEVEN = 2.0**-10  # of a step: how far a table that the texture takes may be from even spacing
 
 
 def _shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
     if len(xp) != 1 or xp != fp or xp == (0,):
         raise ValueError(
-            f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis, with as many values as points, and "
-            "a point at least"
+            f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis and the same length, with at least "
+            "one point"
         )
     return x
 
 
-_common = functools.partial(floating, of="interp", hint=": take the real and the imaginary part of fp apart")
+_common = functools.partial(
+    floating, of="interp", hint=": interpolate the real and the imaginary part of fp separately"
+)
 
 
 def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
@@ -39,7 +41,7 @@ def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
 
 
 def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    """What "auto" has of the host in double, as NumPy does."""
+    """Converts host arrays to double for "auto", as NumPy does."""
     *arrays, left, right = inputs
     if variant == AUTO and not any(isinstance(x, DeviceArray) or is_elsewhere(x) for x in arrays):
         arrays = [_as_double(x, name) for x, name in zip(arrays, RULE.operands, strict=False)]
@@ -59,11 +61,11 @@ def _number(value: Any, name: str) -> Any:
     try:
         return float(value.item() if isinstance(value, (np.ndarray, np.generic)) else value)
     except (TypeError, ValueError):
-        raise TypeError(f"interp: {name} is one real number, not {value!r:.60}") from None
+        raise TypeError(f"interp: {name} must be one real number, not {value!r:.60}") from None
 
 
 def _end(fp: Any, index: int) -> Any:
-    """A table's first or last value; whatever there is, where it has none: its shape is refused later."""
+    """A table's first or last value; 0.0 for a table of a wrong shape, which is refused later."""
     if isinstance(fp, DeviceArray):
         view, module = fp._view, fp._native
         if len(view.shape) != 1 or not view.shape[0]:
@@ -77,7 +79,7 @@ def _end(fp: Any, index: int) -> Any:
 
 
 def _check_table(points: Array, variant: Any) -> None:
-    """ValueError for a host table that does not increase, of which NumPy makes nonsense, or is uneven for texture."""
+    """ValueError for a host table that decreases, or whose spacing is too uneven for a texture."""
     kind = points.dtype.kind
     if points.ndim != 1 or points.size < 2 or (kind not in "biuf" and kind_of(points.dtype) != "f"):
         return
@@ -85,8 +87,8 @@ def _check_table(points: Array, variant: Any) -> None:
     if not np.logical_and.reduce(fits):
         i = int(np.argmin(fits))
         raise ValueError(
-            f"interp: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort the table, "
-            "fp with it (np.argsort)"
+            f"interp: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort xp, and fp in "
+            "the same order (np.argsort)"
         )
     if variant != "texture":
         return
@@ -97,7 +99,7 @@ def _check_table(points: Array, variant: Any) -> None:
         i = int(np.argmax(off))
         raise ValueError(
             f"interp: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
-            f"{off[i]:.3g}, where a step is {step:.3g}; variant='global_memory' takes any table that increases"
+            f"{off[i]:.3g} with steps of {step:.3g}; variant='global_memory' takes any table that increases"
         )
 
 
@@ -126,39 +128,42 @@ def interp(
     stream: Any = None,
     **parameters: int,
 ) -> Result:
-    """Values of a table between its points, along straight lines: ``numpy.interp``.
+    """Interpolate linearly between the points of a table, as ``numpy.interp`` does.
 
     Parameters
     ----------
     x : array_like or DeviceArray
-        Where, any shape and strides.
+        Where to interpolate, with any shape and strides.
     xp, fp : array_like or DeviceArray
-        The table: places that increase (two may be equal: a step), and the values there. A table on the device is not
-        looked through, since that would wait: one that does not increase gives values of some cell or other.
+        The table: increasing points (two equal ones make a step), and the values at these points. A table on the device
+        is not checked, since the check would have to wait: if it does not increase, the results are meaningless.
     left, right : float, optional
-        The values before and behind the table; its first and its last value if not given.
+        The values before and after the table. Without them: its first and its last value.
     <out>
     <call>
 
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        Of x's shape. ``auto`` gives float64 for host arrays, as NumPy does whatever it is given; kernels, named or of
-        arrays on the device, give the arrays' own type (float64 for integers).
+        An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and any
+        kernel for device arrays, gives the arrays' own type (float64 for integers).
 
     Raises
     ------
     <type_error>
     ValueError
-        Tables that are empty, of two lengths, do not increase, are too long for where they should live, or are not
-        evenly spaced where the variant needs that; an unknown variant; an out= of another shape.
+        The table is empty, has two lengths, does not increase, is too long for the variant's memory, or is not evenly
+        spaced where the variant needs that; the variant is unknown; ``out`` has another shape.
     <failed>
 
     Notes
     -----
-    M's and T6's table look-up: variants are where the table lives. ``texture`` takes evenly spaced tables (on the
-    device: takes them for that) and is exact to about a 256th of the step between two values; ``shared`` takes tables
-    that fit a block's shared memory, ``constant`` 8192 points of float32, 4096 of float64. There is no ``period=``.
+    The variants differ in the memory that holds the table. ``texture`` takes evenly spaced tables (and assumes that
+    tables on the device are), and is exact to about 1/256 of the step between two values. ``shared`` takes tables that
+    fit into a block's shared memory, ``constant`` up to 8192 points of float32 or 4096 of float64. There is no
+    ``period=``.
+
+    Source: M and T6, table look-up; see docs/sources.md.
 
     Examples
     --------
@@ -170,7 +175,7 @@ def interp(
     """
     if "period" in parameters:
         raise TypeError(
-            "interp: period= is not taken; x % period, and a table with a point more on each side, do the same"
+            "interp: period= is not supported: pass x % period, and a table with one more point on each side"
         )
     if not isinstance(xp, DeviceArray):
         xp = host_array(xp, "xp")

@@ -1,4 +1,4 @@
-"""matmul: the public function, and what ladder and verify need to know of it. NumPy's rules: _matmul_rules.py."""
+"""matmul: the public function, and its inputs and reference for ladder and verify. NumPy's rules: _matmul_rules.py."""
 
 from __future__ import annotations
 
@@ -20,48 +20,51 @@ from ._public import NumpyOut, Result, Stack, documented
 def matmul(
     a: Stack, b: Stack, /, out: NumpyOut = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """The matrix product of two arrays, by the rules of ``numpy.matmul``.
+    """Multiply matrices, by the rules of ``numpy.matmul``.
 
     Parameters
     ----------
     a, b : array_like or DeviceArray
-        Two matrices, (..., m, k) and (..., k, n), of any size from 0 and any strides. Axes before the last two are
-        broadcast against each other, as stacks of matrices; a 1-D ``a`` is a row, a 1-D ``b`` a column. ``auto``
+        Two matrices, (..., m, k) and (..., k, n), of any size (0 included) and any strides. Axes before the last two
+        are broadcast, as stacks of matrices; a 1-D ``a`` is a row, a 1-D ``b`` is a column. ``auto``
         and ``numpy`` take every type that ``numpy.matmul`` takes, and two different ones; a named kernel takes two
         arrays of one type that its variant lists. Both are in host memory, or both on one device.
     out : ndarray or DeviceArray, optional
-        Where the result goes ("same_kind"): where the operands are, of any layout; it may overlap them. Its shape is
-        the product's, or has more axes in front, over which the product is repeated; stacks of one may be left out.
+        Array for the result, in the same place as the operands, of any layout and of a type the product can be cast to
+        ("same_kind"); it may overlap the operands. It has the product's shape. It may also have more axes in front,
+        along which the product is repeated, or lack leading axes of length 1.
     <variant>
     <stream>
     **parameters : int
-        The variant's parameters, e.g. ``tile=``.
+        Parameters of the variant, such as ``tile=``.
 
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        The product, of shape (..., m, n), without the axis of a 1-D operand; two 1-D host arrays give a scalar; ``out``
-        if that was given. On the device where the operands are. Types are NumPy's, and integers wrap. Two arrays of
-        bfloat16 give bfloat16, except by ``auto`` from host memory, where NumPy gives float32.
+        The product, of shape (..., m, n), without the axis of a 1-D operand, or ``out``. Two 1-D host arrays give a
+        scalar. The product is on the device if the operands are. Its type is NumPy's, and integers wrap. Two arrays of
+        bfloat16 give bfloat16, but ``auto`` gives float32 for host arrays, as NumPy does.
 
     Raises
     ------
     TypeError
-        A type or a parameter that the variant does not have; two types with a named variant; an ``out`` that is no
-        array, or of a type that the result does not go into; arrays in two places.
+        The variant does not take this type or parameter; a named variant was given arrays of two types; ``out`` is not
+        an array, or the product cannot be cast to its type; some arrays are in host memory and others on the device.
     ValueError
-        Shapes that do not fit, scalars, an ``out`` of another shape or read-only, an unknown variant, a value that a
-        parameter does not take, arrays on two devices.
+        The shapes do not fit; an operand is a scalar; ``out`` has another shape or is read-only; the variant is
+        unknown; a parameter has a wrong value; the arrays are on two devices.
     MemoryError
-        No room for the result in host memory.
+        Not enough host memory for the result.
     NotImplementedError
-        A variant that needs another device than this one.
+        The variant needs another device.
     <failed>
 
     Notes
     -----
-    The ladder is that of the CUDA tutorial "in plain words" for the GeForce 8800GT: from one thread an element to
-    tiles in shared memory, summed as W. Kahan does (Communications of the ACM 8:1, 1965).
+    The variants lead from one thread per element of the product to tiles in shared memory. Most of them sum with the
+    compensation of W. Kahan (Communications of the ACM 8:1, 1965).
+
+    Source: T5; see docs/sources.md.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""packbits: NumPy's rules for flags packed into bytes, around the ladder of the registers."""
+"""packbits: NumPy's rules for flags packed into bytes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RULE = Rule(
     preferred=("vectorized", "ballot"),
     shape=_packed,
     only=INTEGERS,
-    instead="a != 0 makes flags of numbers",
+    instead="a != 0 converts numbers to flags",
     ready=lambda inputs, own, parameters, variant: (inputs, check_own("packbits", own)),
 )
 
@@ -61,37 +61,41 @@ def packbits(
     stream: Any = None,
     **parameters: int,
 ) -> Result:
-    """Flags packed into the bits of bytes, eight in a byte, as ``numpy.packbits``.
+    """Pack flags into the bits of bytes, eight per byte, as ``numpy.packbits`` does.
 
     Parameters
     ----------
     a : array_like or DeviceArray
-        Bools or integers, any strides: whatever is not 0 is a 1.
+        Bools or integers, with any strides. Nonzero elements count as 1.
     axis : int, optional
-        The axis to pack along; None: all elements as one row. Kernels pack one row: along one axis of several they are
-        given a copy, in which the axis is the last one and as long as whole bytes, unless the array lies so already;
-        "auto" packs host arrays along it by NumPy.
+        The axis to pack along. None packs all elements as one row. Kernels pack one row: for one axis of several they
+        get a copy in which this axis is the last one and padded to whole bytes, unless the array already has this
+        layout. ``auto`` leaves host arrays of several axes to NumPy if an axis is given.
     bitorder : {"big", "little"}
-        Whether the first of eight flags is the highest bit of its byte or the lowest.
+        Whether the first of eight flags becomes the highest bit of its byte ("big") or the lowest ("little").
     <call>
 
     Returns
     -------
     ndarray or DeviceArray
-        uint8, of one axis, or of a's axes with an eighth of the elements along ``axis``; missing bits of the last byte
-        are 0. On the device where the input is.
+        An array of uint8 with one axis, or with a's axes and an eighth of the elements along ``axis``. Missing bits of
+        the last byte are 0. It is on the device if the input is.
 
     Raises
     ------
     TypeError
-        Neither bools nor integers; a parameter that the variant does not have.
+        The elements are neither bools nor integers; the variant does not take this parameter.
     ValueError
-        Another bit order; an axis that the array does not have (NumPy's AxisError); an unknown variant.
+        The bit order is neither "big" nor "little"; the array does not have this axis (NumPy's AxisError); the variant
+        is unknown.
     <failed>
 
     Notes
     -----
-    M's experiment with registers: 32 flags packed in global memory, in a register, and with the loop written out.
+    The variants pack 32 flags in global memory, in a register, and in a register with the loop unrolled; faster ones
+    follow.
+
+    Source: M, registers; see docs/sources.md.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""saxpy: NumPy's rules for a * x + y around the ladder of the first steps."""
+"""saxpy: NumPy's rules for a * x + y."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ RULE = Rule(
 def saxpy(
     a: Beside, x: Operand, y: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """A number times an array, plus an array, element by element: a * x + y.
+    """Multiply an array by a number and add an array: a * x + y.
 
     Parameters
     ----------
     a : number or 0-d array
-        The factor. Python's own number takes the arrays' type where it can, as in NumPy: 2.0 * float32 is float32.
+        The factor. A Python number takes the type of ``x`` if it can, as in NumPy: 2.0 * float32 is float32.
         It may be a number in host memory where the arrays are on the device.
     x, y : array_like or DeviceArray
         Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` gives what NumPy's
@@ -100,21 +100,22 @@ def saxpy(
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        Of the broadcast shape and the common type; integers wrap. On the device where x and y are.
+        An array of the broadcast shape and of NumPy's type; integers wrap. It is on the device if x and y are.
 
     Raises
     ------
     <type_error>
     ValueError
-        An a that is not one number; shapes that do not broadcast; an unknown variant; an out= of another shape.
+        ``a`` is not one number; the shapes do not broadcast; the variant is unknown; ``out`` has another shape.
     OverflowError
-        A Python integer that the integers' type does not hold, as in NumPy.
+        The integer type does not hold the Python integer ``a``, as in NumPy.
     <failed>
 
     Notes
     -----
-    P's first comparison of a program for the CPU with one for the GPU. The name is that of the BLAS. Product and sum
-    may be rounded as one.
+    The name comes from the BLAS. A kernel may round the product and the sum together, once.
+
+    Source: P2; see docs/sources.md.
 
     Examples
     --------

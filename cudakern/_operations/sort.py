@@ -1,4 +1,4 @@
-"""sort: numpy.sort's rules around the ladder of the sorting chapter."""
+"""sort: numpy.sort's rules."""
 
 from __future__ import annotations
 
@@ -25,39 +25,43 @@ SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.s
 
 @documented()
 def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Result:
-    """The elements in ascending order, in a new array.
+    """Sort an array in ascending order, into a new array.
 
     Parameters
     ----------
     a : array_like or DeviceArray
-        Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` sorts all that
-        ``numpy.sort`` does, other types and arrays of several rows by NumPy.
+        Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` takes everything
+        that ``numpy.sort`` takes, and leaves other types and several rows to NumPy.
     axis : int or None
-        The axis to sort along, which for kernels holds all elements; None: all elements as one row.
+        The axis to sort along, which must hold all elements for a kernel. None sorts all elements as one row.
     <variant>
     <stream>
     **parameters : int or str
-        The variant's parameters: ``lists=`` and ``memory="shared"`` of those that sort lists, ``piece=`` (keys that a
-        block sorts) of many blocks, ``bins=`` of sample sort.
+        Parameters of the variant: ``lists=`` and ``memory="shared"`` for the variants that sort lists, ``piece=``
+        (keys per block) for "many_blocks", ``bins=`` for "sample_sort".
 
     Returns
     -------
     ndarray or DeviceArray
-        Of a's type, in this machine's byte order, and shape (axis=None: one row). On the device where a is.
+        An array of a's type, in native byte order, and of a's shape (one row for ``axis=None``). It is on the device
+        if a is.
 
     Raises
     ------
     TypeError
-        A type or a parameter that the variant does not have; numpy.sort's ``kind=``, ``order=`` and ``stable=``.
+        The variant does not take this type or parameter; numpy.sort's ``kind=``, ``order=`` or ``stable=`` was passed.
     ValueError
-        An axis that a does not have (numpy's AxisError); several rows for a kernel; too long for ``memory="shared"``.
+        ``a`` does not have this axis (NumPy's AxisError); a kernel was given several rows, or an array that is too long
+        for ``memory="shared"``.
     <failed>
 
     Notes
     -----
-    The sorting chapter of M. NaNs come last, as in NumPy. NumPy and "cub", the CUDA toolkit's own, leave -0.0 and 0.0
-    as they came; our kernels put every -0.0 before every 0.0. Equal elements cannot be told apart otherwise: a stable
-    sort would give the same. On a device "auto" is "cub", "sample_sort" or "many_blocks", the first that runs there.
+    NaNs come last, as in NumPy. NumPy and "cub" (from the CUDA toolkit) leave -0.0 and 0.0 in their order; the other
+    kernels put every -0.0 before every 0.0. Other equal elements are identical, so that a stable sort would give the
+    same result. On a device "auto" takes the first of "cub", "sample_sort" and "many_blocks" that runs there.
+
+    Source: M, sorting; see docs/sources.md.
 
     Examples
     --------
@@ -80,15 +84,15 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
             return call(SEVERAL_ROWS, (x,), None, variant, stream, parameters, {"axis": along})
         check(RULE, x, variant, stream, parameters, {})
         raise ValueError(
-            f"sort: a is {x.shape}, and the kernels sort one row: give the rows one by one, or axis=None to sort all "
-            "elements as one row" + ("" if on_device else f"; variant={AUTO!r} sorts every row by NumPy")
+            f"sort: a is {x.shape}, and the kernels sort one row: pass one row at a time, or axis=None to sort all "
+            "elements as one row" + ("" if on_device else f"; variant={AUTO!r} leaves several rows to NumPy")
         )
     result = call(RULE, (x.reshape(-1),), None, variant, stream, parameters)
     return result.reshape(x.shape)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Random keys over the whole range of 32-bit integers; floats of both signs."""
+    """Random keys: over the whole range for 32-bit integers, of both signs for floats."""
     random = np.random.default_rng(seed)
     if dtype.name in ("int32", "uint32"):
         limits = np.iinfo(dtype)

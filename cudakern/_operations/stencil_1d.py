@@ -1,4 +1,4 @@
-"""stencil_1d: the sum of the elements around each one, and the ladder of the first steps around it."""
+"""stencil_1d: the sum of the elements around each one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ RADIUS = 3
 
 def _shape(x: Shape, *, radius: int) -> Shape:
     if len(x) != 1:
-        raise ValueError(f"stencil_1d: x has one axis, and its shape is {x}: take .ravel(), or a row at a time")
+        raise ValueError(
+            f"stencil_1d: x must have one axis, and its shape is {x}: pass x.ravel(), or one row at a time"
+        )
     return x
 
 
@@ -48,36 +50,38 @@ RULE = Rule(
 def stencil_1d(
     x: Operand, /, radius: int = RADIUS, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """The sum of the elements around each one: x[i - radius] + ... + x[i + radius], outside of the array 0.
+    """Sum the elements around each one: x[i - radius] + ... + x[i + radius], with zeros outside of the array.
 
     Parameters
     ----------
     x : array_like or DeviceArray
-        Numbers or bools (whose sum is "or"), one axis, of any length and stride. ``auto`` leaves host arrays of
+        Numbers or bools (whose sum is "or"), with one axis of any length and stride. ``auto`` leaves host arrays of
         objects to NumPy.
     radius : int
-        How many elements on each side belong to a sum: 0 to 1024.
+        Number of elements on each side that belong to a sum: 0 to 1024.
     <out>
     <call>
 
     Returns
     -------
     ndarray or DeviceArray
-        Of x's length and type; integers wrap. On the device where x is. All kernels add from left to right and give
-        the same bits.
+        An array of x's length and type; integers wrap. It is on the device if x is. All kernels add from left to right
+        and give the same bits.
 
     Raises
     ------
     TypeError
-        A type or a parameter that the variant does not have; a radius that is no integer.
+        The variant does not take this type or parameter; ``radius`` is not an integer.
     ValueError
-        An x that has not one axis; a radius out of range; an unknown variant; an out= of another shape.
+        ``x`` does not have one axis; ``radius`` is out of range; the variant is unknown; ``out`` has another shape.
     <failed>
 
     Notes
     -----
-    P's second section, with radius 3; M on halos. It is ``numpy.convolve(x, numpy.ones(2 * radius + 1), "same")`` for
-    an x that is not shorter than that.
+    For an x with at least ``2 * radius + 1`` elements, this is
+    ``numpy.convolve(x, numpy.ones(2 * radius + 1), "same")``.
+
+    Source: P2, with radius 3; M, halos; see docs/sources.md.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""sum_of_squares: NumPy's rules around the ladder of section "sum of squares"."""
+"""sum_of_squares: the public function, its rule, and its computation by NumPy."""
 
 from __future__ import annotations
 
@@ -21,35 +21,37 @@ from ._rule import AsTheyAre, HostArrays, Rule, Views
 
 @documented()
 def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
-    """The sum of the squares of all elements.
+    """Sum the squares of all elements.
 
     Parameters
     ----------
     x : array_like or DeviceArray
-        Real numbers or bools of any shape and strides. ``auto`` takes every type, a named variant those it lists.
+        Real numbers or bools, of any shape and strides. ``auto`` takes every type, a named variant the types it lists.
     <call>
 
     Returns
     -------
     NumPy scalar or DeviceArray
-        int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16, bfloat16
-        and float32, float64 for float64. 0 for no elements. For an array on the device a DeviceArray of shape (), for
-        whose value ``float()`` and ``int()`` wait.
+        The sum: int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16,
+        bfloat16 and float32, float64 for float64; 0 if there are no elements. A device array gives a DeviceArray of
+        shape (); ``float()`` and ``int()`` wait for its value.
 
     Raises
     ------
     TypeError
-        Complex or non-numbers; a type or a parameter that the variant does not have.
+        The elements are complex or not numbers; the variant does not take this type or parameter.
     ValueError
-        An unknown variant, or a value that a parameter does not take.
+        The variant is unknown; a parameter has a wrong value.
     NotImplementedError
-        A variant that needs another device than this one.
+        The variant needs another device.
     <failed>
 
     Notes
     -----
-    The ladder is that of the CUDA tutorial "in plain words" for the GeForce 8800GT: from one thread to the memory's
-    own speed. Its variants have ``threads=`` (per block) and most of them ``blocks=``.
+    The variants lead from a single thread to the speed of the memory. They have the parameter ``threads=`` (per
+    block), and most of them ``blocks=``.
+
+    Source: T3; see docs/sources.md.
 
     Examples
     --------
@@ -63,7 +65,7 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
 
 
 class InMemorysOrder(AsTheyAre):
-    """All elements as one row, in the order in which they lie if they lie without gaps: a sum may take them in any."""
+    """All elements as one row; in memory's order if there are no gaps, since a sum may take them in any order."""
 
     def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
         return contiguous

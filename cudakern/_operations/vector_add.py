@@ -1,4 +1,4 @@
-"""vector_add: NumPy's rules for x + y around the ladder of the first steps."""
+"""vector_add: NumPy's rules for x + y."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ RULE = Rule(
 def vector_add(
     x: Operand, y: Beside, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """The sum of two arrays, element by element: x + y.
+    """Add two arrays, element by element: x + y.
 
     Parameters
     ----------
     x, y : array_like or DeviceArray
-        Numbers or bools (whose sum is "or"), of shapes that broadcast, any strides. ``auto`` brings them to one type
-        as ``numpy.add`` does, and leaves host arrays of other things (dates, strings, objects) to that; a named
+        Numbers or bools (whose sum is "or"), of shapes that broadcast and any strides. ``auto`` converts them to one
+        type as ``numpy.add`` does, and leaves host arrays of dates, strings and objects to ``numpy.add``; a named
         variant takes two arrays of one type.
     <out>
     <call>
@@ -43,18 +43,20 @@ def vector_add(
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        Of the broadcast shape and the common type; integers wrap. On the device where the inputs are.
+        An array of the broadcast shape and the common type; integers wrap. It is on the device if the inputs are.
 
     Raises
     ------
     <type_error>
     ValueError
-        Shapes that do not broadcast; an unknown variant; an out= of another shape.
+        The shapes do not broadcast; the variant is unknown; ``out`` has another shape.
     <failed>
 
     Notes
     -----
-    P's second program: ``if (i < n)`` and ``ceil(n / 256.0)`` blocks.
+    Each thread adds one element if its index is below n; ``ceil(n / 256.0)`` blocks hold enough threads.
+
+    Source: P4 to P6; see docs/sources.md.
 
     Examples
     --------
