@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rest = [word for word in rest if word.startswith("-")]
     if rest:
         hint = "; write parameters as NAME=VALUE" if hasattr(options, "words") else ""
-        parser.error(f"{command} has no option {rest[0]!r}: its options are {', '.join(nearest(rest[0], known))}{hint}")
+        parser.error(f"{command} does not take {rest[0]!r}: its options are {', '.join(nearest(rest[0], known))}{hint}")
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
             return int(options.run(options))
@@ -189,7 +189,8 @@ def _words(options: argparse.Namespace, count: int) -> tuple[list[str | None], l
     plain: list[str | None] = [word for word in options.words if "=" not in word]
     if len(plain) > count:
         raise ValueError(
-            f"{options.command} takes {options.usage}, not {' and '.join(map(str, plain))}; write parameters as NAME=VALUE"
+            f"{options.command} takes {options.usage}, not {' and '.join(map(str, plain))}; "
+            "write parameters as NAME=VALUE"
         )
     return plain + [None] * (count - len(plain)), [word for word in options.words if "=" in word]
 

@@ -672,7 +672,7 @@ def test_a_variants_own_threads_change_its_shared_memory():
         (["matmul", "tiled", "tile=9"], "tile=9 is not possible (elements a side of a tile): it takes 8, 16, 32"),
         (["matmul", "tiled", "tile=x"], "tile= must be an integer, not 'x'"),
         (["matmul", "tiled", "tiles=8"], "variant 'tiled' has no parameter 'tiles'; it takes tile="),
-        (["matmul", "tiled", "8"], "there is matmul and tiled and 8: for a parameter write NAME=VALUE"),
+        (["matmul", "tiled", "8"], "not matmul and tiled and 8; write parameters as NAME=VALUE"),
         (["matmul", "tiled", "tile=8", "tile=8"], "tile= is given twice"),
         (["matmul", "tilde", "tile=8"], "unknown variant 'tilde' of matmul: the nearest is 'tiled'"),
         (["sort", "merge_hybrid", "memory=shard"], "the nearest is 'shared'"),
@@ -695,7 +695,7 @@ def test_a_variants_parameters_on_the_command_line(backend, capsys, arguments, w
     assert {one["block"][0] for one in every if one["variant"].startswith("tiled")} == {8}
     assert "naive" in {one["variant"] for one in every}
     assert "no variant of matmul has a parameter 'tiles'" in cli(capsys, "resources", "matmul", "tiles=8", status=2)
-    assert "which operation?" in cli(capsys, "resources", "tile=8", status=2)
+    assert "pass an operation:" in cli(capsys, "resources", "tile=8", status=2)
     assert "128 threads" in cli(capsys, "occupancy", "threads=128", "capability=V100")
 
 

@@ -340,6 +340,6 @@ def test_a_function_in_a_setting(backend):
 
 def test_devices_that_are_not_there_show_themselves(backend):
     assert "<cudakern device x:0: not available (" in repr(ck.Device("x", 0))
-    assert repr(ck.Device(backend, 9999)).startswith(f"<cudakern device {backend}:9999: not there (")
+    assert repr(ck.Device(backend, 9999)).startswith(f"<cudakern device {backend}:9999: not available (")
     with pytest.raises(ValueError, match="'x'.*cuda.*emulator"):
         ck.Device("x", 0).name  # noqa: B018
