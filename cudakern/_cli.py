@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         message = " ".join(str(error).split())
         if options.backend:
-            message = message.replace("asked for by use_backend", "asked for by --backend")
+            message = message.replace("requested by use_backend", "requested by --backend")
         print(f"cudakern: {message}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError)) else 1
     except KeyboardInterrupt:

@@ -36,7 +36,7 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS)
 def test_info(backend):
     words = cli("info", "--backend", backend)
     assert backend in words
-    assert "--backend" in words or "asked for" in words
+    assert "--backend" in words or "requested" in words
     plain = cli_json("info", "--backend", backend)
     assert plain["name"] == backend
     assert plain["why"]
@@ -133,7 +133,7 @@ def test_ladder_with_parameters():
         (["sort", "progress=1"], "have no parameter 'progress'; they have lists="),
         (["sort", "inputs=3"], "have no parameter 'inputs'; they have lists="),
         (["sort", "run=1"], "have no parameter 'run'; they have lists="),
-        (["sort", "matmul"], "takes [OP] [NAME=VALUE ...], and there is sort and matmul"),
+        (["sort", "matmul"], "takes [OP] [NAME=VALUE ...], not sort and matmul"),
         (["sort", "sort", "lists=4"], "takes [OP] [NAME=VALUE ...], and there is sort and sort"),
         (["sort", "--lists", "4"], "parameters are written NAME=VALUE"),
         (["sort", "lists"], "write parameters as NAME=VALUE"),
@@ -283,7 +283,7 @@ if "cuda" not in BACKENDS:
 
     def test_a_backend_that_was_asked_for_by_an_option():
         said = cli("query", "--backend", "cuda", status=1)
-        assert "backend 'cuda' was asked for by --backend and cannot be used: " in said
+        assert "backend 'cuda' was requested by --backend and cannot be used: " in said
 
 
 def test_version_and_help():

@@ -99,7 +99,7 @@ def test_the_environment_chooses(value, good):
     if not value:
         assert "CUDAKERN_BACKEND" not in said
     elif good:
-        assert said.startswith("emulator asked for by CUDAKERN_BACKEND")
+        assert said.startswith("emulator requested by CUDAKERN_BACKEND")
     else:
         assert said.startswith("error")
         assert "'emulator'" in said
@@ -454,7 +454,7 @@ def test_ladder_takes_shapes_and_refuses_nonsense(backend):
             cudakern.ladder("matmul", **wrong)
     with pytest.raises(TypeError, match="support .*float32.*complex64.*not str"):
         cudakern.ladder("matmul", n=3, dtype="U3")
-    with pytest.raises(TypeError, match="take .*float32.*not complex64"):
+    with pytest.raises(TypeError, match="support .*float32.*not complex64"):
         cudakern.ladder("sum_of_squares", n=3, dtype="complex64")
 
 
