@@ -1,7 +1,7 @@
-"""Which backend answers: the GPU if it can be used, else the emulator; and why.
+"""Selects the backend: the GPU if it is usable, else the emulator.
 
-No GPU, no driver, a driver too old and no ``_cuda`` build are one situation: the emulator answers and ``backend()``
-says why. Where a GPU is there and cannot be used, one warning says so too.
+Without a GPU, a driver that is recent enough, or a ``_cuda`` build, the emulator is used, and ``backend().why`` gives
+the reason. If there is a GPU that cannot be used, there is also a warning.
 """
 
 from __future__ import annotations
@@ -25,25 +25,24 @@ from ._native import INTERFACE, Native
 NAMES = ("cuda", "emulator")
 ENVIRONMENT = "CUDAKERN_BACKEND"
 NO_DEVICE = "cudaErrorNoDevice"
-# What cudart answers on a machine without a GPU, in plainer words than its own.
+# The CUDA runtime's errors on a machine without a GPU, in plain words.
 NO_GPU = {
     NO_DEVICE: "there is no device",
     "cudaErrorInsufficientDriver": "there is no NVIDIA driver",
-    "cudaErrorStubLibrary": "there is no NVIDIA driver, only a stub of it",
+    "cudaErrorStubLibrary": "there is only a stub of the NVIDIA driver",
 }
 
 _requested: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
-# The devices that device() chose, by the backend's name. It is replaced, never changed.
+# The devices chosen by device(), by backend name. Replaced, never changed in place.
 _chosen: ContextVar[Mapping[str, int] | None] = ContextVar("cudakern_device", default=None)
-# The settings that were entered and not left, each with what was before it. Of the context, and not of the setting,
-# since threads and tasks may share one.
+# The settings that are entered, each with the previous value. Per context, since threads and tasks may share one.
 _entered: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("cudakern_entered", default=())
 Given = TypeVar("Given")
 
 
 @dataclass(frozen=True, repr=False)
 class Backend(_display.Shown):
-    """The backend that answers calls: its ``name``, the index of its ``device``, and ``why`` this one."""
+    """The backend in use: its ``name``, the index of its ``device``, and ``why`` it was selected."""
 
     name: str
     device: int
@@ -52,12 +51,12 @@ class Backend(_display.Shown):
 
     @property
     def emulated(self) -> bool:
-        """True where kernels run on the CPU: their times say nothing about a GPU's."""
+        """True if kernels run on the CPU; their times then tell nothing about a GPU."""
         return bool(self.native.emulated())
 
     @property
     def properties(self) -> dict[str, Any]:
-        """What the device says of itself (name, capability, multiprocessors, memory, limits...)."""
+        """The device's properties: name, capability, multiprocessors, memory, limits..."""
         return self.native.device_properties(self.device)
 
     @property
@@ -67,18 +66,18 @@ class Backend(_display.Shown):
 
     @property
     def device_name(self) -> str:
-        """The chip's name; the emulator's says that it is one ("Emulated NVIDIA H200")."""
+        """The chip's name; "Emulated NVIDIA H200" on the emulator."""
         return str(self.properties["name"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, device, why and the device's properties, for JSON; not the free memory, which is no lasting fact."""
+        """Name, device, why and the device's properties (without free memory, which changes), for JSON."""
         properties = {key: value for key, value in self.properties.items() if key != "memory_free"}
         plain = {name: getattr(self, name) for name in ("name", "emulated", "device", "why")}
         return plain | {"properties": properties}
 
     def as_it_is(self) -> Backend:
-        """For results: it keeps what the device says now, whatever becomes of the device, the emulator's chip or the
-        process; and runs nothing. Pickles and copies are that too, since they may be opened where no such device is."""
+        """A snapshot for results: the device's properties as they are now, without access to the device. Pickles and
+        copies are snapshots too, because they may be loaded on a machine without such a device."""
         facts = _Facts(self.emulated, self.capability, self.properties)
         return Backend(self.name, self.device, self.why, cast(Native, facts))
 
@@ -89,14 +88,14 @@ class Backend(_display.Shown):
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
 
     def table(self) -> _display.Table:
-        """What it is, as a notebook shows it."""
+        """Name, device and reason."""
         rows = [("backend", self.name), ("device", f"{self.device}: {self.device_name}"), ("why", self.why)]
         return _display.facts(rows)
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """In the place of a Backend's module: what the device said, and nothing that runs."""
+    """Replaces the C module in a snapshot of a Backend: the device's properties only."""
 
     is_emulated: bool
     of_capability: int
@@ -113,40 +112,40 @@ class _Facts:
 
 
 def _load(name: str) -> Native:
-    """The C module of that name, if it is of the version that this code was written for."""
+    """The C module of that name; ImportError if it is of another version than this code."""
     native = cast(Native, importlib.import_module(f"cudakern.{name}"))
     version = getattr(native, "interface_version", None)
     if version != INTERFACE:
         raise ImportError(
-            f"{native.__file__} was built from other sources: its interface is {version}, and this code needs "
-            f"{INTERFACE}; rebuild: pip install -e ."
+            f"{native.__file__} was built from other sources: it has interface version {version}, and this code needs "
+            f"{INTERFACE}. Rebuild it: pip install -e ."
         )
     return native
 
 
 @functools.cache
 def emulator() -> Native:
-    """The emulator's module; it is part of every build."""
+    """The emulator's module, which every build has."""
     try:
         return _load("_emulator")
     except ModuleNotFoundError as error:
         if error.name != "cudakern._emulator":
             raise
         raise ImportError(
-            f"cudakern is not built: {PACKAGE.parent} holds its sources only. "
+            f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
             f"Run `pip install -e .` in that folder, then import it again."
         ) from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
         raise ImportError(
-            f"cudakern's emulator cannot be loaded ({error}). Run `pip install -e .` in its folder to build it anew."
+            f"cudakern's emulator cannot be loaded ({error}). To rebuild it, run `pip install -e .` in its folder."
         ) from error
 
 
 @functools.cache
 def _cuda() -> tuple[Native | None, str]:
-    """The GPU's module and the reason why it cannot be used ("" if it can)."""
+    """The GPU's module, and the reason if it cannot be used ("" if it can)."""
     try:
         native = _load("_cuda")
     except ImportError as error:
@@ -168,28 +167,28 @@ def _cuda() -> tuple[Native | None, str]:
 
 
 def gpu_is_there() -> bool:
-    """True if the system shows an NVIDIA GPU that is not hidden by CUDA_VISIBLE_DEVICES.
+    """True if there is an NVIDIA GPU that CUDA_VISIBLE_DEVICES does not hide.
 
-    cudart cannot tell: it answers a missing driver and one too old with the same code.
+    The CUDA runtime reports the same error for a missing driver and one that is too old.
     """
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in ("", "-1"):
         return False
-    # A container may show any of a host's GPUs; under WSL2 there is one device for all.
+    # A container may have any of a host's GPUs; WSL2 has one device file for all.
     signs = ("proc/driver/nvidia/gpus/*", "dev/nvidia[0-9]*", "dev/dxg")
     return any(found for sign in signs for found in Path("/").glob(sign))
 
 
 def _warn(reason: str) -> None:
-    words = f"there is a GPU, but cudakern cannot use it: {reason}; the emulator answers instead"
+    words = f"there is a GPU, but cudakern cannot use it: {reason}; using the emulator instead"
     warnings.warn(words, RuntimeWarning, stacklevel=2)
 
 
 def backend() -> Backend:
-    """The backend that answers here and now, and why.
+    """The backend that this context's calls use, and why.
 
-    The order: ``use_backend`` of this context, the environment's CUDAKERN_BACKEND, else the GPU if there is one that
-    works, else the emulator. The current CUDA device and CUDA_VISIBLE_DEVICES are respected.
+    In order of precedence: ``use_backend``, the environment variable CUDAKERN_BACKEND, a usable GPU, the emulator. The
+    current CUDA device and CUDA_VISIBLE_DEVICES are respected.
 
     Returns
     -------
@@ -198,7 +197,7 @@ def backend() -> Backend:
     Raises
     ------
     CudaError
-        "cuda" was asked for by name and cannot be used.
+        "cuda" was requested and cannot be used.
 
     Examples
     --------
@@ -211,14 +210,13 @@ def backend() -> Backend:
 
 
 def current() -> tuple[Native, int, str]:
-    """backend() in short: the C module that answers here and now, the index of its device, and why.
+    """The parts of backend(): the current C module, the index of its device, and why.
 
-    The device is the one that device() chose, else the one that the module chooses: the thread's current one if it
-    fits.
+    The device is the one chosen by device(), else by the module: the thread's current one if suitable.
     """
-    name, why = _requested.get(), "asked for by use_backend"
+    name, why = _requested.get(), "requested by use_backend"
     if name is None:
-        name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"asked for by {ENVIRONMENT}"
+        name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"requested by {ENVIRONMENT}"
         if name:
             _check(name)
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
@@ -227,14 +225,14 @@ def current() -> tuple[Native, int, str]:
             raise _unusable(name, f"was {why} and ", reason)
         native, why = emulator(), f"no GPU: {reason}"
     elif not name:
-        why = "a GPU that works"
+        why = "there is a usable GPU"
     chosen = _chosen.get()
     index = None if chosen is None else chosen.get(native.backend_name())
     return native, native.choose_device() if index is None else index, why
 
 
 def native_of(name: str) -> Native:
-    """The C module of the backend of that name."""
+    """The C module of a backend."""
     _check(name)
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
     if native is None:
@@ -247,7 +245,7 @@ def _unusable(name: str, asked: str, reason: str) -> CudaError:
 
 
 class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):
-    """Inside ``with``, a context variable has another value. It may be entered again, also inside itself."""
+    """Inside ``with``, a context variable has another value. Can be entered repeatedly, and nested."""
 
     def __init__(
         self, variable: ContextVar[Any], value: Callable[[Any], Any], gives: Callable[[], Given], call: str
@@ -283,7 +281,7 @@ class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.Contex
 
 
 class DeviceSetting(_Setting[Given]):
-    """Inside ``with``, this context's calls to that device's backend go to that device; displays as the device."""
+    """Inside ``with``, this context's calls to the device's backend use the device; displays as the device."""
 
     def __init__(self, backend: str, device: int, chosen: Given) -> None:
         super().__init__(
@@ -304,7 +302,7 @@ def _check(name: str) -> None:
 
 
 def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
-    """Inside ``with``, calls of this context (this thread, this task) go to the backend of that name.
+    """Inside ``with``, this context (thread or task) uses that backend.
 
     Parameters
     ----------
@@ -314,12 +312,12 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     Returns
     -------
     context manager
-        It gives the Backend. It may be entered again, also inside itself.
+        Returns the Backend; can be entered repeatedly, and nested.
 
     Raises
     ------
     ValueError, CudaError
-        An unknown name; "cuda", and there is no GPU that works.
+        An unknown name; "cuda" without a usable GPU.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """The command line: ``cudakern info | query | ladder | occupancy | resources | lab | variants | source | verify``, each
 with ``--json``.
 
-A wrong name ends in one line with the nearest right one and exit status 2; a ladder or check that failed in 1.
+An invalid name prints one line, with the nearest valid name, and exits with status 2; failed ladders and
+checks exit with status 1.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ from ._device_query import device_query
 from ._errors import CudaError, nearest, unknown
 from ._ladder import ladder, no_parameter
 from ._occupancy import occupancy
-from ._operations import headlines, kernels_only, names, note_on_skipped, operation
+from ._operations import headlines, names, note_on_skipped, operation
 from ._resources import kernel_resources
 from ._source import source
+from ._variants import AllVariants
+from ._variants import variants as all_variants
 from ._verify import verify
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors are one line."""
+    """Prints errors as one line."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
@@ -54,16 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command is not None and command not in commands:
         parser.error(unknown("command", command, commands))
     if command is None and not {"-h", "--help", "--version"} & set(words):
-        parser.error(f"which command? There are {', '.join(commands)}; --help says what they do")
+        parser.error(f"no command: use one of {', '.join(commands)}, or --help")
     known = commands[command].options() if command else []
     # An option may be written as a parameter is: n=1000.
     words = [f"--{word}" if f"--{word.partition('=')[0]}" in known and "=" in word else word for word in words]
     options, rest = parser.parse_known_args(words, options)
-    if hasattr(options, "words"):  # argparse takes no more of them behind an option
+    if hasattr(options, "words"):  # argparse does not collect these after an option
         options.words += [word for word in rest if not word.startswith("-")]
         rest = [word for word in rest if word.startswith("-")]
     if rest:
-        hint = "; parameters are written NAME=VALUE" if hasattr(options, "words") else ""
+        hint = "; write parameters as NAME=VALUE" if hasattr(options, "words") else ""
         parser.error(f"{command} does not take {rest[0]!r}: its options are {', '.join(nearest(rest[0], known))}{hint}")
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
@@ -74,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         message = " ".join(str(error).split())
         if options.backend:
-            message = message.replace("asked for by use_backend", "asked for by --backend")
+            message = message.replace("requested by use_backend", "requested by --backend")
         print(f"cudakern: {message}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError)) else 1
     except KeyboardInterrupt:
@@ -83,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
-    """The parser, that of the options which all commands take, wherever they stand, and those of the commands."""
+    """The parser, the parser of the options common to all commands, and the commands' parsers."""
     parser = _Parser(prog="cudakern", description="Ladders of CUDA kernels, on a GPU or on the emulator.")
     parser.add_argument("--version", action="version", version=f"cudakern {__version__}")
     common = _Parser(prog="cudakern", add_help=False, argument_default=argparse.SUPPRESS)
@@ -104,54 +107,54 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
         return one
 
     known = f"operations: {', '.join(names())}"
-    command(_info, "The backend that answers and why, its device, and versions.")
+    command(_info, "Show the backend in use and why, its device, and versions.")
 
-    one = command(_query, "What a device says of itself, as CUDA's sample deviceQuery has it.")
+    one = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
     one.add_argument("--device", type=int, help="its number; default: the current one")
 
-    text = "Run every variant on one input; without a name the two headlines'."
+    text = "Run all variants of an operation on one input. Default: sum_of_squares and matmul."
     one = command(_ladder, text, "[OP] [NAME=VALUE ...]")
-    one.add_argument("--op", help="the operation, as without --op")
-    one.add_argument("--all", action="store_true", help="every operation's")
+    one.add_argument("--op", help="the operation, instead of OP")
+    one.add_argument("--all", action="store_true", help="all operations")
     one.add_argument("--n", type=int, help="length, or rows and columns")
     one.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
     one.add_argument("--dtype", help="type of the input, e.g. float64")
-    one.add_argument("--repeat", type=int, help="how often to measure each variant")
-    one.add_argument("--warmup", type=int, help="how often to run each variant before")
-    one.add_argument("--variants", type=_names, action="extend", help="which, e.g. naive,tiled")
-    one.add_argument("--seed", type=int, default=0, help="of the random input")
-    one.add_argument("--emulated", action="store_true", help="without a GPU: the emulator's own times too")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save a picture (of several ladders: FILE-<op>)")
+    one.add_argument("--repeat", type=int, help="number of measurements per variant")
+    one.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
+    one.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. naive,tiled")
+    one.add_argument("--seed", type=int, default=0, help="seed of the random input")
+    one.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
+    one.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
 
-    text = "How many blocks a multiprocessor holds at once, and what limits them."
+    text = "Show how many blocks a multiprocessor holds at once, and what limits them."
     one = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
-    one.add_argument("--threads", type=int, help="per block; of a variant that has threads=, that parameter")
+    one.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
     one.add_argument("--registers", type=int, help="per thread")
     one.add_argument("--shared", type=int, metavar="BYTES", help="per block, static and dynamic")
     one.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
-    one.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory of a multiprocessor")
-    one.add_argument("--dtype", help="type of the named kernel's input")
+    one.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
+    one.add_argument("--dtype", help="type of the kernel's input")
     one.add_argument("--plot", type=_picture, metavar="FILE", help="save the curves")
 
-    text = "What the compiler made of an operation's kernels."
+    text = "Show the resources of an operation's compiled kernels."
     one = command(_resources, text, "OP [VARIANT] [NAME=VALUE ...]")
     one.add_argument("--dtype", help="type of the input, e.g. float64")
 
-    text = "Run an experiment of cudakern.lab; without a name, list them."
-    one = command(_lab, text, "[NAME] [NAME=VALUE ...]", "as the list has it")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save its picture")
+    text = "Run an experiment of cudakern.lab. Default: list the experiments."
+    one = command(_lab, text, "[NAME] [NAME=VALUE ...]", "NAME: a name in the list")
+    one.add_argument("--plot", type=_picture, metavar="FILE", help="save its plot")
 
-    one = command(_variants, "The variants of an operation; without a name of all.")
+    one = command(_variants, "List the variants of an operation. Default: of all operations.")
     one.add_argument("op", nargs="?", help=known)
 
-    one = command(_source, "The CUDA source of a variant.")
+    one = command(_source, "Print the CUDA source of a variant.")
     one.add_argument("op", help=known)
-    one.add_argument("variant", help="as `cudakern variants` lists it")
+    one.add_argument("variant", help="a name listed by `cudakern variants`")
 
-    one = command(_verify, "Check every variant of every operation against NumPy on random ragged inputs.")
-    one.add_argument("--op", type=_names, action="extend", help="which operations")
-    one.add_argument("--variants", type=_names, action="extend", help="which variants")
-    one.add_argument("--seed", type=int, default=0, help="of the random inputs")
+    one = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
+    one.add_argument("--op", type=_names, action="extend", help="operations to check")
+    one.add_argument("--variants", type=_names, action="extend", help="variants to check")
+    one.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
     return parser, common, commands
 
 
@@ -163,30 +166,32 @@ def _sizes(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(size) for size in text.replace("x", ",").split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"lengths are whole numbers, as in 17,33,65, and not {text!r}") from None
+        raise argparse.ArgumentTypeError(f"lengths must be integers, as in 17,33,65, not {text!r}") from None
 
 
 def _picture(path: str) -> str:
-    """Before anything runs: is there matplotlib, a folder to write to, a format that it knows?"""
+    """Checks before anything runs: matplotlib is installed, the folder exists, the format is known."""
     try:
         from ._plots import Picture
     except ImportError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     folder, extension = os.path.dirname(path) or ".", os.path.splitext(path)[1].lstrip(".")
     if not os.path.isdir(folder):
-        raise argparse.ArgumentTypeError(f"there is no folder {folder}")
+        raise argparse.ArgumentTypeError(f"no such folder: {folder}")
     formats = Picture().canvas.get_supported_filetypes()
     if extension and extension not in formats:
-        raise argparse.ArgumentTypeError(f"no format {extension!r}; there are {', '.join(sorted(formats))}")
+        raise argparse.ArgumentTypeError(f"unknown format {extension!r}; known: {', '.join(sorted(formats))}")
     return path
 
 
 def _words(options: argparse.Namespace, count: int) -> tuple[list[str | None], list[str]]:
-    """The names among a command's words, None where there are fewer than ``count``; and the words with parameters."""
+    """The names among a command's words, filled up with None to ``count``; and the parameters."""
     plain: list[str | None] = [word for word in options.words if "=" not in word]
     if len(plain) > count:
-        takes = f"{options.command} takes {options.usage}"
-        raise ValueError(f"{takes}, and there is {' and '.join(map(str, plain))}: for a parameter write NAME=VALUE")
+        raise ValueError(
+            f"{options.command} takes {options.usage}, not {' and '.join(map(str, plain))}; "
+            "write parameters as NAME=VALUE"
+        )
     return plain + [None] * (count - len(plain)), [word for word in options.words if "=" in word]
 
 
@@ -202,7 +207,7 @@ def _json(value: Any) -> None:
 
 
 def _show(options: argparse.Namespace, result: Any) -> int:
-    """A result with table(), to_dict() and maybe plot(), as it is wanted."""
+    """Prints a result as a table or JSON, and saves its plot if requested."""
     if options.json:
         _json(result.to_dict())
     else:
@@ -219,10 +224,10 @@ def _info(options: argparse.Namespace) -> int:
         _json(here.to_dict() | {"versions": versions, "platform": platform.platform()})
         return 0
     facts = versions | here.properties
-    for name in ("driver_version", "runtime_version"):  # CUDA writes 13.0 as 13000
+    for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
         facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
     facts["capability"] = f"{here.capability / 10:.1f}"
-    rows = [("backend", here.name), ("why", here.why), ("device", f"{here.device}: {here.device_name}")]
+    rows = [*here.table().rows]
     for name, value in facts.items():
         words = f"{value:,}" if type(value) is int else str(value)
         rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
@@ -258,29 +263,29 @@ def _occupancy(options: argparse.Namespace) -> int:
 def _resources(options: argparse.Namespace) -> int:
     (op, variant), parameters = _words(options, 2)
     if op is None:
-        raise ValueError(f"resources: which operation? There are {', '.join(names())}")
+        raise ValueError(f"resources: pass an operation: {', '.join(names())}")
     return _show(options, kernel_resources(op, variant, options.dtype, **keywords("resources", parameters)))
 
 
 def _ladder(options: argparse.Namespace) -> int:
     (op,), words = _words(options, 1)
     if op and options.op:
-        raise ValueError("ladder: the operation is given twice")
+        raise ValueError("ladder: pass the operation once")
     op = op or options.op
     if op and options.all:
-        raise ValueError(f"ladder: either {op} or --all")
+        raise ValueError(f"ladder: pass {op} or --all, not both")
     if options.variants == []:
-        raise ValueError("--variants: no name is given")
+        raise ValueError("--variants: no names")
     parameters = keywords("ladder", words)
     for name in parameters:
         if not op:
-            raise ValueError(f"ladder: {name}= is a parameter of an operation's variants: name the operation")
+            raise ValueError(f"ladder: {name}= is a parameter of variants, so pass an operation too")
         if not _table.having(name, _table.variants(op)):
             raise TypeError(no_parameter(operation(op), name))
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
-    chosen: dict[str, list[str]] = {}  # each ladder takes the names that it has
+    chosen: dict[str, list[str]] = {}  # each ladder runs those of the variants that it has
     for name, variant in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
         chosen.setdefault(name, []).append(variant.name)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
@@ -301,13 +306,15 @@ def _ladder(options: argparse.Namespace) -> int:
 
 
 def _lab(options: argparse.Namespace) -> int:
-    from .lab import _by_name  # (what nobody asks for is not loaded)
+    from .lab import _by_name  # loaded only if needed
 
     (name,), words = _words(options, 1)
     if name is not None:
         return _show(options, _by_name.run(name, words))
     if words:
-        raise ValueError(f"lab: {words[0]} is for an experiment: name it; `cudakern lab` lists them")
+        raise ValueError(
+            f"lab: {words[0]} is an argument of an experiment, so pass its name; `cudakern lab` lists them"
+        )
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
     if options.json:
         _json([dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows])
@@ -317,13 +324,15 @@ def _lab(options: argparse.Namespace) -> int:
 
 
 def _variants(options: argparse.Namespace) -> int:
-    ops = [options.op] if options.op else [*names(), *kernels_only()]
+    listed = all_variants()
+    if options.op:
+        listed = AllVariants({options.op: _table.variants(options.op)})
     if options.json:
-        _json({name: _table.variants(name) for name in ops})
+        _json(listed)
     else:
-        for at, name in enumerate(ops):
+        for at, each in enumerate(listed.values()):
             print("\n" * (at > 0), end="")
-            _table.variants(name).table().print()
+            each.table().print()
     return 0
 
 

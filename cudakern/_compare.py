@@ -1,4 +1,4 @@
-"""Random matrices, and how far one result is from another, as the documents measure it."""
+"""Random matrices and relative errors of results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._table import type_in_words
 
 
 class Comparison(NamedTuple):
-    """Relative errors: the largest, and the average over the elements that were compared."""
+    """The largest and the average relative error."""
 
     max: float
     average: float
@@ -24,26 +24,26 @@ class Comparison(NamedTuple):
 def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None = None) -> Comparison:
     """The relative errors of ``a`` against ``b``: the largest and the average of |a - b| / |b|.
 
-    Elements where b is 0 have no relative error and are left out, as the documents do; elements that are equal
-    (infinities too) have error 0, and a NaN gives NaN.
+    Elements where b is 0 are skipped, because they have no relative error. Equal elements, including infinities, have
+    error 0; a NaN gives NaN.
 
     Parameters
     ----------
     a, b : array_like
-        Of one shape, any type.
+        Of the same shape, any numeric type.
     magnitude : array_like, optional
-        What errors are shares of instead of |b|, where terms of both signs may leave a b near 0: for a product of
-        matrices ``abs(x) @ abs(y)``. It is broadcast. No element is left out then.
+        Divisor of the errors instead of |b|, for results near 0 whose terms are not: for a matrix product,
+        ``abs(x) @ abs(y)``. It is broadcast, and no element is skipped.
 
     Returns
     -------
     Comparison
-        ``(max, average)``; zeros if there is nothing to compare.
+        ``(max, average)``; zeros if no element is compared.
 
     Raises
     ------
     TypeError, ValueError
-        Arrays of other things than numbers; two shapes; a magnitude that does not broadcast to them.
+        Arrays without numbers; different shapes; a magnitude that does not broadcast to the shape.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     if first.shape != second.shape:
         raise ValueError(f"compare: shapes differ, {first.shape} and {second.shape}")
     for x in (first, second):
-        if x.dtype.kind not in "biufcO" and x.dtype.isbuiltin != 2:  # (2: another package's, as bfloat16)
+        if x.dtype.kind not in "biufcO" and x.dtype.isbuiltin != 2:  # (2: a type of another package, such as bfloat16)
             raise TypeError(f"compare takes numbers, not {type_in_words(x.dtype)}")
     if magnitude is None:
         nonzero = second != 0
@@ -67,7 +67,7 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
         return Comparison(0.0, 0.0)
     wide: Any = np.result_type(first, second, np.float64)
     if wide.kind != "c" and max(first.itemsize, second.itemsize) > 4:
-        wide = np.longdouble  # float64 and int64 are compared in more digits than they have, where there are more
+        wide = np.longdouble  # float64 and int64 are compared in a wider type, where there is one
     with np.errstate(all="ignore"):
         errors = np.abs(first.astype(wide) - second.astype(wide)) / np.abs(scale.astype(wide))
     errors = np.where(first == second, 0, errors)
@@ -77,12 +77,12 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
 def random_matrix(
     m: int, n: int | None = None, dtype: npt.DTypeLike = np.float32, seed: int | None = None
 ) -> npt.NDArray[Any]:
-    """A matrix of random numbers, uniform in [0, 1).
+    """A matrix of random numbers, uniformly distributed in [0, 1).
 
     Parameters
     ----------
     m, n : int
-        Rows and columns; without ``n`` it is square.
+        Rows and columns. Default for ``n``: ``m``.
     dtype, seed : optional
         A float type; the same seed gives the same matrix.
 
@@ -94,7 +94,7 @@ def random_matrix(
     Raises
     ------
     TypeError, ImportError
-        A type that is not a float: all its numbers would be 0; bfloat16, without the package ml_dtypes.
+        A type that is not a float, which would hold zeros only; bfloat16 without the package ml_dtypes.
 
     Examples
     --------
@@ -104,11 +104,11 @@ def random_matrix(
     """
     kind = numpy_dtype(dtype)
     if kind_of(kind) != "f":
-        raise TypeError(f"random_matrix: numbers in [0, 1) need a float type, not {kind.name}")
+        raise TypeError(f"random_matrix: dtype must be a float type, not {kind.name}")
     random = np.random.default_rng(seed)
     shape = (m, m if n is None else n)
     if kind == np.float32:
         return random.random(shape, np.float32)
-    # Rounding to fewer digits could give 1, which is outside.
+    # Rounding to fewer digits could give 1, which is out of range.
     below = np.nextafter(kind.type(1), kind.type(0))
     return np.asarray(np.minimum(random.random(shape).astype(kind, copy=False), below), kind)

@@ -1,4 +1,4 @@
-"""Arrays on the current device: from values, from other libraries, and new ones; and page-locked ones of the host."""
+"""New arrays on the current device, from values or other libraries; and page-locked host arrays."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ._transfer import Array
 
 
 def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None, stream: Any = None) -> DeviceArray:
-    """Values as an array on the current device; without a copy where they are there already.
+    """An array on the current device, without a copy if ``x`` is there already.
 
     Parameters
     ----------
     x : DeviceArray, array of another library, array_like
-        A DeviceArray of the current device is given back as it is, one of another device is copied to this one. What
-        offers DLPack or ``__cuda_array_interface__`` for device memory is used where it lies. Host memory (NumPy's
-        arrays, lists, scalars) is always copied, also on the emulator; any layout and byte order.
+        A DeviceArray on the current device is returned as is; one on another device is copied. Device memory that
+        offers DLPack or ``__cuda_array_interface__`` is used without a copy. Host memory (NumPy arrays, lists, scalars)
+        is always copied, even on the emulator; any layout and byte order.
     dtype : dtype, optional
-        As ``numpy.asarray`` has it.
+        As for ``numpy.asarray``.
     copy : bool, optional
-        True: always a copy; False: never; None: where it must be.
+        True: always copy; False: never; None: if necessary.
     stream : None, int or object with ``__cuda_stream__``
-        Where copies are enqueued; without it: the default stream.
+        The stream for copies. Default: the default stream.
 
     Returns
     -------
@@ -40,9 +40,9 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     Raises
     ------
     TypeError, ValueError, BufferError, OutOfMemoryError
-        Elements that the device has no type for (objects, strings, dates, long doubles...), a masked array;
-        ``copy=False``, and it takes a copy; an array of another backend, or on a device that this one does not use;
-        more than 16 axes; no room.
+        A type that devices do not support (objects, strings, dates, long doubles...); a masked array; ``copy=False``
+        where a copy is necessary; an array of another backend or an unsupported device; more than 16 axes; not enough
+        memory.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
         if x._native is not native:
             raise ValueError(
                 f"this array is on {x.device}, and the current backend is {native.backend_name()!r}: "
-                "take cudakern.asarray(x.get())"
+                "use cudakern.asarray(x.get())"
             )
         view: View | None = x._view
     else:
@@ -68,8 +68,8 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     if view is None:
         if copy is not None and not copy:
             raise ValueError(
-                f"copy=False, and {type(x).__name__} is in host memory: a device array takes a copy of it "
-                "(on the emulator, cudakern.from_dlpack uses it as it is)"
+                f"copy=False, but {type(x).__name__} is in host memory and must be copied to the device "
+                "(on the emulator, cudakern.from_dlpack uses it without a copy)"
             )
         return _from_host(x, name, native, device, handle)
     target = name or view.dtype
@@ -77,7 +77,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
     if copy is not None and not copy:
         way = f"from {view.dtype} on device {view.device} to {target} on {device}"
-        raise ValueError(f"copy=False, and it takes a copy to go {way}")
+        raise ValueError(f"copy=False, but a copy is necessary {way}")
     _transfer.warn_of_imaginary_parts(view.dtype, target, 2)
     return DeviceArray(_transfer.duplicate(native, view, target, device, handle), native)
 
@@ -91,26 +91,26 @@ def _from_host(x: Any, name: str | None, native: Native, device: int, stream: in
 
 
 def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:
-    """A new array on the current device, whose values are whatever was there.
+    """A new, uninitialized array on the current device.
 
     Parameters
     ----------
     shape, dtype
-        As ``numpy.empty``.
+        As for ``numpy.empty``.
     stream : None, int or object with ``__cuda_stream__``
-        Where it will be used first.
+        The stream that uses it first.
 
     Returns
     -------
     DeviceArray
-        In C order, in memory of the device's pool: after the first time it costs next to nothing.
+        In C order. Memory comes from the device's pool: repeated allocations are cheap.
 
     Raises
     ------
     TypeError, ValueError
-        A type that the device has not, a shape that is none, negative lengths, more than 16 axes, too many bytes.
+        An unsupported type; an invalid shape, negative lengths, more than 16 axes, too many bytes.
     OutOfMemoryError
-        The device has no room; ``.bytes`` and ``.bytes_free`` say how much was asked for and was free.
+        Not enough memory; ``.bytes`` were requested, ``.bytes_free`` were free.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
     Parameters
     ----------
     shape, dtype, stream
-        As ``empty``.
+        As for ``empty``.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
     Raises
     ------
     TypeError, ValueError, OutOfMemoryError
-        As ``empty``.
+        As for ``empty``.
 
     Examples
     --------
@@ -154,23 +154,23 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
 
 def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
-    """A new NumPy array in page-locked memory, which copies to and from the device at the link's full speed.
+    """A new NumPy array in page-locked memory, which is copied to and from the device at full speed.
 
     Parameters
     ----------
     shape, dtype
-        As ``empty``.
+        As for ``empty``.
 
     Returns
     -------
     ndarray
-        In C order, its values whatever was there; the memory is given back with the last array that uses it. Locked
-        pages are taken from what the whole computer can use otherwise: take it for what is copied again and again.
+        In C order, uninitialized. The memory is freed with the last array that uses it. The rest of the system cannot
+        use page-locked memory, so use it only for data that is copied often.
 
     Raises
     ------
     TypeError, ValueError, OutOfMemoryError
-        As ``empty``; the host can lock no more pages.
+        As for ``empty``; the host cannot lock more pages.
 
     Examples
     --------
@@ -188,27 +188,27 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
 
 
 def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
-    """Another library's array as a DeviceArray of the same memory: what one writes, the other sees.
+    """Another library's array as a DeviceArray that shares its memory.
 
     Parameters
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
-        On a GPU: an array of CuPy, PyTorch, JAX... on any of its devices. On the emulator, whose devices are host
-        memory: an array of the host, as NumPy's and PyTorch's are.
+        With a GPU: a CuPy, PyTorch, JAX... array on any GPU. On the emulator, which uses host memory: a host array,
+        e.g. of NumPy or PyTorch.
     stream : None, int or object with ``__cuda_stream__``
-        Where it will be used first: the producer makes what it has enqueued come before that. Later uses in other
-        streams are ordered by themselves.
+        The stream that uses it first: the producer orders its own work before that. Later uses in other streams are
+        ordered automatically.
 
     Returns
     -------
     DeviceArray
-        On the device where the memory is; read-only if the producer says so.
+        On the device that holds the memory; read-only if the producer marks it so.
 
     Raises
     ------
     TypeError, BufferError, ValueError
-        ``x`` does not take part in DLPack, or is a masked array; the memory is where this backend does not use it
-        (``asarray`` copies from the host), or the producer refuses; its capsule is malformed or was used already.
+        ``x`` does not support DLPack, or is a masked array; this backend cannot use its memory (``asarray`` copies host
+        memory); the producer refuses, or its capsule is malformed or already used.
 
     Examples
     --------

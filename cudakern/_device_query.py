@@ -210,6 +210,6 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
         "cores_per_multiprocessor": None if each is None else each.float32,
         "compute_mode": COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else str(mode),
     }
-    for name in ("driver_version", "runtime_version"):  # CUDA writes 13.0 as 13000
+    for name in ("driver_version", "runtime_version"):
         values[name] = (properties[name] // 1000, properties[name] % 1000 // 10)
     return DeviceQuery(**{name: values[name] for name in DeviceQuery.__dataclass_fields__})

@@ -1,4 +1,4 @@
-"""Devices: which there are, and which one this context's calls go to."""
+"""Devices: the list, and the selection for this context's calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Device:
 
     @property
     def properties(self) -> dict[str, Any]:
-        """What it says of itself (name, capability, multiprocessors, memory, limits...)."""
+        """The device's properties: name, capability, multiprocessors, memory, limits..."""
         return self._native.device_properties(self.index)
 
     @property
@@ -41,12 +41,12 @@ class Device:
 
     @property
     def memory(self) -> Memory:
-        """(free, total), in bytes; what is kept for the next arrays is not free."""
+        """(free, total), in bytes; memory kept for new arrays does not count as free."""
         properties = self.properties
         return Memory(properties["memory_free"], properties["memory_bytes"])
 
     def synchronize(self) -> None:
-        """Waits for all that it was given, in every stream; CudaError if some of it failed."""
+        """Waits for all work in all streams; CudaError if some of it failed."""
         self._native.synchronize(self.index)
 
     def __str__(self) -> str:
@@ -55,8 +55,8 @@ class Device:
     def __repr__(self) -> str:
         try:
             name = self.name
-        except Exception as error:  # one that is not there shows itself too
-            name = f"not there ({error})"
+        except Exception as error:  # a device that does not exist can be displayed too
+            name = f"not available ({error})"
         return f"<cudakern device {self}: {name}>"
 
     def _repr_html_(self) -> str:
@@ -78,8 +78,8 @@ def devices() -> list[Device]:
     Returns
     -------
     list of Device
-        CUDA_VISIBLE_DEVICES is respected; how many the emulator has is set by ``emulator.configure(devices=)`` or the
-        environment's CUDAKERN_EMULATOR_DEVICES.
+        CUDA_VISIBLE_DEVICES is respected. ``emulator.configure(devices=)`` or the environment variable
+        CUDAKERN_EMULATOR_DEVICES sets the emulator's number of devices.
 
     Examples
     --------
@@ -93,24 +93,24 @@ def devices() -> list[Device]:
 
 
 def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
-    """Inside ``with``, calls of this context (this thread, this task) go to that device of the current backend.
+    """Inside ``with``, this context (thread or task) uses that device of the current backend.
 
     Parameters
     ----------
     which : int or Device
-        An index, as ``devices()`` counts.
+        An index in ``devices()``, or one of them.
 
     Returns
     -------
     context manager
-        It gives the Device. It may be entered again, also inside itself. New arrays and calls with host arrays go
-        there; an array that exists stays where it is. The thread's current CUDA device, which other libraries look at,
-        is not changed.
+        Returns the Device; can be entered repeatedly, and nested. New arrays and calls with host arrays use the device;
+        existing arrays stay where they are. The thread's current CUDA device, which other libraries use, does not
+        change.
 
     Raises
     ------
     TypeError, ValueError
-        ``which`` is neither; there is no such device, or it is another backend's.
+        ``which`` is not an index or a Device; it does not exist, or belongs to another backend.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
 
 
 def resolve(which: int | Device | None) -> tuple[Native, int]:
-    """The current backend's C module, and the index of that device of it; None is the current one."""
+    """The current backend's C module and the device's index; None is the current device."""
     native, index, _ = _backend.current()
     if which is None:
         return native, index
@@ -133,14 +133,14 @@ def resolve(which: int | Device | None) -> tuple[Native, int]:
     if isinstance(which, Device):
         if which.backend != name:
             raise ValueError(
-                f"device {which} is not of the current backend, {name!r}: "
-                f"take it inside `with cudakern.use_backend({which.backend!r})`"
+                f"device {which} does not belong to the current backend, {name!r}: "
+                f"use it inside `with cudakern.use_backend({which.backend!r})`"
             )
         which = which.index
     if isinstance(which, bool) or not hasattr(type(which), "__index__"):
-        raise TypeError(f"a device is an index or a Device, not {type(which).__name__}")
+        raise TypeError(f"a device must be an index or a Device, not {type(which).__name__}")
     number, count = operator.index(which), native.device_count()
     if not 0 <= number < count:
-        known = "one, number 0" if count == 1 else f"{count}, numbers 0 to {count - 1}"
-        raise ValueError(f"there is no device {number} of backend {name!r}: it has {known}")
+        known = "only device 0" if count == 1 else f"devices 0 to {count - 1}"
+        raise ValueError(f"backend {name!r} has no device {number}: it has {known}")
     return native, number

@@ -1,4 +1,4 @@
-"""Tables as text (rich) and as HTML for notebooks, and numbers with units. One table object serves both."""
+"""Tables as text (rich) and as HTML (notebooks), and numbers with units."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what shows tables imports it: `import cudakern` need not wait for that
+if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is faster without it
     from rich.console import Console
     from rich.table import Table as RichTable
 
 
 @dataclass(frozen=True)
 class Table:
-    """A title, the names of columns, rows of words, a note below. ``right`` names the columns of figures."""
+    """A title, headings, rows of text, a note below. ``right``: the headings of columns of figures."""
 
     title: str
     columns: Sequence[str]
@@ -56,7 +56,7 @@ class Table:
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def print(self) -> None:
-        """To stdout: with a terminal's colours if it is one."""
+        """To stdout, in color on a terminal."""
         from rich.console import Console
 
         console = Console()
@@ -66,7 +66,7 @@ class Table:
             print(self.text())
 
     def _print(self, console: Console) -> None:
-        """As wide as the terminal (120 where there is none), or wider where names and figures would be cut."""
+        """As wide as the terminal (else 120), or wider if names and figures would be cut."""
         table = self.rich()
         console.width = 1000
         needed = console.measure(table).minimum
@@ -93,12 +93,12 @@ class Table:
 
 
 class Shown:
-    """What shows itself as its ``table()``: as text, and in a notebook."""
+    """Displays as its ``table()``, as text or in a notebook."""
 
     __slots__ = ()
 
     def table(self) -> Table:
-        """What it shows, as words."""
+        """The table."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -113,24 +113,24 @@ TIMES = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
 
 
 def facts(rows: Sequence[Sequence[str]], title: str = "", note: str = "") -> Table:
-    """A table of names and what they have, without headings."""
+    """A table of names and values, without headings."""
     return Table(title, ["", " "], rows, note)
 
 
 def duration(ns: float | None) -> str:
-    """Nanoseconds in the unit that reads best: 1234 -> "1.23 us"."""
+    """Nanoseconds in a suitable unit: 1234 -> "1.23 us"."""
     if ns is None:
         return "-"
     return _in_units(ns, TIMES, "ns")
 
 
 def axis_unit(largest_ns: float) -> tuple[str, float]:
-    """(a unit of time for an axis that ends there, its nanoseconds)."""
+    """A unit for a time axis that ends at ``largest_ns``, and its length in nanoseconds."""
     return next(((unit, one) for unit, one in TIMES if largest_ns >= one), ("ns", 1.0))
 
 
 def size(count: float) -> str:
-    """Bytes in the unit that reads best (powers of ten, as bandwidths are)."""
+    """Bytes in a suitable unit (powers of ten, as for bandwidths)."""
     return _in_units(count, (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)), "B")
 
 
@@ -155,6 +155,6 @@ def figure(value: float | None) -> str:
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle one, or the mean of the middle two. (The module of the standard library takes long to import.)"""
+    """The median. (The standard library's module takes long to import.)"""
     low, high = sorted(values)[(len(values) - 1) // 2], sorted(values)[len(values) // 2]
     return (low + high) / 2

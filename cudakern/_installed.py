@@ -1,4 +1,4 @@
-"""Where the package's own files lie, and what its build noted."""
+"""Locations of the package's files, and notes of its build."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BUILD = LIBRARY / "build.json"
 
 
 def folder(name: str, in_checkout: str) -> Path:
-    """Files of csrc/ that are installed with the package; an editable install leaves them in the checkout."""
+    """A folder of files from csrc/: installed with the package, or in the checkout of an editable install."""
     installed = PACKAGE / name
     return installed if installed.is_dir() else PACKAGE.parent / "csrc" / in_checkout
 
@@ -21,7 +21,7 @@ KERNELS = folder("kernels", "kernels")
 
 
 def why_no_gpu_module() -> str:
-    """What the build said of the GPU module that it did not make; "" if it said nothing."""
+    """The build's reason for not building the GPU module; "" if it recorded none."""
     try:
         return str(json.loads(BUILD.read_text(encoding="utf-8"))["_cuda"]["why_not"])
     except (OSError, ValueError, LookupError):

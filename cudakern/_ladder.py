@@ -1,4 +1,4 @@
-"""ladder: every variant of an operation on one input, one below the other."""
+"""ladder: all variants of an operation, compared on one input."""
 
 from __future__ import annotations
 
@@ -33,26 +33,28 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: What a variant's refusal ends with, and is no advice for a ladder, which has no "auto".
+#: The end of a variant's error message; a ladder has no "auto".
 AUTO_TAKES = re.compile(r"; variant='auto' takes (it|them)$")
 
 
-#: A column of a ladder's table: its heading, and what stands there for a step.
+#: A column of a ladder's table: its heading and its text for a step.
 Column = tuple[str, Callable[["Step"], str]]
 
 
 @dataclass(frozen=True, repr=False)
 class Step(_display.Shown):
-    """A step of a ladder: its variant, its profile and errors, or a note why it did not run."""
+    """A step of a ladder: a variant with its profile and errors, or a note on why it did not run."""
 
     variant: _table.Variant
     profile: Profile | None
-    error: Comparison | None  #: relative, against NumPy: to the result, or where terms cancel to their magnitude
-    speedup: float | None  #: kernel time of the first step / this one's; None for emulated times
+    error: Comparison | None  #: against NumPy, relative to the result, or to its terms where they cancel
+    speedup: float | None  #: kernel time of the first step / this step's; None for emulated times
     note: str = ""
-    shared_bytes: int | None = None  #: per block, static and dynamic, of the first kernel; looked for on the emulator
-    recorded: _recorded.Recorded | None = None  #: on the emulator: what was measured on a GPU
-    failed: bool = False  #: True for an error of the runtime, False where the variant is not for this place or input
+    shared_bytes: int | None = None  #: per block, static and dynamic, of the first kernel; on the emulator only
+    recorded: _recorded.Recorded | None = None  #: on the emulator: figures measured on a GPU
+    failed: bool = (
+        False  #: True for an error of the runtime, False if the variant does not support this device or input
+    )
 
     def table(self) -> _display.Table:
         """The step as a table of facts."""
@@ -82,7 +84,7 @@ class Step(_display.Shown):
 
 @dataclass(frozen=True, repr=False)
 class Ladder(_display.Shown, Sequence[Step]):
-    """The steps, in order; shown as a table."""
+    """The steps, in order; displays as a table."""
 
     operation: str
     rate: str
@@ -91,7 +93,7 @@ class Ladder(_display.Shown, Sequence[Step]):
     backend: Backend
     steps: tuple[Step, ...]
     recorded: _recorded.RecordedLadder | None = None  #: without a GPU: what was measured on one, shown instead of times
-    parameters: dict[str, Any] = field(default_factory=dict)  #: as given; a variant without such a one ran as ever
+    parameters: dict[str, Any] = field(default_factory=dict)  #: as passed; variants without such a parameter ignore it
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -113,12 +115,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         return any(s.failed for s in self.steps)
 
     def rate_of(self, profile: Profile) -> float:
-        """The figure of a ``profile`` that counts for this operation."""
+        """The profile's rate in the unit for this operation."""
         return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
 
     @property
     def limit(self) -> tuple[str, float] | None:
-        """What bounds the operation on the chip whose times are shown, and that as a rate; None if it is not known."""
+        """The limit of the chip whose times are shown, and the rate that it allows; None if not known."""
         if self.recorded is not None:
             return self.recorded.limit
         shares = ((p.limit, self.rate_of(p) / p.share) for p in (s.profile for s in self) if p and p.limit and p.share)
@@ -126,16 +128,16 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     @property
     def title(self) -> str:
-        """Operation, input and device in a line."""
+        """Operation, input and device."""
         parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
         return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}"
 
     def table(self, emulated: bool = False) -> _display.Table:
-        """The table, as words. On the emulator it has the times that were measured on a GPU; with ``emulated``, the
-        emulator's own too, which say how fast this CPU runs the emulator."""
+        """The table. On the emulator it has times recorded on a GPU; ``emulated`` adds the emulator's own
+        times, which tell nothing about a GPU."""
         columns = self._exact() + (self._measured() if self.recorded is None else self._of_a_gpu(self.recorded))
         if emulated and self.recorded is not None:
-            columns.append(("emulated\nkernel", lambda s: _display.duration(s.profile.kernel_ns) if s.profile else "-"))
+            columns.append(("emulated\nkernel", lambda s: _display.duration(getattr(s.profile, "kernel_ns", None))))
         heads = ["variant", "what it shows", *(head for head, _ in columns)]
         rows = []
         for step in self.steps:
@@ -143,56 +145,49 @@ class Ladder(_display.Shown, Sequence[Step]):
         return _display.Table(self.title, heads, rows, " ".join(self._notes(emulated)), right=heads[2:])
 
     def _exact(self) -> list[Column]:
-        """What is exact wherever it was computed."""
+        """Columns that are exact on every backend."""
 
         def launch(show: Callable[[Profile], str]) -> Callable[[Step], str]:
             return lambda step: show(step.profile) if step.profile and step.profile.grid else "-"
 
-        def error(step: Step) -> str:
-            return "exact" if step.error == (0, 0) else f"{step.error.max:.2g}" if step.error else "-"
-
-        def shared(step: Step) -> str:
-            return "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
-
+        error: Column = (
+            "max\nerror",
+            lambda s: "-" if not s.error else "exact" if s.error == (0, 0) else f"{s.error.max:.2g}",
+        )
         if self.recorded is None:
-            return [("max\nerror", error)]
+            return [error]
         return [
             ("launches", launch(lambda p: f"{p.launches:,}")),
             ("blocks", launch(lambda p: _display.dimensions(p.grid))),
             ("threads", launch(lambda p: _display.dimensions(p.block))),
-            ("shared\nmemory", shared),
-            ("to move", lambda step: _display.size(step.profile.bytes) if step.profile else "-"),
-            ("max\nerror", error),
+            ("shared\nmemory", lambda s: "-" if s.shared_bytes is None else f"{s.shared_bytes:,} B"),
+            ("to move", lambda s: _display.size(s.profile.bytes) if s.profile else "-"),
+            error,
         ]
 
     def _measured(self) -> list[Column]:
         """This GPU's times."""
-
-        def times(show: Callable[[Profile], str]) -> Callable[[Step], str]:
-            return lambda step: show(step.profile) if step.profile else "-"
-
-        blocks: list[Column] = [("blocks", times(lambda p: _display.duration(p.blocks_ns)))]
+        blocks: Column = ("blocks", lambda s: _display.duration(getattr(s.profile, "blocks_ns", None)))
         return [
-            ("kernel", times(lambda p: _display.duration(p.kernel_ns))),
-            *(blocks if self._clocked else []),
-            ("whole", times(lambda p: _display.duration(p.whole_ns))),
-            (self.rate, times(lambda p: _display.figure(self.rate_of(p)))),
-            ("speed-up", lambda step: f"{_display.figure(step.speedup)}x" if step.speedup else "-"),
+            ("kernel", lambda s: _display.duration(getattr(s.profile, "kernel_ns", None))),
+            *([blocks] if self._clocked else []),
+            ("call", lambda s: _display.duration(getattr(s.profile, "whole_ns", None))),
+            (self.rate, lambda s: _display.figure(self.rate_of(s.profile) if s.profile else None)),
+            ("speed-up", lambda s: f"{_display.figure(s.speedup)}x" if s.speedup else "-"),
         ]
 
     def _of_a_gpu(self, record: _recorded.RecordedLadder) -> list[Column]:
-        """The times that were measured on a GPU."""
+        """The times recorded on a GPU."""
         if not record.steps:
             return []
-
-        def recorded(show: Callable[[_recorded.Recorded], str]) -> Callable[[Step], str]:
-            return lambda step: show(step.recorded) if step.recorded else "-"
-
         chip = record.chip.removeprefix("NVIDIA ")
         return [
-            (f"{chip}:\nkernel", recorded(lambda r: _display.duration(r.kernel_ns))),
-            (f"{chip}:\n{self.rate}", recorded(lambda r: _display.figure(r.rate))),
-            (f"{chip}:\nspeed-up", recorded(lambda r: f"{_display.figure(r.speedup)}x" if r.speedup else "-")),
+            (f"{chip}:\nkernel", lambda s: _display.duration(s.recorded and s.recorded.kernel_ns)),
+            (f"{chip}:\n{self.rate}", lambda s: _display.figure(s.recorded and s.recorded.rate)),
+            (
+                f"{chip}:\nspeed-up",
+                lambda s: f"{_display.figure(s.recorded.speedup)}x" if s.recorded and s.recorded.speedup else "-",
+            ),
         ]
 
     @property
@@ -203,24 +198,24 @@ class Ladder(_display.Shown, Sequence[Step]):
         for step in self.steps:
             if step.note:
                 yield f"{step.variant.name}: {step.note}."
-        shares = "shares of the values that go into a result, which may be near 0 itself"
+        shares = "relative to the magnitude of the terms of a result, which itself may be near 0"
         relative = shares if operation(self.operation).cancels else "relative"
-        yield f"Errors are {relative}, against NumPy in double precision."
+        yield f"Errors are {relative}, compared with NumPy in double precision."
         if self.recorded is None:
-            yield "whole: the call with its copies. speed-up: of the kernel, over the first step."
+            yield "call: the whole call, with its copies. speed-up: kernel time of the first step / of this step."
             if self._clocked:
-                yield "blocks: from the first block's start to the last one's end, by the device's own timer."
+                yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
-        yield "to move: the bytes that the operation reads and writes at least."
+        yield "to move: the fewest bytes that the operation must read and write."
         if not self.recorded.steps:
-            yield "There is no GPU here, and no recorded times of this operation."
+            yield "There is no GPU here, and this operation has no recorded times."
         else:
             yield (
                 f"There is no GPU here. The times were recorded on an {self.recorded.chip} for {self.recorded.input}, "
-                f"{self.recorded.date}; numpy ran on the CPU beside it."
+                f"{self.recorded.date}; numpy ran on that machine's CPU."
             )
         if emulated:
-            yield "emulated: how long this CPU took to emulate the kernel, which says nothing about a GPU."
+            yield "emulated: the time in which this CPU emulated the kernel; it tells nothing about a GPU."
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -228,7 +223,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         return plain | {"backend": self.backend.to_dict(), "steps": [step.to_dict() for step in self.steps]}
 
     def plot(self, path: str | None = None) -> Figure:
-        """Bars of time and rate; needs matplotlib (``pip install cudakern[plot]``). With ``path`` it is saved too."""
+        """Bars of time and rate; ``path`` also saves them. Needs matplotlib (``pip install cudakern[plot]``)."""
         from ._plots import plot_ladder
 
         return plot_ladder(self, path)
@@ -255,34 +250,34 @@ def ladder(
     op : str or function
         An operation: "matmul" or ``cudakern.matmul``.
     n : int, optional
-        The array's length; rows and columns of both matrices. Default: the documents' 1,048,576 and 1000.
+        The array's length, or the rows and columns of both matrices. Default: 1,048,576 or 1000.
     shape : sequence of int, optional
-        Instead of ``n``: the array's shape; (m, k, n) for an (m, k) by (k, n) product.
+        Instead of ``n``: the array's shape, or (m, k, n) for the product of an (m, k) and a (k, n) matrix.
     dtype : dtype, optional
-        Of the input. Default: the documents' int32 (0 to 9) and float32 (0 to 1).
+        Of the input. Default: the operation's usual one: int32 (values 0 to 9) or float32 (0 to 1).
     inputs : list or tuple, optional
-        Instead of a random input: the host's arrays and numbers that a call takes as its operands, e.g. ``[a, x, y]``.
+        Instead of random input: the operands of a call, in host memory, e.g. ``[a, x, y]``.
     variants : sequence of str, optional
-        Which ones, in that order. Default: all.
+        The variants to run, in this order. Default: all.
     repeat, warmup, seed : int, optional
-        As in :func:`profile`; of the random input, default 0.
+        ``repeat`` and ``warmup`` as in :func:`profile`; ``seed`` of the random input, default 0.
     progress : bool, optional
         Show which variant is running. Default: on a terminal and in a notebook.
     **parameters
-        For the variants that have them: ``threads=512``, ``lists=32``; and what changes the result, for all:
-        ``radius=10``, ``mode="wrap"``.
+        Parameters of variants, for those that have them (``threads=512``, ``lists=32``), and parameters that change the
+        result, for all (``radius=10``, ``mode="wrap"``).
 
     Returns
     -------
     Ladder
-        A sequence of steps that shows itself as a table, with ``to_dict()`` and ``plot()``. A step that did not run has
-        a ``note``, and neither profile nor error.
+        A sequence of steps that displays as a table, with ``to_dict()`` and ``plot()``. A step that did not run has a
+        ``note`` but no profile and no error.
 
     Raises
     ------
     TypeError, ValueError, ImportError
-        An unknown operation or variant, a bad size; a type, a parameter or a value that no variant takes; inputs that
-        the operation does not take; bfloat16, without the package ml_dtypes.
+        An unknown operation or variant; an invalid size; a type, parameter or value that no variant supports; invalid
+        inputs; bfloat16 without the package ml_dtypes.
 
     Examples
     --------
@@ -297,7 +292,7 @@ def ladder(
     if variants is None:
         entries = list(_table.variants(op))
     elif not isinstance(variants, Iterable):
-        raise TypeError(f"ladder: variants is a list of names, and not {variants!r}")
+        raise TypeError(f"ladder: variants= must be a list of names, not {variants!r}")
     else:
         entries = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
     plain = {name: _plain(value) for name, value in parameters.items()}
@@ -313,11 +308,11 @@ def ladder(
     here = backend().as_it_is()
     record = _recorded.instead_of_times(here, op)
     if record is not None and repeat is None and warmup is None:
-        repeat, warmup = 1, 0  # nobody looks at an emulated time
+        repeat, warmup = 1, 0  # emulated times are not shown
     steps: list[Step] = []
     refused: list[Exception] = []
     with _progress(progress, op, len(entries)) as announce:
-        announce("NumPy in double, to compare with")
+        announce("reference, by NumPy")
         expected = _expected(what, operands, own, inputs is None)
         for variant, its in zip(entries, of_each, strict=True):
             announce(variant.name)
@@ -334,7 +329,7 @@ def ladder(
             steps.append(step)
             refused += [error] if error else []
     if inputs is not None and refused and not any(step.profile or step.failed for step in steps):
-        raise refused[0]  # then it is the input that is wrong
+        raise refused[0]  # the input itself is invalid
     first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
     shapes = tuple(np.shape(x) for x in operands)
     return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), record, plain)
@@ -343,7 +338,7 @@ def ladder(
 def _parameters(
     what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Those that change the result, which every call takes; and for each variant, the others that it has."""
+    """The parameters that change the result, for every call; and the other parameters, for each variant."""
     for name, value in values.items():
         there = _table.having(name, _table.variants(what.name))
         if not there:
@@ -351,8 +346,8 @@ def _parameters(
         asked = there if name in what.own else _table.having(name, variants)
         if not asked:
             raise TypeError(
-                f"ladder: of {', '.join(variant.name for variant in variants) or 'no variants'} none has {name}=; "
-                f"{', '.join(variant.name for variant in there)} {'has' if len(there) == 1 else 'have'}"
+                f"ladder: none of the variants ({', '.join(v.name for v in variants)}) has a parameter {name}=; "
+                f"variants with it: {', '.join(v.name for v in there)}"
             )
         _check_value(asked, name, value)
     own = {name: value for name, value in values.items() if name in what.own}
@@ -363,16 +358,16 @@ def _parameters(
 
 
 def no_parameter(what: Operation, name: str) -> str:
-    """What to say of a parameter that no variant has."""
+    """The error message for a parameter that no variant has."""
     known = dict.fromkeys(p.name for variant in _table.variants(what.name) for p in variant.parameters)
     takes = ", ".join(f"{other}=" for other in known) or "no parameters"
     operands = [p.name for p in _operands(what)]
     hint = f"; {name} is an input: inputs=[{', '.join(operands)}]" if name in operands else ""
-    return f"ladder: the variants of {what.name} have no {name!r}: they take {takes}{hint}"
+    return f"ladder: the variants of {what.name} have no parameter {name!r}; they have {takes}{hint}"
 
 
 def _plain(value: Any) -> Any:
-    """A whole number as Python's own, so that it can be shown and written as JSON."""
+    """NumPy's integers as Python's, for display and JSON; other values unchanged."""
     try:
         return int(operator.index(value))
     except TypeError:
@@ -380,7 +375,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check_value(variants: Sequence[_table.Variant], name: str, value: Any) -> None:
-    """Refuses a value that no variant takes. What only some take is their own matter: the others' steps say so."""
+    """Raises an error for a value that no variant accepts. If only some do, the steps of the others note it."""
     refused = []
     for variant in variants:
         try:
@@ -392,27 +387,27 @@ def _check_value(variants: Sequence[_table.Variant], name: str, value: Any) -> N
 
 
 def _operands(what: Operation) -> list[inspect.Parameter]:
-    """The operation's inputs, as its function has them."""
+    """The parameters of the operation's function that are inputs."""
     count = len(what.make(what.ragged[0], numpy_dtype(what.default_dtype), 0))
     return list(inspect.signature(what.call).parameters.values())[:count]
 
 
 def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The caller's own input, as it came: the variants take it as any call does."""
+    """The operands that the caller passed as ``inputs``, unchanged."""
     for name, value in others.items():
         if value is not None:
-            raise ValueError(f"ladder: give inputs or {name}, not both: {name} is for random input")
+            raise ValueError(f"ladder: pass inputs= or {name}=, not both: {name}= is for random input")
     takes = _operands(what)
     names = ", ".join(p.name for p in takes)
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError(f"ladder: inputs is a list, as [{names}], and not of type {type(inputs).__name__}")
+        raise TypeError(f"ladder: inputs= must be a list [{names}], not {type(inputs).__name__}")
     least = sum(p.default is p.empty for p in takes)
     if not least <= len(inputs) <= len(takes):
-        some = "" if least == len(takes) else f" (the last {len(takes) - least} may be left out)"
-        beside = f"; beside them {', '.join(f'{name}=' for name in what.own)}" if what.own else ""
-        raise TypeError(f"ladder: {what.name} takes [{names}]{some}{beside}; inputs has {len(inputs)}")
+        some = "" if least == len(takes) else f" (the last {len(takes) - least} can be omitted)"
+        beside = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
+        raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{beside}; got {len(inputs)} inputs")
     if any(isinstance(x, DeviceArray) for x in inputs):
-        raise TypeError("ladder: inputs are the host's, since NumPy's variant takes them too: .get() brings one there")
+        raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
     for name, x in zip(names.split(", "), inputs, strict=False):
         refuse_elsewhere(x, name)
     operands = list(inputs)
@@ -422,23 +417,23 @@ def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) ->
 
 
 def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any], random: bool) -> tuple[Any, Any]:
-    """The result by NumPy with floats in double, and what errors are relative to, where that is not the result."""
+    """NumPy's result in double precision, and what errors are relative to, if that is not the result."""
     if random:
         wide = widened(operands, np.float64)
         return what.reference(*wide, **own), what.magnitudes(*wide, **own) if what.cancels else None
-    # Python's own numbers stay what they are: they take the type of the others.
-    as_given = tuple(
+    # Python's numbers take the type of the arrays.
+    plain = tuple(
         x if x is None or isinstance(x, (int, float, complex)) else widened((np.asarray(x),), np.float64)[0]
         for x in operands
     )
-    wide = tuple(map(np.asarray, as_given))
+    wide = tuple(map(np.asarray, plain))
     try:
-        reference = what.call(*as_given, variant="numpy", **own)
+        reference = what.call(*plain, variant="numpy", **own)
     except (TypeError, ValueError):
         try:
-            reference = what.reference(*wide, **own)  # NumPy's variant may have fewer types
+            reference = what.reference(*wide, **own)  # NumPy's variant may support fewer types
         except Exception:
-            what.call(*operands, variant="numpy", **own)  # says it better
+            what.call(*operands, variant="numpy", **own)  # its message is better
             raise
     return reference, what.magnitudes(*wide, **own) if what.cancels else None
 
@@ -447,23 +442,25 @@ def _input(
     what: Operation, n: int | None, shape: Sequence[int] | None, dtype: npt.DTypeLike | None
 ) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if n is not None and shape is not None:
-        raise ValueError("ladder: give n or shape, not both")
+        raise ValueError("ladder: pass n= or shape=, not both")
     try:
         sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
         if n is not None:
             sizes = what.square(operator.index(n))
     except TypeError:
-        rule, wrong = ("n is a length", n) if n is not None else (f"shape is {what.shape_help}", shape)
-        raise TypeError(f"ladder: {rule}, in whole numbers, and not {wrong!r:.60}") from None
+        rule = f"n= must be an integer, not {n!r:.60}"
+        if n is None:
+            rule = f"shape= ({what.shape_help}) must be integers, not {shape!r:.60}"
+        raise TypeError(f"ladder: {rule}") from None
     if any(s < 0 for s in sizes):
-        raise ValueError(f"ladder: a length is not negative: {n if n is not None else sizes}")
+        raise ValueError(f"ladder: lengths must not be negative: {n if n is not None else sizes}")
     if what.fixed_rank and len(sizes) != len(what.default_shape):
-        raise ValueError(f"ladder: shape is {what.shape_help}, as {what.default_shape}, and not {sizes}")
+        raise ValueError(f"ladder: shape= is {what.shape_help}, such as {what.default_shape}, not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     listed = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in listed:
         raise TypeError(
-            f"ladder: the variants of {what.name} take {', '.join(listed)}, not {_table.type_in_words(kind)}"
+            f"ladder: the variants of {what.name} support {', '.join(listed)}, not {_table.type_in_words(kind)}"
         )
     return sizes, kind
 
@@ -471,7 +468,7 @@ def _input(
 def _step(
     variant: _table.Variant, here: Backend, run: Callable[[], tuple[Profile, Any]], expected: tuple[Any, Any]
 ) -> tuple[Step, Exception | None]:
-    """The step, and why the variant refused the input if it did."""
+    """The step, and the error if the variant does not support the input."""
     if reason := variant.why_not(here):
         return Step(variant, None, None, None, f"not here: {reason}"), None
     try:
@@ -485,7 +482,7 @@ def _step(
 
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
-    """As compare() has them, but NaN is right where it should be."""
+    """As compare(), but a NaN where NumPy has one is correct."""
     both: tuple[Any, ...] = (np.asarray(result), np.asarray(reference))
     if both[0].shape == both[1].shape and all(kind_of(x.dtype) in "fc" for x in both):
         right = np.isnan(both[0]) & np.isnan(both[1])
@@ -497,7 +494,7 @@ def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
 
 def _with_speedup(step: Step, first: Profile | None) -> Step:
     p = step.profile
-    if p is None or first is None or first.emulated:  # an emulated time is no GPU's
+    if p is None or first is None or first.emulated:  # not a GPU's time
         return step
     return replace(step, speedup=first.kernel_ns / max(p.kernel_ns, 1))
 

@@ -1,8 +1,9 @@
-"""How many blocks a multiprocessor holds at once, and what limits them: the occupancy calculator."""
+"""The occupancy calculator: how many blocks a multiprocessor holds at once, and what limits them."""
 
 from __future__ import annotations
 
 import operator
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,35 +19,35 @@ from ._variants import Named, operation_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WARP = 32  #: threads a warp
-BLOCK_THREADS = 1024  #: threads a block may have, on all of these chips
-THREAD_REGISTERS = 255  #: registers that a thread can name
-REGISTER_UNIT = 256  #: a warp's registers are given out in pieces of this many
+WARP = 32  #: threads per warp
+BLOCK_THREADS = 1024  #: most threads per block, on all of these chips
+THREAD_REGISTERS = 255  #: most registers per thread
+REGISTER_UNIT = 256  #: registers are allocated to a warp in multiples of this number
 
 
 class Limit(NamedTuple):
-    """One of the things that a multiprocessor has only so much of."""
+    """A resource of which a multiprocessor has a limited amount."""
 
     name: str
-    per_block: int | None  #: that a block takes, as it is given out; None: not known
-    available: int  #: that a multiprocessor has
+    per_block: int | None  #: as allocated to a block; None: not known
+    available: int  #: per multiprocessor
     unit: str
-    blocks: int | None  #: that fit, by this alone; None: it sets no limit
+    blocks: int | None  #: blocks that fit, by this limit alone; None: no limit
     note: str = ""
 
 
 @dataclass(frozen=True, repr=False)
 class Occupancy(_display.Shown):
-    """What a launch occupies of a multiprocessor: shown as a table, with ``plot()`` and ``to_dict()``."""
+    """The share of a multiprocessor that a launch occupies; displays as a table, with ``plot()`` and ``to_dict()``."""
 
     threads: int  #: per block
-    registers: int | None  #: per thread; None: not known, and they set no limit here
+    registers: int | None  #: per thread; None: not known, and no limit here
     shared_bytes: int  #: per block, static and dynamic
     capability: tuple[int, int]
-    chip: Multiprocessor  #: what a multiprocessor has; its shared memory is the configured size
-    kernel: str = ""  #: whose launch it is, if one was named
+    chip: Multiprocessor  #: a multiprocessor's resources; shared memory as configured
+    kernel: str = ""  #: name of the launched kernel, if one was passed
     note: str = ""
-    static_unknown: bool = False  #: the kernel's own shared memory is not known, and not among shared_bytes
+    static_unknown: bool = False  #: shared_bytes lacks the kernel's static shared memory
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
@@ -55,43 +56,41 @@ class Occupancy(_display.Shown):
         return (
             Limit("warps", warps, chip.warps, "warps", chip.warps // warps),
             Limit("blocks", 1, chip.blocks, "blocks", chip.blocks),
-            Limit("registers", *_registers(chip, warps, self.registers)),
-            Limit("shared memory", *_shared(chip, self.shared_bytes)),
+            _registers(chip, warps, self.registers),
+            _shared(chip, self.shared_bytes),
         )
 
     @property
     def active_blocks(self) -> int:
-        """Blocks that a multiprocessor holds at once."""
+        """Blocks resident on a multiprocessor at once."""
         return min(limit.blocks for limit in self.limits if limit.blocks is not None)
 
     @property
     def active_warps(self) -> int:
-        """Warps of these blocks."""
+        """Warps of the active blocks."""
         return self.active_blocks * _divide_up(self.threads, WARP)
 
     @property
     def active_threads(self) -> int:
-        """Threads of these blocks."""
+        """Threads of the active blocks."""
         return self.active_blocks * self.threads
 
     @property
     def occupancy(self) -> float:
-        """Active warps as a share of those that the multiprocessor could hold."""
+        """Active warps as a share of the warps that a multiprocessor can hold."""
         return self.active_warps / self.chip.warps
 
     @property
     def limited_by(self) -> tuple[str, ...]:
-        """The names of the limits that allow no more blocks than there are."""
+        """The names of the limits that determine the number of active blocks."""
         return tuple(limit.name for limit in self.limits if limit.blocks == self.active_blocks)
 
     def varied(self, **changes: int) -> Occupancy:
-        """The same launch with changes: another ``threads``, ``registers`` or ``shared_bytes``."""
-        unknown = self.static_unknown and "shared_bytes" not in changes
-        launch: dict[str, Any] = {"static_unknown": unknown, **changes}
-        return replace(self, **launch)
+        """The same launch with other ``threads``, ``registers`` or ``shared_bytes``."""
+        return replace(self, static_unknown=self.static_unknown and "shared_bytes" not in changes, **changes)  # type: ignore[arg-type]
 
     def curves(self) -> dict[str, list[tuple[int, int]]]:
-        """(value, active warps) as one of ``threads``, ``registers`` and ``shared_bytes`` varies over all it may be."""
+        """(value, active warps) for all values of ``threads``, ``registers`` and ``shared_bytes``, one at a time."""
         ranges = {
             "threads": range(WARP, BLOCK_THREADS + 1, WARP),
             "registers": range(1, THREAD_REGISTERS + 1),
@@ -106,21 +105,29 @@ class Occupancy(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        launch = ("kernel", "threads", "registers", "shared_bytes", "capability", "note")
-        figures = ("active_blocks", "active_warps", "active_threads", "occupancy", "limited_by")
-        limits = [limit._asdict() for limit in self.limits]
-        return {name: getattr(self, name) for name in launch + figures} | {
-            "chip": self.chip._asdict(),
-            "limits": limits,
-        }
+        names = (
+            "kernel",
+            "threads",
+            "registers",
+            "shared_bytes",
+            "capability",
+            "note",
+            "active_blocks",
+            "active_warps",
+            "active_threads",
+            "occupancy",
+            "limited_by",
+        )
+        figures = {name: getattr(self, name) for name in names}
+        return figures | {"chip": self.chip._asdict(), "limits": [limit._asdict() for limit in self.limits]}
 
     def table(self) -> _display.Table:
-        """The limits, one below the other, and what they leave."""
+        """One row per limit; the note gives the occupancy."""
         rows = [
             [
                 limit.name + (" <" if limit.name in self.limited_by else ""),
-                _counted(limit.per_block, limit.unit),
-                _counted(limit.available, limit.unit),
+                "not known" if limit.per_block is None else counted(limit.per_block, limit.unit),
+                counted(limit.available, limit.unit),
                 "no limit" if limit.blocks is None else f"{limit.blocks:,}",
                 limit.note,
             ]
@@ -134,19 +141,20 @@ class Occupancy(_display.Shown):
             f"{_dotted(self.capability)}"
         )
         note = (
-            f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
+            f"{counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
             f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. {self.note}"
         )
-        return _display.Table(title, ["limit", "a block", "a multiprocessor", "blocks", " "], rows, note.strip())
+        heads = ["limit", "per block", "per multiprocessor", "blocks", " "]
+        return _display.Table(title, heads, rows, note.strip(), right=heads[1:4])
 
     def plot(self, path: str | None = None) -> Figure:
-        """Curves of what can be varied, with this launch marked; needs matplotlib. With ``path`` it is saved too."""
+        """Active warps over threads, registers and shared memory, with this launch marked. Needs matplotlib."""
         from ._plots import Picture
 
         names = {
-            "threads": "threads a block",
-            "registers": "registers a thread",
-            "shared_bytes": "shared bytes a block",
+            "threads": "threads per block",
+            "registers": "registers per thread",
+            "shared_bytes": "shared memory per block, bytes",
         }
         curves = self.curves()
         picture = Picture(figsize=(4 * len(curves), 3.4), layout="constrained")
@@ -164,15 +172,15 @@ class Occupancy(_display.Shown):
 
 
 class PotentialBlockSize(NamedTuple):
-    """The block with which most threads are resident, and the fewest blocks that fill the chip with them."""
+    """The block size with the most resident threads, and the smallest grid of such blocks that fills the chip."""
 
     grid: int
     threads: int
 
 
-def _counted(number: int | None, unit: str) -> str:
-    """1 block, 32 blocks."""
-    return "not known" if number is None else f"{number:,} {unit.removesuffix('s') if number == 1 else unit}"
+def counted(number: int, unit: str) -> str:
+    """A number with its unit in the plural: 32 blocks, 1 block."""
+    return f"{number:,} {unit.removesuffix('s') if number == 1 else unit}"
 
 
 # --- the calculation -------------------------------------------------------------------------------------------------
@@ -184,74 +192,68 @@ def _round_up(x: int, unit: int) -> int:
     return _divide_up(x, unit) * unit
 
 
-def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> tuple[int | None, int, str, int | None, str]:
-    """A warp's registers lie in one partition; a block is refused as if it filled all of them equally."""
-    if not registers:
-        return registers, chip.registers, "registers", None, ""
-    per_warp = _round_up(registers * WARP, REGISTER_UNIT)
-    blocks = (fitting := chip.registers // chip.partitions // per_warp * chip.partitions) // warps
-    note = f"{per_warp:,} a warp: {fitting} warps"
-    if per_warp * _round_up(warps, chip.partitions) > chip.registers_per_block:
-        blocks, note = 0, f"a block may have {chip.registers_per_block:,}"
-    return per_warp * warps, chip.registers, "registers", blocks, note
+def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> Limit:
+    """A warp's registers are in one partition; the limit per block assumes that it fills all of them equally."""
+    blocks, note, per_warp = None, "", 0
+    if registers:
+        per_warp = _round_up(registers * WARP, REGISTER_UNIT)
+        fitting = chip.registers // chip.partitions // per_warp * chip.partitions
+        blocks, note = fitting // warps, f"{per_warp:,} per warp: {fitting} warps"
+        if per_warp * _round_up(warps, chip.partitions) > chip.registers_per_block:
+            blocks, note = 0, f"at most {chip.registers_per_block:,} per block"
+    per_block = None if registers is None else per_warp * warps
+    return Limit("registers", per_block, chip.registers, "registers", blocks, note)
 
 
-def _shared(chip: Multiprocessor, size: int) -> tuple[int, int, str, int | None, str]:
+def _shared(chip: Multiprocessor, size: int) -> Limit:
     per_block = _round_up(size + chip.reserved, chip.shared_unit)
     blocks = chip.shared // per_block if per_block else None
-    note = f"{chip.reserved:,} B of it the system's" if chip.reserved else ""
+    note = f"including {chip.reserved:,} B for the system" if chip.reserved else ""
     if size > chip.shared_per_block:
-        blocks, note = 0, f"a block may have {chip.shared_per_block:,} B"
-    return per_block, chip.shared, "B", blocks, note
+        blocks, note = 0, f"at most {chip.shared_per_block:,} B per block"
+    return Limit("shared memory", per_block, chip.shared, "B", blocks, note)
 
 
-# --- what a caller names ---------------------------------------------------------------------------------------------
+# --- arguments -------------------------------------------------------------------------------------------------------
 def _dotted(capability: tuple[int, int]) -> str:
     """(9, 0) as "9.0"."""
     return ".".join(map(str, capability))
 
 
-def _whole(name: str, value: Any, low: int, high: int | None, what: str, of: str = "occupancy") -> int:
+def _whole(name: str, value: Any, low: int, high: int | None = None, of: str = "occupancy") -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{of}: {name}= must be an integer, not {value!r:.60}") from None
     if number < low or (high is not None and number > high):
-        allowed = f"from {low}" + (f" to {high}" if high is not None else "")
-        raise ValueError(f"{of}: {name}={number}: {what} {allowed}")
+        allowed = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{of}: {name}={number}: it must be {allowed}")
     return number
 
 
 def _capability(value: Any) -> tuple[int, int]:
-    """7.0, "7.0", (7, 0), 70, 7 or "V100" as (7, 0), None as this device's; ValueError lists those with figures."""
+    """A capability (7.0, "7.0", (7, 0), 70, 7) or a chip ("V100") as (7, 0); None is this device's."""
     known = ", ".join(_dotted(divmod(number, 10)) for number in MULTIPROCESSORS)
     if value is None:
         here = backend()
-        if here.capability not in MULTIPROCESSORS:
-            raise ValueError(
-                f"occupancy: this device, {here.device_name}, has compute capability {here.capability / 10:.1f}, "
-                f"without figures here. capability= takes {known}"
+        number, what = here.capability, f"this device, {here.device_name}, has compute capability"
+        words = f"{what} {number / 10:.1f}, which is not in the table; capability= can be {known}"
+    else:
+        text = _dotted(value) if isinstance(value, tuple) else str(value).upper()
+        written = re.fullmatch(r"(\d+)(?:\.(\d+))?", text)
+        if text in CHIPS:
+            number = CHIPS[text].capability
+        elif written is None or isinstance(value, bool):
+            raise TypeError(
+                f'occupancy: capability= must be 9.0, "9.0", (9, 0), 90 or a chip ({", ".join(CHIPS)}), not {value!r}'
             )
-        return divmod(here.capability, 10)
-    try:
-        if isinstance(value, str) and value.upper() in CHIPS:
-            number = CHIPS[value.upper()].capability
-        elif isinstance(value, tuple) and len(value) == 2:
-            number = 10 * operator.index(value[0]) + operator.index(value[1])
-        elif isinstance(value, (str, float)):
-            tenfold = 10 * float(value)
-            number = round(tenfold) if abs(tenfold - round(tenfold)) < 1e-6 else -1
-            number //= 10 if isinstance(value, str) and number >= 200 else 1  # "90"
+        elif written[2] is None:
+            number = int(text) * (10 if int(text) < 20 else 1)  # 9 or 90
         else:
-            number = operator.index(value)
-            number *= 10 if 0 < number < 20 else 1  # 9
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(
-            f'occupancy: capability= is written 9.0, "9.0", (9, 0) or 90, or is one of {", ".join(CHIPS)}, '
-            f"not {value!r}"
-        ) from None
+            number = int(written[1] + written[2]) if len(written[2]) == 1 else -1
+        words = f"no data for capability={value!r}; known: {known}"
     if number not in MULTIPROCESSORS:
-        raise ValueError(f"occupancy: no figures for capability={value!r}; there are some for {known}")
+        raise ValueError(f"occupancy: {words}")
     return divmod(number, 10)
 
 
@@ -267,46 +269,46 @@ def occupancy(
     dtype: Any = None,
     **parameters: Any,
 ) -> Occupancy:
-    """How many blocks of a kernel a multiprocessor holds at once, and what limits them: the occupancy calculator.
+    """The occupancy calculator: how many blocks of a kernel a multiprocessor holds at once, and what limits them.
 
     Parameters
     ----------
     op : str or function, optional
     variant : str, optional
-        One of our kernels, as ``variants(op)`` lists them: its threads, registers and shared memory are then what
-        ``kernel_resources`` says, where they are not given.
+        A kernel of this package, as listed by ``variants(op)``. Its threads, registers and shared memory, as reported
+        by ``kernel_resources``, are the defaults of those parameters.
     threads : int
-        Per block, 1 to 1024. Of a variant that has a parameter ``threads=``, that parameter: shared memory follows.
+        Per block, 1 to 1024. If the variant has a parameter ``threads=``, this sets it, and shared memory follows.
     registers : int, optional
-        Per thread, 0 to 255. Not given: they set no limit, and the result says so.
+        Per thread, 0 to 255. Default: registers set no limit, and the result notes this.
     shared_bytes : int, optional
-        Per block, static and dynamic together; what the system adds is added here. Not given: 0.
+        Per block, static and dynamic together, without what the system adds. Default: 0.
     capability : float, str or tuple, optional
         A compute capability from 3.5 to 12.1, as 9.0, "9.0" or (9, 0), or a chip: "H200", "H100", "A100", "V100",
-        "P100". Not given: this device's.
+        "P100". Default: this device's.
     shared_config : int, optional
-        Bytes of shared memory that a multiprocessor is set to (the rest is its cache). Not given: the most.
+        Bytes of a multiprocessor's shared memory, if less than the maximum (the rest is cache).
     dtype : dtype, optional
-        Of the named kernel's input; not given: the operation's usual one.
+        The type of the kernel's input. Default: the operation's usual one.
     **parameters : int
-        The named variant's parameters, e.g. ``tile=32``.
+        The variant's parameters, e.g. ``tile=32``.
 
     Returns
     -------
     Occupancy
-        Active blocks and warps, their share, every limit with its figures; ``plot()`` draws the curves.
+        Active blocks and warps, the occupancy, and every limit; ``plot()`` draws the curves.
 
     Raises
     ------
     TypeError, ValueError
-        A value that is none, or out of range; a capability without figures; an unknown variant.
+        A value of the wrong type or out of range; an unknown capability or variant.
 
     Examples
     --------
     >>> import cudakern
-    >>> cudakern.occupancy(threads=256, registers=64, capability="P100").occupancy  # P's first example
+    >>> cudakern.occupancy(threads=256, registers=64, capability="P100").occupancy
     0.5
-    >>> cudakern.occupancy(threads=32, capability=6.0).limited_by                   # and its third
+    >>> cudakern.occupancy(threads=32, capability=6.0).limited_by
     ('blocks',)
     """
     kernel, note, built, static_unknown = "", "", None, False
@@ -321,35 +323,30 @@ def occupancy(
         static_unknown = shared_bytes is None and its.static_shared is None
         shared_bytes = its.shared_bytes if shared_bytes is None else shared_bytes
         if registers is None:
-            note += f"Registers are not known here ({its.why}): registers= says them. "
+            note += f"The number of registers is not known ({its.why}); pass registers=. "
         if static_unknown:
-            note += f"Static shared memory is not known here ({its.why}): shared_bytes= says all of it. "
+            note += f"The static shared memory is not known ({its.why}); pass shared_bytes=. "
         if others:
             note += (
-                f"A call launches other kernels too ({', '.join(dict.fromkeys(others))}): "
-                f"kernel_resources({its.operation!r}, {its.variant!r}) has them. "
+                f"A call also launches {', '.join(dict.fromkeys(others))}: see "
+                f"kernel_resources({its.operation!r}, {its.variant!r}). "
             )
     elif variant is not None or dtype is not None or parameters:
         first = next(iter(parameters), "variant" if variant is not None else "dtype")
-        raise TypeError(
-            f"occupancy: {first}= is for a named operation, as a variant's parameters are, and none is named; "
-            "without one it takes threads=, registers=, shared_bytes=, capability="
-        )
+        raise TypeError(f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled')")
     if threads is None:
-        raise TypeError("occupancy: threads= is missing (per block), or the name of an operation and a variant of it")
+        raise TypeError("occupancy: pass threads= (per block), or an operation and a variant")
     where = _capability(capability)
     if built and _dotted(where) != built:
-        of_here = _dotted(where)
-        note = f"The registers are those of the code for {built}: a compiler for {of_here} may take others. {note}"
+        note = f"The registers are those of the code for {built}; a build for {_dotted(where)} may differ. {note}"
     chip = MULTIPROCESSORS[10 * where[0] + where[1]]
     if shared_config is not None:
-        what = "a multiprocessor's shared memory can be set in bytes"
-        size = _whole("shared_config", shared_config, 0, chip.shared, what)
+        size = _whole("shared_config", shared_config, 0, chip.shared)
         chip = chip._replace(shared=size, shared_per_block=min(chip.shared_per_block, size))
     return Occupancy(
-        _whole("threads", threads, 1, BLOCK_THREADS, "a block has"),
-        None if registers is None else _whole("registers", registers, 0, THREAD_REGISTERS, "a thread has"),
-        _whole("shared_bytes", 0 if shared_bytes is None else shared_bytes, 0, None, "bytes count"),
+        _whole("threads", threads, 1, BLOCK_THREADS),
+        None if registers is None else _whole("registers", registers, 0, THREAD_REGISTERS),
+        _whole("shared_bytes", 0 if shared_bytes is None else shared_bytes, 0),
         where,
         chip,
         kernel,
@@ -366,31 +363,31 @@ def max_potential_block_size(
     multiprocessors: int | None = None,
     threads_limit: int = BLOCK_THREADS,
 ) -> PotentialBlockSize:
-    """The block size with which most threads are resident, and the smallest grid that fills the chip with such blocks.
+    """The block size with the most resident threads, and the smallest grid of such blocks that fills the chip.
 
     Parameters
     ----------
     registers : int, optional
-        Per thread. Not given: they set no limit.
+        Per thread. Default: no limit.
     shared_bytes : int or function
-        Per block, or a function of the threads a block.
+        Per block, or a function that computes it from the threads per block.
     capability : float, str or tuple, optional
-        As ``occupancy`` takes it. Not given: this device's.
+        As for ``occupancy``.
     multiprocessors : int, optional
-        Of the chip. Not given: those of the chip that ``capability`` names, else this device's.
+        Of the chip. Default: those of the chip that ``capability`` names, else this device's.
     threads_limit : int
-        The largest block that is looked at, e.g. a kernel's launch bound.
+        The largest block size to consider, e.g. a kernel's launch bound.
 
     Returns
     -------
     PotentialBlockSize
-        (grid, threads), as cudaOccupancyMaxPotentialBlockSize has them of a compiled kernel: of sizes with as many
-        resident threads the largest; (0, 0) where no block fits.
+        (grid, threads), as cudaOccupancyMaxPotentialBlockSize computes them: the largest of the best block sizes;
+        (0, 0) if no block fits.
 
     Raises
     ------
     TypeError, ValueError
-        As ``occupancy``.
+        As for ``occupancy``.
 
     Examples
     --------
@@ -400,13 +397,13 @@ def max_potential_block_size(
     """
     of = "max_potential_block_size"
     if multiprocessors is not None:
-        multiprocessors = _whole("multiprocessors", multiprocessors, 1, None, "a chip has", of)
+        multiprocessors = _whole("multiprocessors", multiprocessors, 1, of=of)
     elif isinstance(capability, str) and capability.upper() in CHIPS:
         multiprocessors = CHIPS[capability.upper()].multiprocessors
     else:
         multiprocessors = int(backend().properties["multiprocessors"])
     where = _capability(capability)
-    most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, "a block has", of)
+    most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, of)
     best, resident = PotentialBlockSize(0, 0), 0
     for aligned in range(_round_up(most, WARP), 0, -WARP):
         threads = min(aligned, most)

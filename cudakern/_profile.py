@@ -1,4 +1,4 @@
-"""profile: one call, measured. The measured call is the ordinary one; the dispatcher only leaves its report."""
+"""profile: measures one call, which runs as an ordinary call does."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ._observer import Observer, Result, Run, observed
 from ._table import Variant
 from ._variants import Named
 
-#: Without repeat=, a call is measured until this time is used up, but no more often than REPEATS.
+#: Without repeat=, a call is measured for this time, but at most REPEATS times.
 BUDGET_S, REPEATS = 0.5, 20
 
 
 class Times(Observer):
-    """Measures every call, and keeps a report of each; ``by_launch``: with the time of each launch."""
+    """Measures every call and keeps its report; ``by_launch``: with the time of each launch."""
 
     def __init__(self, by_launch: bool = False) -> None:
         self.reports: list[dict[str, Any]] = []
         self._measure = 2 if by_launch else 1
 
     def kernel(self, run: Run) -> None:
-        """Runs a kernel, measured."""
+        """Runs and measures a kernel."""
         report = run.execute(self._measure) or {}
         report |= {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
         report["backend"] = Backend(run.native.backend_name(), run.device, "", run.native)
@@ -38,7 +38,7 @@ class Times(Observer):
     def numpy(
         self, variant: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
     ) -> Result:
-        """Computes with NumPy, by the host's clock."""
+        """Runs and measures NumPy's variant."""
         start = time.perf_counter_ns()
         result = compute()
         elapsed = time.perf_counter_ns() - start
@@ -53,8 +53,8 @@ class Times(Observer):
 class Profile(_display.Shown):
     """Medians over the repeats of one call. Times are in nanoseconds.
 
-    ``clock`` says whose times they are: "gpu", "host" (NumPy's variant), or "emulated" (a kernel run on the CPU, whose
-    time says nothing about a GPU's and is never a share of a chip's limit).
+    ``clock`` is the source of the times: "gpu", "host" (NumPy's variant), or "emulated" (a kernel emulated on the CPU,
+    whose time tells nothing about a GPU and is never compared with a chip's limit).
     """
 
     variant: Variant
@@ -68,18 +68,18 @@ class Profile(_display.Shown):
     kernel_ns: float
     to_device_ns: float
     to_host_ns: float
-    finish_ns: float  #: the host's part: adding the last partial sums; 0 where the kernel does it
-    whole_ns: float  #: from the call to the result, as the caller waits; measuring adds some microseconds to it
+    finish_ns: float  #: the host's part: adding the final partial sums; 0 if the kernel adds them
+    whole_ns: float  #: from the call to the result; measuring adds a few microseconds
     flops: float
-    bytes: float  #: the least that the operation can move: operands once, result once
+    bytes: float  #: the fewest that must be moved: operands once, result once
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared_bytes: int
-    launches: int  #: kernels that the call launches
-    cycles: tuple[int, ...]  #: of each block, for variants that read the clock; else empty
-    blocks_ns: float | None  #: last end minus first start over the blocks, on the common clock; for the same variants
-    limit: str | None  #: what bounds this work on this chip; None if emulated or not known
-    share: float | None  #: of that limit that the kernel reaches; 1.0 is all of it
+    launches: int  #: number of kernel launches
+    cycles: tuple[int, ...]  #: per block, for variants that read the clock; else empty
+    blocks_ns: float | None  #: last block's end minus first block's start; for the same variants
+    limit: str | None  #: the chip's limit for this work; None if emulated or not known
+    share: float | None  #: the share of that limit that the kernel reaches; 1.0 is all of it
 
     @property
     def operation(self) -> str:
@@ -88,17 +88,17 @@ class Profile(_display.Shown):
 
     @property
     def emulated(self) -> bool:
-        """True where the times are an emulator's."""
+        """True if the times are the emulator's."""
         return self.clock == "emulated"
 
     @property
     def gb_per_s(self) -> float:
-        """Least bytes moved / kernel time."""
+        """``bytes`` / kernel time."""
         return self.bytes / max(self.kernel_ns, 1)
 
     @property
     def gflop_per_s(self) -> float:
-        """FLOPs / kernel time."""
+        """``flops`` / kernel time."""
         return self.flops / max(self.kernel_ns, 1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,19 +153,19 @@ def profile(fn: Named, *args: Any, repeat: int | None = None, warmup: int | None
     *args, **kw
         Its arguments.
     repeat : int, optional
-        How often to measure; the figures are medians. Without it: up to 20 times, but no longer than half a second.
+        The number of measurements; the figures are medians. Default: up to 20, within half a second.
     warmup : int, optional
-        How many calls go before. Without it: one, which is the measurement if it took longer than half a second.
+        The number of calls before. Default: one, which is the measurement if it takes longer than half a second.
 
     Returns
     -------
     Profile
-        It shows itself as a table; ``to_dict()`` is for JSON. Times are in nanoseconds.
+        Displays as a table; ``to_dict()`` is for JSON. Times are in nanoseconds.
 
     Raises
     ------
     TypeError, ValueError
-        ``fn`` is none of cudakern's operations; ``repeat`` below 1 or ``warmup`` below 0. And what ``fn`` raises.
+        ``fn`` is not one of cudakern's operations; ``repeat`` is below 1 or ``warmup`` below 0; errors of ``fn``.
 
     Examples
     --------
@@ -185,18 +185,18 @@ def _check_number(name: str, value: Any, least: int) -> None:
     try:
         enough = operator.index(value) >= least
     except TypeError:
-        raise TypeError(f"{name}={value!r}: it must be a whole number, {least} or more") from None
+        raise TypeError(f"{name}={value!r}: it must be an integer, {least} or more") from None
     if not enough:
         raise ValueError(f"{name}={value}: it must be {least} or more")
 
 
 def check_seed(seed: int) -> None:
-    """ValueError or TypeError for a seed that NumPy's generators do not take."""
+    """ValueError or TypeError for a seed that NumPy's generators reject."""
     _check_number("seed", seed, 0)
 
 
 def check_counts(repeat: int | None, warmup: int | None) -> None:
-    """ValueError or TypeError unless both are None or numbers of runs."""
+    """ValueError or TypeError for invalid numbers of runs."""
     if repeat is not None:
         _check_number("repeat", repeat, 1)
     if warmup is not None:
@@ -211,7 +211,7 @@ def measure(
     warmup: int | None,
     budget_s: float = BUDGET_S,
 ) -> tuple[Profile, Any]:
-    """profile(), and the result of the last call; another budget for those who measure many calls."""
+    """profile(), with the result of the last call and with another time budget."""
     check_counts(repeat, warmup)
     if not callable(fn):
         raise TypeError(
@@ -220,7 +220,7 @@ def measure(
         )
     name = getattr(fn, "__name__", type(fn).__name__)
     if not getattr(fn, "__module__", "").startswith("cudakern."):
-        raise TypeError(f"profile measures cudakern's own operations, not {name}")
+        raise TypeError(f"profile measures cudakern's operations, not {name}")
     for _ in range(warmup or 0):
         fn(*args, **kw)
     samples: list[dict[str, Any]] = []
@@ -231,7 +231,7 @@ def measure(
             result = fn(*args, **kw)
             whole_ns = time.perf_counter_ns() - start
         if not times.reports:
-            raise TypeError(f"profile measures cudakern's own operations; {name} ran none")
+            raise TypeError(f"profile measures cudakern's operations, and {name} called none")
         elapsed = time.perf_counter() - begin
         if warmup is None and not samples and elapsed < budget_s:
             warmup, begin = 0, time.perf_counter()  # that call was the warm-up
@@ -245,7 +245,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
     last = samples[-1]
     variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
     flops, nbytes = last.get("flops", 0.0), last.get("bytes", 0.0)
-    if backend is None and dtype in variant.types:  # NumPy does the same work, as far as the table knows the type
+    if backend is None and dtype in variant.types:  # the same work as the kernels', if the table has the type
         flops, nbytes = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
     limit = _chip.limit(backend.properties, dtype, flops, nbytes) if clock == "gpu" else None

@@ -1,4 +1,4 @@
-"""What was measured on a GPU, for those who have none. recorded.json is written by .ci/tables.py from docs/results/."""
+"""Measurements recorded on a GPU, for machines without one. .ci/tables.py writes recorded.json from docs/results/."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = Path(__file__).with_name("recorded.json")
 
 
 class Recorded(NamedTuple):
-    """A step of a ladder as it was measured on a GPU (NumPy's own: on the CPU beside it)."""
+    """A step of a ladder, measured on a GPU (NumPy's variant: on that machine's CPU)."""
 
     kernel_ns: float
     rate: float  #: in the operation's unit
@@ -23,23 +23,23 @@ class Recorded(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordedLadder:
-    """A ladder as it was measured on a GPU."""
+    """A ladder, measured on a GPU."""
 
     chip: str
     date: str
     shapes: tuple[tuple[int, ...], ...]
     dtype: str
-    limit: tuple[str, float] | None  #: what bounds the operation on that chip, and that as a rate
+    limit: tuple[str, float] | None  #: the chip's limit for this operation, and the rate that it allows
     steps: dict[str, Recorded]  #: by the variant's name
 
     @property
     def input(self) -> str:
-        """Sizes and type, in words."""
+        """Sizes and type."""
         return f"{sizes(self.shapes)} {self.dtype}"
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
-    """The shapes of a call's inputs, in words: "1,000 x 1,000 and 1,000 x 1,000"."""
+    """The shapes of a call's inputs as text: "1,000 x 1,000 and 1,000 x 1,000"."""
     return " and ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in shapes)
 
 
@@ -50,7 +50,7 @@ def _data() -> dict[str, Any]:
 
 
 def instead_of_times(here: Backend, op: str) -> RecordedLadder | None:
-    """What a ladder of that operation shows instead of times on the emulator, without steps where nothing was recorded;
+    """What a ladder shows instead of times on the emulator: the recorded ladder, without steps if nothing was recorded.
     None on a GPU, whose own times are shown."""
     if not here.emulated:
         return None
@@ -76,12 +76,12 @@ class Compiled(NamedTuple):
 
 
 def compiled(symbol: str) -> Compiled | None:
-    """The recorded figures of a kernel, if there are any."""
+    """The recorded figures of a kernel, if there are some."""
     kernels = _data()["kernels"]
     figures = kernels["rows"].get(symbol)
     return Compiled(dict(zip(kernels["columns"], figures, strict=True)), kernels["capability"]) if figures else None
 
 
 def compiler() -> str:
-    """The compiler of those figures."""
+    """The compiler that reported the recorded figures."""
     return f"nvcc {_data()['kernels']['nvcc']}"

@@ -1,4 +1,4 @@
-"""What the compiler made of our kernels: registers, shared and local memory, from the driver or the build's report."""
+"""Resources of compiled kernels: registers, shared and local memory, from the driver or the compiler's report."""
 
 from __future__ import annotations
 
@@ -20,53 +20,53 @@ from ._observer import Observer, Run, observed
 from ._operations import Operation, operation
 from ._variants import Named, operation_name
 
-#: What setup.py keeps of the words of the GPU's compiler on each kernel.
+#: The compiler's report on each kernel, saved by setup.py.
 REPORT = LIBRARY / "kernels.txt"
 
 
 @dataclass(frozen=True, repr=False)
 class KernelResources(_display.Shown):
-    """One kernel of a variant: what a call launches, and what the compiler made of the kernel.
+    """The resources of one kernel of a variant, and how a call launches it.
 
-    ``source`` says where the figures come from: "driver" (cudaFuncGetAttributes), "build" (the compiler's report, kept
-    when the GPU module was built), "recorded" (the same for an H200, which is part of the package) or "unknown"; then
-    the figures are None, and ``why`` says why.
+    ``source`` is where the figures come from: "driver" (cudaFuncGetAttributes), "build" (the compiler's report, saved
+    when the GPU module was built), "recorded" (such a report for an H200, part of the package) or "unknown": the
+    figures are then None and ``why`` is the reason.
     """
 
     operation: str
     variant: str
-    kernel: str  #: as in the source
-    symbol: str  #: the linker's name
+    kernel: str  #: name in the source
+    symbol: str  #: name for the linker
     dtype: str  #: of the inputs
-    grid: tuple[int, int, int]  #: of the call that was looked at
+    grid: tuple[int, int, int]  #: of the inspected call
     block: tuple[int, int, int]
-    dynamic_shared: int  #: bytes a block, of that call
+    dynamic_shared: int  #: bytes per block, in that call
     registers: int | None  #: per thread
-    static_shared: int | None  #: bytes a block
-    local_bytes: int | None  #: per thread: arrays that are indexed at run time, and spilled registers
-    spill_stores: int | None  #: bytes a thread; only the build's report has them
+    static_shared: int | None  #: bytes per block
+    local_bytes: int | None  #: per thread: arrays indexed at run time, and spilled registers
+    spill_stores: int | None  #: bytes per thread; only from the compiler's report
     spill_loads: int | None
     constant_bytes: int | None
-    max_threads: int | None  #: per block: the launch bound, or what the registers allow
-    active_blocks: int  #: a multiprocessor, as cudaOccupancyMaxActiveBlocksPerMultiprocessor answers for this call
-    potential_block: tuple[int, int]  #: (grid, threads) that cudaOccupancyMaxPotentialBlockSize suggests on this device
-    capability: str | None  #: that the code was made for: "9.0"
+    max_threads: int | None  #: per block, by the launch bound or the registers
+    active_blocks: int  #: per multiprocessor: cudaOccupancyMaxActiveBlocksPerMultiprocessor of this call
+    potential_block: tuple[int, int]  #: (grid, threads) by cudaOccupancyMaxPotentialBlockSize
+    capability: str | None  #: the code's target: "9.0"
     source: str
     why: str
 
     @property
     def threads(self) -> int:
-        """Threads a block."""
+        """Threads per block."""
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes a block, static (as far as it is known) and dynamic."""
+        """Bytes per block, static (if known) and dynamic."""
         return (self.static_shared or 0) + self.dynamic_shared
 
     @property
     def spills(self) -> int | None:
-        """Bytes a thread, stored and loaded."""
+        """Bytes per thread, stored and loaded."""
         return None if self.spill_stores is None else self.spill_stores + (self.spill_loads or 0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,12 +74,12 @@ class KernelResources(_display.Shown):
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def table(self) -> _display.Table:
-        """The same as a table of one kernel."""
+        """A table of this kernel."""
         return KernelTable((self,)).table()
 
 
 class KernelTable(_display.Shown, tuple[KernelResources, ...]):
-    """Kernels, in the order in which they are launched; shown as a table."""
+    """Kernels, in the order of their launches; displays as a table."""
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -87,8 +87,8 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         return super().__getitem__(key)
 
     def table(self) -> _display.Table:
-        """A row a kernel."""
-        figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills", "most\nthreads"]
+        """One row per kernel."""
+        figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills", "max\nthreads"]
         rows = []
         for one in self:
             numbers = (one.registers, one.static_shared, one.dynamic_shared, one.local_bytes, one.spills)
@@ -105,23 +105,25 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
                 ]
             )
         names = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
-        title = f"{self[0].operation}: what the compiler made of the kernels" if self else "no kernels"
-        notes = ["Registers, local memory and spills (bytes) are a thread's, shared memory (bytes) a block's."]
+        title = f"{self[0].operation}: resources of the compiled kernels" if self else "no kernels"
+        notes = ["Registers, local memory and spills (bytes) are per thread, shared memory (bytes) is per block."]
         notes += dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown")
         if any(one.source == "recorded" for one in self):
-            notes.append(f"Recorded: by {_recorded.compiler()} for an H200, since there is no GPU build here.")
+            notes.append(
+                f"Recorded: reported by {_recorded.compiler()} for an H200, because this build has no GPU module."
+            )
         if any(one.source in ("build", "recorded") for one in self):
-            notes.append("Only a GPU's driver knows the most threads.")
+            notes.append("Only a GPU's driver reports the maximum number of threads.")
         return _display.Table(title, names, rows, " ".join(notes), right=figures)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """A dictionary a kernel, for JSON."""
+        """One dictionary per kernel, for JSON."""
         return [one.to_dict() for one in self]
 
 
-# --- the build's report ----------------------------------------------------------------------------------------------
+# --- the compiler's report -------------------------------------------------------------------------------------------
 class Built(NamedTuple):
-    """ptxas' words on one kernel for one chip."""
+    """ptxas' report on one kernel for one chip."""
 
     registers: int
     static_shared: int
@@ -137,7 +139,7 @@ _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) b
 
 
 def parse_ptxas(lines: Iterable[str]) -> dict[str, list[Built]]:
-    """From what ``ptxas -v`` prints, by the linker's names of the kernels; a figure a chip."""
+    """Parses the output of ``ptxas -v``: by the kernels' linker names, one entry per chip."""
     kernels: dict[str, list[Built]] = {}
     symbol, chip, stack = "", 0, (0, 0, 0)
     for line in lines:
@@ -156,33 +158,33 @@ def parse_ptxas(lines: Iterable[str]) -> dict[str, list[Built]]:
 
 @functools.lru_cache(1)
 def _report(path: Path, changed_ns: int) -> dict[str, list[Built]]:
-    del changed_ns  # a rebuild writes another file
+    del changed_ns  # a rebuild changes it
     with path.open() as lines:
         return parse_ptxas(lines)
 
 
 def _built(symbol: str, capability: int) -> tuple[Built | None, str]:
-    """What the build's report has for that kernel, best for that chip; or why it has nothing."""
+    """The report on a kernel, for that chip if possible; or why there is none."""
     if not REPORT.exists():
-        return None, why_no_gpu_module() or "the GPU module was built without its compiler's report"
+        return None, why_no_gpu_module() or "the GPU module was built without a compiler report"
     chips = _report(REPORT, REPORT.stat().st_mtime_ns).get(symbol, [])
     if not chips:
-        return None, "the GPU module was built without this kernel, or for no chip's own code"
+        return None, "the GPU module was built without this kernel, or without code for a specific chip"
     wanted = f"{capability // 10}.{capability % 10}"
     return next((built for built in chips if built.capability == wanted), chips[-1]), ""
 
 
-# --- looking at a call -----------------------------------------------------------------------------------------------
+# --- inspecting a call -----------------------------------------------------------------------------------------------
 class Launches(Observer):
-    """Lists what calls would launch, and runs nothing. The pairs of ``sweep`` are (threads a block, dynamic shared
-    memory) for which active blocks are asked."""
+    """Lists the launches of calls without running them. ``sweep``: pairs (threads per block, dynamic shared memory)
+    for which to query active blocks."""
 
     def __init__(self, sweep: tuple[tuple[int, int], ...]) -> None:
         self.found: list[dict[str, Any]] = []
         self._sweep = sweep
 
     def kernel(self, run: Run) -> None:
-        """Lists a kernel's call."""
+        """Lists a call's launches."""
         self.found += ({"variant": run.variant, **kernel} for kernel in run.launches(self._sweep))
 
 
@@ -193,15 +195,15 @@ def inspect(
     parameters: dict[str, Any],
     sweep: tuple[tuple[int, int], ...] = (),
 ) -> list[dict[str, Any]]:
-    """What a call of the variant would launch, as the C module tells it; nothing is launched."""
-    with observed(Launches(sweep)) as launches, np.errstate(all="ignore"):  # nobody computes the result
+    """The launches that a call of the variant would make."""
+    with observed(Launches(sweep)) as launches, np.errstate(all="ignore"):  # the result is not computed
         what.call(*what.make(what.default_shape, kind, 0), variant=variant.name, **parameters)
     return launches.found
 
 
 def shared_bytes(run: Callable[[], Any]) -> int | None:
-    """Shared memory per block, static and dynamic, of the first kernel that a call would launch, which is not run; None
-    if it launches none of ours, or the static part is not known."""
+    """Shared memory per block, static and dynamic, of the first kernel that a call would launch; None if there
+    is none or its static part is not known."""
     with observed(Launches(())) as launches, np.errstate(all="ignore"):
         run()
     if not launches.found:
@@ -211,33 +213,30 @@ def shared_bytes(run: Callable[[], Any]) -> int | None:
 
 
 def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResources:
-    """The driver's figures; where it has none, the build's; where that has none, those that the package brings."""
+    """The driver's figures, else those of this build's report, else those recorded in the package."""
     built, why = _built(launch["symbol"], here.capability)
-    names = ("registers", "static_shared", "local_bytes", "constant_bytes")
-    known: dict[str, Any] = dict.fromkeys((*names, "max_threads"))
-    source, version = "unknown", None
+    source = "build"
+    if built is None and (recorded := _recorded.compiled(launch["symbol"])):
+        built, source = Built(**recorded.figures, capability=recorded.capability), "recorded"
+    known: dict[str, Any] = dict.fromkeys(Built._fields) if built is None else built._asdict()
     if launch["registers"] > 0:
-        known = {name: launch[name] for name in known}
-        source, version = "driver", f"{launch['binary_version'] // 10}.{launch['binary_version'] % 10}"
-    elif built is not None:
-        known |= {name: getattr(built, name) for name in names}
-        source, version = "build", built.capability
-    elif recorded := _recorded.compiled(launch["symbol"]):
-        built = Built(**recorded.figures, capability=recorded.capability)
-        known |= {name: getattr(built, name) for name in names}
-        source, version = "recorded", built.capability
-    spills = built if built is not None and built.capability == version else None
+        version = f"{launch['binary_version'] // 10}.{launch['binary_version'] % 10}"
+        spills = known if source == "build" and known["capability"] == version else {}
+        figures = {name: launch[name] for name in ("registers", "static_shared", "local_bytes", "constant_bytes")}
+        known = figures | {name: spills.get(name) for name in ("spill_stores", "spill_loads")}
+        source, known["capability"] = "driver", version
+    elif built is None:
+        source = "unknown"
+    copied = ("symbol", "grid", "block", "dynamic_shared", "active_blocks")
     return KernelResources(
         operation=launch["variant"].operation,
         variant=launch["variant"].name,
         kernel=launch["name"],
         potential_block=launch["potential"],
         dtype=dtype,
-        **{name: launch[name] for name in ("symbol", "grid", "block", "dynamic_shared", "active_blocks")},
+        max_threads=launch["max_threads"] if source == "driver" else None,
+        **{name: launch[name] for name in copied},
         **known,
-        spill_stores=spills.spill_stores if spills else None,
-        spill_loads=spills.spill_loads if spills else None,
-        capability=version,
         source=source,
         why=why if source == "unknown" else "",
     )
@@ -248,40 +247,40 @@ def _with_kernels(op: str, variant: str | None) -> list[_table.Variant]:
         return [entry for entry in _table.variants(op) if not entry.on_host]
     entry = _table.find(op, variant)
     if entry.on_host:
-        raise ValueError(f"kernel_resources: {op} {variant!r} computes on the host: it has no kernel")
+        raise ValueError(f"kernel_resources: {op} {variant!r} runs on the host and has no kernel")
     return [entry]
 
 
 def kernel_resources(
     op: Named, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
 ) -> KernelTable:
-    """Registers, shared and local memory of our kernels, as the compiler made them.
+    """Registers, shared and local memory of compiled kernels.
 
-    Nothing is launched. A kernel that a call launches several times stands here once, as it is launched first; a
-    library's kernels are not seen.
+    Nothing is launched. A kernel that a call launches several times is listed once, by its first launch; kernels of
+    libraries are not listed.
 
     Parameters
     ----------
     op : str or function
         An operation: "matmul" or ``cudakern.matmul``.
     variant : str, optional
-        A name from ``variants(op)``. Not given: all that run here.
+        A name from ``variants(op)``. Default: all that run here.
     dtype : dtype, optional
-        Of the inputs. Not given: the operation's usual one, or the first that a variant takes.
+        Of the inputs. Default: the operation's usual one, or the first that the variant supports.
     **parameters : int
-        The variant's parameters, e.g. ``tile=32``: many choices are kernels of their own. Without a variant, for those
-        that have them.
+        The variant's parameters, e.g. ``tile=32``: many values select different kernels. Without ``variant``, they
+        apply to the variants that have them.
 
     Returns
     -------
     KernelTable
-        A :class:`KernelResources` for each kernel that a call launches, shown as a table.
+        A :class:`KernelResources` for each kernel that a call launches; displays as a table.
 
     Raises
     ------
     ValueError, TypeError, NotImplementedError
-        An unknown operation or variant, or one that the host computes; a type or a parameter that the variant does not
-        have; the named variant cannot run here.
+        An unknown operation or variant, or one that runs on the host; a type or a parameter that the variant does not
+        have; a variant that cannot run here.
 
     Examples
     --------
@@ -308,18 +307,18 @@ def kernel_resources(
         kernels += (_resources(launch, here, name) for launch in inspect(what, entry, numpy_dtype(name), its))
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
-        raise TypeError(f"kernel_resources: no variant of {op} that runs here takes {name}; they take {types}")
+        raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {name}; supported: {types}")
     return KernelTable(kernels)
 
 
 def main_kernel(
     op: str, variant: str | None, dtype: Any, parameters: dict[str, Any], threads: int | None
 ) -> tuple[KernelResources, list[str]]:
-    """The kernel of a named variant that its plan speaks of, which is the first that a call launches, and the names of
-    the others. ``threads`` is the variant's parameter of that name, where it has one."""
+    """A variant's main kernel, the first one launched, and the names of the others. ``threads`` sets the variant's
+    parameter of that name, if it has one."""
     if variant is None:
         names = ", ".join(entry.name for entry in _with_kernels(op, None))
-        raise TypeError(f"occupancy: which variant of {op}? It has {names}")
+        raise TypeError(f"occupancy: pass a variant of {op}: {names}")
     entry = _table.find(op, variant)
     if threads is not None and _table.having("threads", [entry]):
         parameters = parameters | {"threads": threads}

@@ -49,7 +49,7 @@ class Source(str):
 
 
 def source(op: Named, variant: str) -> Source:
-    """The CUDA source of a variant's kernel, as it was compiled.
+    """The CUDA source of a variant's kernel.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def source(op: Named, variant: str) -> Source:
     op = operation_name(op)
     entry = _table.find(op, variant)
     if not entry.source or not entry.kernels:
-        raise ValueError(f"{op}: variant {variant!r} has no kernel: {entry.summary}")
+        raise ValueError(f"{op}: variant {variant!r} has no kernel ({entry.summary})")
     path = KERNELS / entry.source
     if path.is_file():
         return Source(path.read_text(encoding="utf-8"), path)

@@ -1,4 +1,4 @@
-"""Streams and events: what work on device arrays is ordered by."""
+"""Streams and events, which order work on device arrays."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ._devices import Device
 from ._errors import CudaError
 from ._native import Native
 
-#: CUDA's names for streams that need no making.
+#: CUDA's predefined streams.
 DEFAULT, PER_THREAD = 0, 2
 
 
 class _OfDevice:
-    """What a stream and an event share: a handle that one device's backend knows, and nobody else."""
+    """Common to streams and events: a handle that is valid for one device of one backend."""
 
     __slots__ = ("__weakref__", "_device", "_handle", "_native")
 
@@ -29,26 +29,27 @@ class _OfDevice:
 
     @property
     def device(self) -> Device:
-        """The device that it belongs to."""
+        """The device it belongs to."""
         return Device(self._native.backend_name(), self._device)
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        """What copies and pickles ask for."""
+        """Called by copy and pickle."""
         name = type(self).__name__
-        raise TypeError(f"{name}s are not copied and not pickled: each is one of a device's; make another, {name}()")
+        raise TypeError(
+            f"a {name} cannot be copied or pickled, because it belongs to one device; create another: {name}()"
+        )
 
     def __repr__(self) -> str:
         return f"<cudakern {type(self).__name__.lower()} {self._handle:#x} on {self.device}>"
 
 
 class Stream(_OfDevice):
-    """A stream of a device: work given to it is done in that order, beside the work of other streams.
+    """A stream of a device: its work runs in order, concurrently with other streams.
 
-    Device arrays order their uses over streams by themselves, so that no result depends on which stream was named.
-    ``__cuda_stream__`` gives it to other libraries. It is destroyed with the object; its work is done all the same.
+    Uses of a device array in several streams are ordered automatically, so no result depends on the choice of streams.
+    Other libraries get the stream by ``__cuda_stream__``. When the object is deleted, its work is still completed.
 
-    ``device`` is where the work is done, without it the current one. The lower ``priority``, the sooner it is done;
-    CUDA brings it into the device's range.
+    ``device`` defaults to the current device. A lower ``priority`` runs sooner; CUDA clamps it to the device's range.
 
     Examples
     --------
@@ -77,41 +78,40 @@ class Stream(_OfDevice):
 
     @property
     def done(self) -> bool:
-        """True if all that it was given is done; CudaError if that failed."""
+        """True if all its work is done; CudaError if some of it failed."""
         return self._native.stream_done(self._device, self._handle)
 
     def synchronize(self) -> None:
-        """Waits for all that it was given; CudaError, with the names of the launches, if that failed."""
+        """Waits for all its work; CudaError, which names the launches, if some of it failed."""
         self._native.stream_synchronize(self._device, self._handle)
 
     def wait(self, other: Event | Stream) -> None:
-        """What it is given from now on begins after ``other``: an event, or all that another stream was given."""
+        """Later work in this stream starts after ``other``: an event, or the current work of another stream."""
         if isinstance(other, Stream):
             other = other.record(Event.__new__(Event)._make(other._native, other._device, timing=False))
         if not isinstance(other, Event):
-            raise TypeError(f"a stream waits for an Event or a Stream, not for {type(other).__name__}")
+            raise TypeError(f"a stream can wait for an Event or a Stream, not {type(other).__name__}")
         _same_backend(self._native, other._native, "an event")
         self._native.stream_wait_event(self._device, self._handle, other._handle)
 
     def record(self, event: Event | None = None) -> Event:
-        """The event happens when all is done that the stream was given so far; a new event if none is given."""
+        """Records an event, by default a new one: it happens when the stream's current work is done."""
         if event is None:
             event = Event.__new__(Event)._make(self._native, self._device, timing=True)
         if not isinstance(event, Event):
-            raise TypeError(f"a stream records an Event, not {type(event).__name__}; without one it makes a new one")
+            raise TypeError(f"a stream records an Event, not {type(event).__name__}; record() creates one")
         event.record(self)
         return event
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """(version of the protocol, handle)."""
+        """(protocol version, handle)."""
         return 0, self._handle
 
 
 class Event(_OfDevice):
-    """A point in a stream's work, to wait for and to measure between.
+    """A point in a stream's work, for waiting and for measuring times.
 
-    With ``timing=False`` it cannot be measured with, and costs less. ``device`` is where it is recorded, without it the
-    current one.
+    ``timing=False`` makes it cheaper, without measuring. ``device`` defaults to the current device.
 
     Examples
     --------
@@ -139,32 +139,34 @@ class Event(_OfDevice):
 
     @property
     def done(self) -> bool:
-        """True if it has happened; also if it was never recorded."""
+        """True if it has happened or was never recorded."""
         return self._native.event_done(self._device, self._handle)
 
     def record(self, stream: Any = None) -> None:
-        """It happens when all is done that the stream was given so far. ``stream``: as the operations take it."""
+        """Records it: it happens when the stream's current work is done. ``stream``: as for operations."""
         self._native.event_record(self._device, self._handle, stream_handle(stream, self._native, self._device))
         self._recorded = True
 
     def synchronize(self) -> None:
-        """Waits until it has happened; CudaError if what goes before it failed."""
+        """Waits until it has happened; CudaError if work before it failed."""
         self._native.event_synchronize(self._device, self._handle)
 
     def elapsed_time(self, later: Event) -> float:
-        """Milliseconds of the device's time from this event to a later one.
+        """Milliseconds from this event to a later one, by the device's clock.
 
-        ValueError for an event that has no time, was never recorded or is another device's; CudaError for one that has
-        not happened yet ("cudaErrorNotReady") or that failed.
+        ValueError for an event without timing, never recorded, or of another device; CudaError for one that has not
+        happened yet ("cudaErrorNotReady") or that failed.
         """
         if not isinstance(later, Event):
             raise TypeError(f"elapsed_time takes a later Event, not {type(later).__name__}")
         _same_backend(self._native, later._native, "an event")
         if self._device != later._device:
-            raise ValueError(f"one event is {self.device}'s and the other {later.device}'s: their clocks differ")
+            raise ValueError(
+                f"the events are on different devices, {self.device} and {later.device}, whose clocks differ"
+            )
         for which, event in (("this", self), ("the later", later)):
             if not event._timing:
-                raise ValueError(f"{which} event was made with timing=False: it has no time")
+                raise ValueError(f"{which} event was created with timing=False")
             if not event._recorded:
                 raise ValueError(f"{which} event was never recorded: call .record(stream)")
             if not event.done:
@@ -173,18 +175,18 @@ class Event(_OfDevice):
         return self._native.event_elapsed(self._device, self._handle, later._handle)
 
 
-# The first one imports a module, which cannot be done any more when the interpreter ends.
+# The first finalizer imports a module, which is impossible while the interpreter exits.
 weakref.finalize(Stream, int).detach()
 
 
 def _close_with(owner: _OfDevice, destroy: Callable[[int, int], None]) -> None:
     ending = weakref.finalize(owner, _close, destroy, owner._device, owner._handle, os.getpid())
-    # Not at exit: it may be used till the very end, by a __del__ or another function at exit.
+    # Not at exit: a __del__ or another exit function may still use it.
     ending.atexit = False  # type: ignore[misc]
 
 
 def _close(destroy: Callable[[int, int], None], device: int, handle: int, process: int) -> None:
-    """Gives a stream or event back. In a forked process it is the parent's; what failed in it others report."""
+    """Destroys a stream or event. In a forked process it belongs to the parent; failures are reported elsewhere."""
     if os.getpid() == process:
         with contextlib.suppress(CudaError):
             destroy(device, handle)
@@ -192,60 +194,62 @@ def _close(destroy: Callable[[int, int], None], device: int, handle: int, proces
 
 def _same_backend(one: Native, other: Native, what: str) -> None:
     if one is not other:
-        raise ValueError(f"{what} of backend {other.backend_name()!r} means nothing to {one.backend_name()!r}")
+        raise ValueError(
+            f"{what} of backend {other.backend_name()!r} cannot be used with backend {one.backend_name()!r}"
+        )
 
 
 def stream_handle(stream: Any, native: Native, device: int) -> int:
-    """The integer that C takes for ``stream=``: None, an int, or anything with ``__cuda_stream__``."""
+    """The handle of a ``stream=`` argument: None, an int, or an object with ``__cuda_stream__``."""
     if stream is None:
         return DEFAULT
     if isinstance(stream, Stream):
         _same_backend(native, stream._native, "a stream")
         if stream._device != device:
-            here = f"{native.backend_name()}:{device}: make one by cudakern.Stream({device})"
-            raise ValueError(f"a stream of {stream.device} was given for work on {here}")
+            here = f"{native.backend_name()}:{device}: create one with cudakern.Stream({device})"
+            raise ValueError(f"a stream of {stream.device} cannot run work on {here}")
         return stream._handle
     if hasattr(type(stream), "__cuda_stream__"):
         handle = _by_protocol(stream)
     elif isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
         raise TypeError(
-            f"stream= takes None, a handle as an int, or an object with __cuda_stream__, not {type(stream).__name__}; "
-            "other libraries' streams have their handle as .cuda_stream (PyTorch) or .ptr (CuPy)"
+            f"stream= must be None, an int (a handle) or an object with __cuda_stream__, not {type(stream).__name__}; "
+            "the handle of another library's stream is its .cuda_stream (PyTorch) or .ptr (CuPy)"
         )
     else:
         handle = operator.index(stream)
     if not 0 <= handle < 2**63:
         raise ValueError(
-            f"a stream's handle is 0 (the default stream), 2 (the thread's own) or an address, not {handle}"
+            f"a stream's handle is 0 (the default stream), 2 (the per-thread one) or an address, not {handle}"
         )
     return handle
 
 
 def _by_protocol(stream: Any) -> int:
-    """The handle by __cuda_stream__, which cuda.core has as a method, and had as a property."""
+    """The handle by __cuda_stream__: in cuda.core a method, earlier a property."""
     answer = stream.__cuda_stream__
     answer = answer() if callable(answer) else answer
     kind = type(stream).__name__
     if not isinstance(answer, tuple) or len(answer) != 2 or not all(type(x) is int for x in answer):
-        raise TypeError(f"{kind}.__cuda_stream__ must give (version, handle), two integers, not {answer!r}")
+        raise TypeError(f"{kind}.__cuda_stream__ must return (version, handle), two integers, not {answer!r}")
     version, handle = answer
     if version != 0:
-        raise ValueError(f"{kind}.__cuda_stream__ is of version {version}, and version 0 is known here")
+        raise ValueError(f"{kind}.__cuda_stream__ has version {version}; only version 0 is supported")
     return int(handle)
 
 
 def synchronize(device: int | Device | None = None) -> None:
-    """Waits for all that a device was given, in every stream.
+    """Wait for all work of a device, in all streams.
 
     Parameters
     ----------
     device : int or Device, optional
-        Which; without it: the current device.
+        Default: the current device.
 
     Raises
     ------
     ValueError, CudaError
-        There is no such device; something that it was given failed: the message names the launches.
+        There is no such device; some of the work failed (the message names the launches).
 
     Examples
     --------

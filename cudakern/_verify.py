@@ -17,23 +17,23 @@ from ._profile import check_seed
 
 @dataclass(frozen=True)
 class Check:
-    """A variant with one type: the worst error over all sizes, as a share of the variant's bound."""
+    """The check of a variant with one type: the largest error over all sizes, relative to the variant's bound."""
 
     operation: str
     variant: str
     dtype: str
     verdict: str  #: "ok", "FAILED" or "not here"
-    worst: float  #: error / bound; 0 is exact, more than 1 has failed
+    worst: float  #: error / bound; 0 is exact, more than 1 is a failure
     detail: str
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """All checks and where they ran."""
+    """All checks and the backend that ran them."""
 
     backend: Backend
     checks: tuple[Check, ...]
-    note: str = ""  #: what was left out, and why
+    note: str = ""  #: what was skipped, and why
 
     @property
     def ok(self) -> bool:
@@ -45,12 +45,10 @@ class Verdict:
         verdicts = [check.verdict for check in self.checks]
         counts = ", ".join(f"{verdicts.count(name)} {name.lower()}" for name in ("ok", "FAILED", "not here"))
         where = f"on {self.backend.name} ({self.backend.device_name})"
-        return f"{counts}, {where}: {'all is well' if self.ok else 'NOT well'}" + (
-            f". {self.note}" if self.note else ""
-        )
+        return f"{counts}, {where}: {'passed' if self.ok else 'FAILED'}" + (f". {self.note}" if self.note else "")
 
     def table(self) -> _display.Table:
-        """A line a check."""
+        """One row per check."""
         rows = [
             [c.operation, c.variant, c.dtype, c.verdict, f"{c.worst:.2f}" if c.verdict != "not here" else "-", c.detail]
             for c in self.checks
@@ -65,7 +63,7 @@ class Verdict:
 
 
 def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = None, seed: int = 0) -> Verdict:
-    """Check the variants of the named operations (default: all of all) on this context's backend."""
+    """Check the variants of the named operations (default: everything) on this context's backend."""
     check_seed(seed)
     here = backend().as_it_is()
     checks = []
@@ -86,7 +84,7 @@ def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> C
         inputs = what.make(shape, numpy_dtype(dtype), seed)
         try:
             result = what.call(*inputs, variant=variant.name)
-        except Exception as error:  # whatever it is, it is this variant's verdict, and the others' are wanted too
+        except Exception as error:  # any error is this variant's failure; the others are still checked
             return Check(what.name, variant.name, dtype, "FAILED", float("inf"), f"{shape}: {error}")
         ratio = _error_ratio(what, variant, inputs, result)
         if not ratio <= worst:
@@ -97,8 +95,8 @@ def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> C
 def _error_ratio(
     what: Operation, variant: _table.Variant, inputs: tuple[Any, ...], result: Any, **parameters: Any
 ) -> float:
-    """The largest error as a share of what the variant allows; inf where an exact result is not exact."""
-    # The sizes are small: long double is affordable, and gives float64 a reference that is better than itself.
+    """The largest error relative to the variant's bound; inf for an inexact result that should be exact."""
+    # The sizes are small, so the reference can be in long double, which is more precise than float64.
     wide = widened(inputs, np.longdouble)
     own = {k: v for k, v in parameters.items() if k in what.own}
     expected = np.asarray(what.reference(*wide, **own))

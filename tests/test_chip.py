@@ -290,26 +290,26 @@ def test_the_emulators_chips_by_name():
         assert best == ck.max_potential_block_size(
             registers=32, capability=chip.capability, multiprocessors=chip.multiprocessors
         )
-    with pytest.raises(TypeError, match="or is one of H200, H100, A100, V100, P100, not 'K80'"):
+    with pytest.raises(TypeError, match="or a chip \\(H200, H100, A100, V100, P100\\), not 'K80'"):
         ck.occupancy(threads=64, capability="K80")
 
 
 @pytest.mark.parametrize(
     "kind, words, given",
     [
-        (TypeError, "threads= is missing", {}),
+        (TypeError, "pass threads=", {}),
         (TypeError, "threads= must be an integer", {"threads": 32.5}),
         (ValueError, "threads=0", {"threads": 0}),
         (ValueError, "from 1 to 1024", {"threads": 1025}),
         (ValueError, "from 0 to 255", {"threads": 32, "registers": 256}),
         (ValueError, "shared_bytes=-1", {"threads": 32, "shared_bytes": -1}),
         (ValueError, "3.5, 3.7, .* 12.0", {"threads": 32, "capability": 3.0}),
-        (ValueError, "no figures", {"threads": 32, "capability": 9.05}),
-        (TypeError, "is written 9.0", {"threads": 32, "capability": None.__class__}),
-        (TypeError, "is written 9.0", {"threads": 32, "capability": "nine"}),
+        (ValueError, "no data", {"threads": 32, "capability": 9.05}),
+        (TypeError, "must be 9.0", {"threads": 32, "capability": None.__class__}),
+        (TypeError, "must be 9.0", {"threads": 32, "capability": "nine"}),
         (ValueError, "from 0 to 98304", {"threads": 32, "capability": 7.0, "shared_config": 100000}),
-        (TypeError, "named operation", {"threads": 32, "variant": "tiled"}),
-        (TypeError, "named operation", {"threads": 32, "tile": 8}),
+        (TypeError, "needs an operation", {"threads": 32, "variant": "tiled"}),
+        (TypeError, "needs an operation", {"threads": 32, "tile": 8}),
     ],
 )
 def test_bad_input(kind, words, given):
@@ -564,7 +564,7 @@ def test_resources_with_a_parameter_that_some_variants_have(backend):
     with pytest.raises(TypeError, match="no variant of sort has a parameter 'list'"):
         ck.kernel_resources("sort", list=8)
     with pytest.raises(
-        TypeError, match="no variant of sort that runs here takes float64; they take uint32, int32, float32"
+        TypeError, match="no variant of sort that runs here supports float64; supported: uint32, int32, float32"
     ):
         ck.kernel_resources("sort", dtype="float64")
 
@@ -619,9 +619,9 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
     assert (plain["active_blocks"], plain["active_warps"], plain["limited_by"]) == (4, 40, ["registers"])
     assert "matmul, tiled" in cli(capsys, "occupancy", "matmul", "tiled", "--registers", "32")
     assert json.loads(cli(capsys, "occupancy", "--threads", "64", "--shared", "1000", "--json"))["shared_bytes"] == 1000
-    assert "threads= is missing" in cli(capsys, "occupancy", status=2)
-    assert "which variant of matmul" in cli(capsys, "occupancy", "matmul", status=2)
-    assert "no figures" in cli(capsys, "occupancy", "--threads", "64", "--capability", "2.0", status=2)
+    assert "pass threads=" in cli(capsys, "occupancy", status=2)
+    assert "pass a variant of matmul" in cli(capsys, "occupancy", "matmul", status=2)
+    assert "no data" in cli(capsys, "occupancy", "--threads", "64", "--capability", "2.0", status=2)
     cli(capsys, *page, "--plot", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").stat().st_size > 1000
 
@@ -636,8 +636,8 @@ def test_a_named_kernel_without_a_report(backend, monkeypatch):
         return
     assert "0 B of dynamic shared memory" in repr(found)
     assert "occupancy at most 100.0%" in repr(found)
-    assert "Registers are not known here (nobody looked)" in found.note
-    assert "Static shared memory is not known here (nobody looked)" in found.note
+    assert "The number of registers is not known (nobody looked)" in found.note
+    assert "The static shared memory is not known (nobody looked)" in found.note
     given = ck.occupancy("matmul", "tiled", tile=32, registers=40, shared_bytes=8192)
     assert (given.note, given.static_unknown) == ("", False)
     assert "sort_samples" in ck.occupancy("sort", "sample_sort").note
@@ -650,7 +650,7 @@ def test_registers_are_those_of_the_chip_that_the_code_was_made_for(backend):
         assert "are not known here" in of_another.note
         return
     assert [c for c, found in (("9.0", of_here), ("8.6", of_another)) if not found.note] == [made_for]
-    assert of_another.note == f"The registers are those of the code for {made_for}: a compiler for 8.6 may take others."
+    assert of_another.note == f"The registers are those of the code for {made_for}; a build for 8.6 may differ."
     assert ck.occupancy("matmul", "tiled", registers=40, capability=8.6).note == ""
 
 
@@ -672,7 +672,7 @@ def test_a_variants_own_threads_change_its_shared_memory():
         (["matmul", "tiled", "tile=9"], "tile=9 is not possible (elements a side of a tile): it takes 8, 16, 32"),
         (["matmul", "tiled", "tile=x"], "tile= must be an integer, not 'x'"),
         (["matmul", "tiled", "tiles=8"], "variant 'tiled' has no parameter 'tiles'; it takes tile="),
-        (["matmul", "tiled", "8"], "there is matmul and tiled and 8: for a parameter write NAME=VALUE"),
+        (["matmul", "tiled", "8"], "not matmul and tiled and 8; write parameters as NAME=VALUE"),
         (["matmul", "tiled", "tile=8", "tile=8"], "tile= appears twice"),
         (["matmul", "tilde", "tile=8"], "unknown variant 'tilde' of matmul: the nearest is 'tiled'"),
         (["sort", "merge_hybrid", "memory=shard"], "the nearest is 'shared'"),
@@ -689,13 +689,13 @@ def test_a_variants_parameters_on_the_command_line(backend, capsys, arguments, w
     assert (found["threads"], found["shared_bytes"] >= 4096) == (512, True)
     for words in (["matmul", "tiled", "tile=8", *here], ["matmul", "tiled", *here, "tile=8"]):
         assert json.loads(cli(capsys, "resources", *words))[0]["block"] == [8, 8, 1]
-    of_which = "which variant of matmul? It has naive, "
+    of_which = "pass a variant of matmul: naive, "
     assert of_which in cli(capsys, "occupancy", "matmul", "tile=8", "--backend", backend, status=2)
     every = json.loads(cli(capsys, "resources", "matmul", "tile=8", *here))
     assert {one["block"][0] for one in every if one["variant"].startswith("tiled")} == {8}
     assert "naive" in {one["variant"] for one in every}
     assert "no variant of matmul has a parameter 'tiles'" in cli(capsys, "resources", "matmul", "tiles=8", status=2)
-    assert "which operation?" in cli(capsys, "resources", "tile=8", status=2)
+    assert "pass an operation:" in cli(capsys, "resources", "tile=8", status=2)
     assert "128 threads" in cli(capsys, "occupancy", "threads=128", "capability=V100")
 
 

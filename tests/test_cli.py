@@ -36,7 +36,7 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS)
 def test_info(backend):
     words = cli("info", "--backend", backend)
     assert backend in words
-    assert "--backend" in words or "asked for" in words
+    assert "--backend" in words or "requested" in words
     plain = cli_json("info", "--backend", backend)
     assert plain["name"] == backend
     assert plain["why"]
@@ -76,11 +76,11 @@ def test_lab(backend, tmp_path):
         (["layouts", "n=3", "n=4"], "layouts: n= appears twice"),
         (["layouts", "--json", "m=3"], "unexpected keyword argument 'm'"),
         (["layouts", "m=3"], "unexpected keyword argument 'm'; it takes n=None repeat=None"),
-        (["layouts", "3"], "write NAME=VALUE"),
+        (["layouts", "3"], "write parameters as NAME=VALUE"),
         (["thread_map", "block=4"], "pass a grid, or the shape"),
         (["layouts", "n=0"], "n must be 1 or more, not 0"),
         (["registers", "n=abc"], "registers: n must be an integer, not 'abc'"),
-        (["registers", "n=8", "repeat=x"], "repeat='x': it must be a whole number, 1 or more"),
+        (["registers", "n=8", "repeat=x"], "repeat='x': it must be an integer, 1 or more"),
         (
             ["thread_map", "grid=none", "block=2"],
             "grid must be an integer or a sequence of integers, or None, not 'none'",
@@ -91,7 +91,7 @@ def test_lab(backend, tmp_path):
             "strides must be an integer or a sequence of integers, not 'range(1,9,0)'",
         ),
         (["host_memory", "sizes=4k"], "sizes must be an integer or a sequence of integers, not '4k'"),
-        (["layouts", "--plot", "/no/folder/x.png"], "no folder /no/folder"),
+        (["layouts", "--plot", "/no/folder/x.png"], "no such folder: /no/folder"),
     ],
 )
 def test_lab_refuses_in_a_line(arguments, words):
@@ -133,16 +133,16 @@ def test_ladder_with_parameters():
     assert steps["parameters"] == {"lists": 4}
     assert steps["shapes"] == [[100]]  # an option may be written as a parameter is
     for words, told in (
-        (["radius=7"], "name the operation"),
-        (["--all", "tile=8"], "name the operation"),
+        (["radius=7"], "pass an operation too"),
+        (["--all", "tile=8"], "pass an operation too"),
         (["sort", "json=1"], "argument --json: ignored explicit argument '1'"),
-        (["sort", "progress=1"], "have no 'progress': they take lists="),
-        (["sort", "inputs=3"], "have no 'inputs': they take lists="),
-        (["sort", "run=1"], "have no 'run': they take lists="),
-        (["sort", "matmul"], "takes [OP] [NAME=VALUE ...], and there is sort and matmul"),
-        (["sort", "sort", "lists=4"], "takes [OP] [NAME=VALUE ...], and there is sort and sort"),
+        (["sort", "progress=1"], "have no parameter 'progress'; they have lists="),
+        (["sort", "inputs=3"], "have no parameter 'inputs'; they have lists="),
+        (["sort", "run=1"], "have no parameter 'run'; they have lists="),
+        (["sort", "matmul"], "takes [OP] [NAME=VALUE ...], not sort and matmul"),
+        (["sort", "sort", "lists=4"], "takes [OP] [NAME=VALUE ...], not sort and sort"),
         (["sort", "--lists", "4"], "parameters are written NAME=VALUE"),
-        (["sort", "lists"], "write NAME=VALUE"),
+        (["sort", "lists"], "write parameters as NAME=VALUE"),
     ):
         assert told in cli("ladder", *words, status=2)
 
@@ -257,28 +257,28 @@ def test_a_row_that_cannot_run_here_is_one_line(arguments):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ([], "which command? There are info, query, ladder,"),
-        (["--json"], "which command?"),
-        (["--backend", "cuda"], "which command?"),
+        ([], "no command: use one of info, query, ladder,"),
+        (["--json"], "no command:"),
+        (["--backend", "cuda"], "no command:"),
         (
             ["ladder", "lookup_2d", "--shape", "8x8"],
-            "the table's axes, as (1048576, 512, 512), and not (8, 8)",
+            "the table's axes, such as (1048576, 512, 512), not (8, 8)",
         ),
         (["--backend", "cuda", "latter"], "unknown command 'latter': the nearest is 'ladder'"),
         (["ladder", "matmul", "n=many"], "argument --n: invalid int value: 'many'"),
-        (["lab", "n=1000"], "lab: n=1000 is for an experiment: name it; `cudakern lab` lists them"),
+        (["lab", "n=1000"], "lab: n=1000 is an argument of an experiment, so pass its name; `cudakern lab` lists them"),
         (["lab", "coalescing", "--n", "1000"], "lab does not take '--n': its options are --json, "),
-        (["lab", "coalescing", "--n=1000"], "; parameters are written NAME=VALUE"),
+        (["lab", "coalescing", "--n=1000"], "; write parameters as NAME=VALUE"),
         (["lab", "coalescing", "--plt", "x.png"], "its options are --plot, "),
-        (["resources", "matmul", "tiled", "--tile=8"], "; parameters are written NAME=VALUE"),
+        (["resources", "matmul", "tiled", "--tile=8"], "; write parameters as NAME=VALUE"),
         (["verify", "matmul"], "verify does not take 'matmul': its options are --"),
         (["info", "--jsn=1"], "its options are --json, "),
-        (["ladder", "--shape", "3,a"], "lengths are whole numbers, as in 17,33,65, and not '3,a'"),
+        (["ladder", "--shape", "3,a"], "lengths must be integers, as in 17,33,65, not '3,a'"),
         (["ladder", "--seed", "-1"], "seed=-1: it must be 0 or more"),
         (["verify", "--seed", "-1"], "seed=-1: it must be 0 or more"),
         (["ladder", "matmul", "--dtype", "U3"], "complex128, not str"),
         (["resources", "matmul", "--dtype", "flot32"], "unknown type 'flot32': the nearest is 'float32'"),
-        (["resources"], "which operation? There are vector_add, "),
+        (["resources"], "pass an operation: vector_add, "),
     ],
 )
 def test_what_to_write_instead(arguments, words):
@@ -289,7 +289,7 @@ if "cuda" not in BACKENDS:
 
     def test_a_backend_that_was_asked_for_by_an_option():
         said = cli("query", "--backend", "cuda", status=1)
-        assert "backend 'cuda' was asked for by --backend and cannot be used: " in said
+        assert "backend 'cuda' was requested by --backend and cannot be used: " in said
 
 
 def test_version_and_help():

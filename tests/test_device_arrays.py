@@ -111,7 +111,7 @@ def test_asarray_of_a_device_array(backend):
     y.fill(0)
     same(x, values((3, 4), "int32"))
     same(ck.asarray(x, "float32"), values((3, 4), "float32"))
-    with pytest.raises(ValueError, match="copy=False, and it takes a copy to go from int32 .* to float32"):
+    with pytest.raises(ValueError, match="copy=False, but a copy is necessary to go from int32 .* to float32"):
         ck.asarray(x, "float32", copy=False)
 
 

@@ -268,7 +268,9 @@ def test_asarray_copies_host_memory(emulator):
         x.fill(0)
         ck.synchronize()
         assert (a == values((3, 4))).all()
-        with pytest.raises(ValueError, match=r"copy=False, and \w+ is in host memory: .*from_dlpack uses it as it is"):
+        with pytest.raises(
+            ValueError, match=r"copy=False, but \w+ is in host memory .*from_dlpack uses it without a copy"
+        ):
             ck.asarray(host, copy=False)
 
 
@@ -278,7 +280,7 @@ def test_no_cuda_array_interface_on_the_emulator(emulator):
     with pytest.raises(AttributeError, match="an emulated device's array is in host memory: take __dlpack__"):
         _ = x.__cuda_array_interface__
     gpu = types.SimpleNamespace(__cuda_array_interface__={})
-    with pytest.raises(BufferError, match=r"is on a GPU, and backend 'emulator' answers \(asked for by use_backend\)"):
+    with pytest.raises(BufferError, match=r"is on a GPU, and backend 'emulator' answers \(requested by use_backend\)"):
         ck.asarray(gpu)
     with pytest.raises(BufferError, match="is on a GPU"):
         x[...] = gpu
