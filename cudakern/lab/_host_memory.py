@@ -12,7 +12,7 @@ from .._backend import backend
 from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
-from ._experiment import Column, Experiment, documents, named
+from ._experiment import Column, Experiment, documents, logarithmic, named
 from ._mapped import mapped
 from ._sizes import measure, numbers
 
@@ -140,5 +140,6 @@ def _draw(result: Experiment, picture: Picture) -> None:
             axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(lambda x, _: _display.size(x))
+    logarithmic(axes.xaxis, _display.size, at=sorted(set(result["bytes"])))
+    logarithmic(axes.yaxis)
     named(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
