@@ -80,7 +80,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes)
     if not byte_counts or min(byte_counts) < 4 or max(byte_counts) > MOST:
         raise ValueError(
-            f"{NAME}: sizes must be one or more numbers of bytes, each from 4 to 4 GiB, not {list(byte_counts)}"
+            f"{NAME}: sizes must be one or more numbers of bytes, each from 4 bytes to 4 GiB, not {list(byte_counts)}"
         )
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     return Experiment(
