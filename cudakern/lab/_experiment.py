@@ -162,7 +162,7 @@ def counted(n: int, what: str) -> str:
 def bars(label: str, value: str, unit: str, timed: bool = False) -> Callable[[Experiment, Picture], None]:
     """A ``draw`` with one labeled bar per row: keys of its name and value, and the value's unit.
 
-    If the values are ``timed``, they are nanoseconds, ``unit`` names what they measure, and the axis has a fitting unit of time.
+    If the values are ``timed``, they are nanoseconds of what ``unit`` names, and the axis has a fitting unit of time.
     """
     return functools.partial(_draw_bars, label=label, value=value, unit=unit, timed=timed)
 
