@@ -28,6 +28,7 @@ import records
 from cudakern import variants
 from cudakern._display import duration, figure
 from cudakern._operations import registry
+from cudakern._recorded import sizes
 from cudakern.lab._by_name import experiments as lab_experiments
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -127,7 +128,7 @@ def ladder_table(name):
     return markdown(
         heads,
         rows,
-        f"{cancels}{gap if clocked and not emulated else ''}{size(ladder)} {ladder['dtype']}; {where}; "
+        f"{cancels}{gap if clocked and not emulated else ''}{sizes(ladder['shapes'])} {ladder['dtype']}; {where}; "
         f"{dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}",
     )
 
@@ -277,14 +278,9 @@ def draw(records, digest):
         here.set_xlim(right=most * (5 if here.get_xscale() == "log" else 1.15))
         here.set_xlabel(f"dashed: {what}", fontsize=9, color="#c03030")
         here.invert_yaxis()
-        here.set_title(f"{op}, {OPERATIONS[op]}, {size(record['ladder'])}\n{record['chip']}", fontsize=10)
+        here.set_title(f"{op}, {OPERATIONS[op]}, {sizes(record['ladder']['shapes'])}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})
     pyplot.close(drawing)
-
-
-def size(ladder):
-    """The input's size as text."""
-    return " by ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
 
 
 def recorded():
