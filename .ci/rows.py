@@ -1,12 +1,12 @@
-"""docs/rows.md: every row of the documents, the name to call, the tests that prove it, the notebook that shows it.
+"""docs/rows.md: the topics of the source documents, with the names to call, the tests and the notebooks.
 
-    rows.py           writes docs/rows.md from docs/rows.toml, the variant table, the tests and the notebooks
-    rows.py --check   changes nothing; fails if docs/rows.md is not what that gives, if a name cannot be called, or if a
+    rows.py           writes docs/rows.md from docs/rows.toml, the table of variants, the tests and the notebooks
+    rows.py --check   changes nothing; fails if docs/rows.md does not match these, if a name cannot be called, or if a
                       row has no test
 
-Only the rows and their names are written by hand (docs/rows.toml). What a test proves is said by a mark, on itself or
-on its module: @pytest.mark.proves("lab.hello") that function; @pytest.mark.proves() the variants or operations of the
-table that the test is parametrised with, so that a new one counts as soon as it is there.
+Only the rows and their names are written by hand (docs/rows.toml). A mark on a test or its module tells what it proves:
+@pytest.mark.proves("lab.hello") that function; @pytest.mark.proves() the variants or operations with which the test is
+parametrized, so that new ones count automatically.
 """
 
 import ast
@@ -29,11 +29,11 @@ from cudakern._table import Variant
 ROOT = Path(__file__).resolve().parent.parent
 ROWS, PAGE = ROOT / "docs/rows.toml", ROOT / "docs/rows.md"
 NAMED = 3  #: so many tests of a row are named one by one; beyond that, their file is
-HEAD = """# Every row of the documents
+HEAD = """# Topics of the source documents
 
-[The documents](sources.md) describe one body of work. This is all of it, row by row: the name to call (in `cudakern`),
-the tests that prove it, the notebook that shows it; in the last column a document's letter and place. Written by
-`.ci/rows.py` from [rows.toml](rows.toml), the variant table, the tests and the notebooks; do not edit it.
+Every topic of the [source documents](sources.md), with the name to call (in `cudakern`), the tests that cover it, the
+notebooks that show it, and its source: a document's letter and section. `.ci/rows.py` writes this page from
+[rows.toml](rows.toml), the table of variants, the tests and the notebooks; do not edit it.
 """
 
 
@@ -174,7 +174,7 @@ def page():
             proofs.setdefault(call, set()).add((item.path.name, item.originalname, from_table))
     text, unseen, wanted = [HEAD], [], set()
     for section in sections:
-        text += [f"## {section['title']}", "", "| row | call | tests | notebook | from |", "|---|---|---|---|---|"]
+        text += [f"## {section['title']}", "", "| topic | call | tests | notebook | source |", "|---|---|---|---|---|"]
         for row in section["rows"]:
             calls, tests = [], set()
             for name in row["calls"]:
@@ -215,7 +215,7 @@ def main():
     print(*faults, sep="\n", end="\n" if faults else "")
     if unseen:
         print(f"rows: in no notebook: {', '.join(unseen)}")
-    print(f"rows: {text.count(chr(10) + '| ') - text.count('| row | call')} rows, {len(faults)} faults")
+    print(f"rows: {text.count(chr(10) + '| ') - text.count('| topic | call')} rows, {len(faults)} faults")
     sys.exit(1 if faults else 0)
 
 

@@ -28,6 +28,7 @@ import records
 from cudakern import variants
 from cudakern._display import duration, figure
 from cudakern._operations import registry
+from cudakern._recorded import sizes
 from cudakern.lab._by_name import experiments as lab_experiments
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -127,8 +128,8 @@ def ladder_table(name):
     return markdown(
         heads,
         rows,
-        f"{cancels}{gap if clocked and not emulated else ''}{size(ladder)} {ladder['dtype']}; {where}; "
-        f"{record['date'][:10]}, commit {record['commit'][:10]}. From `{path.relative_to(ROOT)}`.{notice(path)}",
+        f"{cancels}{gap if clocked and not emulated else ''}{sizes(ladder['shapes'])} {ladder['dtype']}; {where}; "
+        f"{dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}",
     )
 
 
@@ -162,8 +163,14 @@ def bench_table():
             for mine in shown
         ]
     heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "other / cudakern"]
-    source = f"{record['timing']} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
+    how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
+    source = f"{how} {record['chip']}, {dated(record)}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
+
+
+def dated(record):
+    """The date and commit of a record."""
+    return f"{record['date'][:10]}, commit {record['commit'][:10]}"
 
 
 def emulator_table():
@@ -201,8 +208,8 @@ def calls_table():
         if row["bytes"] == max(copied["bytes"] for copied in record["copies"]):
             figures = [f"{row[who]:.1f}" if who in row else "-" for who in ("cudakern", "torch", "cupy")]
             rows.append([f"1 GiB {row['direction']}, {row['memory']} memory, GB/s", *figures])
-    conditions = f"{record['timing']['calls']} {record['timing']['value']} {record['timing']['copies']}"
-    source = f"{conditions} {record['chip']}, {record['date'][:10]}, commit {record['commit'][:10]}. "
+    how = "[How this is timed](results/README.md#how-calls-and-copies-are-timed)."
+    source = f"{how} {record['chip']}, {dated(record)}. "
     return markdown(["device arrays", "cudakern", "PyTorch", "CuPy"], rows, f"{source}From `{path.relative_to(ROOT)}`.")
 
 
@@ -271,14 +278,9 @@ def draw(records, digest):
         here.set_xlim(right=most * (5 if here.get_xscale() == "log" else 1.15))
         here.set_xlabel(f"dashed: {what}", fontsize=9, color="#c03030")
         here.invert_yaxis()
-        here.set_title(f"{op}, {OPERATIONS[op]}, {size(record['ladder'])}\n{record['chip']}", fontsize=10)
+        here.set_title(f"{op}, {OPERATIONS[op]}, {sizes(record['ladder']['shapes'])}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})
     pyplot.close(drawing)
-
-
-def size(ladder):
-    """The input's size as text."""
-    return " and ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in ladder["shapes"])
 
 
 def recorded():
@@ -380,12 +382,7 @@ def overhead():
             f"A launch alone takes {middle['launch']:.2f} us, and {middle['launch and event']:.2f} us with an event "
             "recorded after it (medians over all operations; both are measured again for each operation).",
             "",
-            markdown(
-                heads,
-                rows,
-                f"{record['timing']} {record['date'][:10]}, commit {record['commit'][:10]}. "
-                f"From `{path.relative_to(ROOT)}`.",
-            ).rstrip(),
+            markdown(heads, rows, f"{dated(record)}. From `{path.relative_to(ROOT)}`.").rstrip(),
         ]
     return "\n".join(lines) + "\n"
 

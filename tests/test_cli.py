@@ -141,7 +141,7 @@ def test_ladder_with_parameters():
         (["sort", "run=1"], "have no parameter 'run'; they have lists="),
         (["sort", "matmul"], "takes [OP] [NAME=VALUE ...], not sort and matmul"),
         (["sort", "sort", "lists=4"], "takes [OP] [NAME=VALUE ...], not sort and sort"),
-        (["sort", "--lists", "4"], "parameters are written NAME=VALUE"),
+        (["sort", "--lists", "4"], "write parameters as NAME=VALUE"),
         (["sort", "lists"], "write parameters as NAME=VALUE"),
     ):
         assert told in cli("ladder", *words, status=2)

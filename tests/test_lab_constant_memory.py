@@ -1,4 +1,4 @@
-"""constant_memory: its own errors, and tables that change from call to call, over streams and threads."""
+"""constant_memory: errors, and tables that change from call to call, across streams and threads."""
 
 import json
 import threading

@@ -83,7 +83,7 @@ def test_thread_map_is_the_formula(backend, grid, block, shape, tmp_path):
     ],
 )
 def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
-    """Each thread lies under the colour of its block's kind, the idle ones under hatches; so do all elements."""
+    """Each thread lies under the color of its block's kind, the idle ones under hatches; so do all elements."""
     result = lab.thread_map(grid, block, shape)
     picture = result.plot()
     threads = [count * length for count, length in zip(grid, block, strict=True)]

@@ -1,4 +1,4 @@
-"""The experiment on packing flags in memory and in registers: its results, what it says, and what it refuses."""
+"""The experiment on packing flags in memory and in registers: its results, its table, and what it refuses."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""lab.sample_sort_stages: the stages that there are, how often each runs, and errors."""
+"""lab.sample_sort_stages: which stages exist, how often each runs, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The experiment on local memory: the sums that its forms compute, what it says, and what it refuses."""
+"""The experiment on local memory: the sums of its forms, its table, and what it refuses."""
 
 import json
 
@@ -16,7 +16,7 @@ KERNELS = [entry.name for entry in cudakern.variants("moving_sum") if not entry.
 @pytest.mark.parametrize("variant", KERNELS)
 @pytest.mark.parametrize("window", [8, 16, 32])
 def test_every_form_is_scipys_filter(backend, variant, window):
-    """Whole numbers: every sum is exact. Lengths around a window and around a piece, which is 8 windows long."""
+    """Integers: every sum is exact. Lengths around a window and around a piece, which is 8 windows long."""
     for rows in (1, window - 1, window, window + 1, 8 * window - 1, 8 * window, 8 * window + 1, 17 * window + 3):
         x = np.random.default_rng(rows).integers(-99, 99, (rows, 37)).astype(np.float64)
         expected = scipy.signal.lfilter(np.arange(window, 0, -1), 1, x, axis=0)

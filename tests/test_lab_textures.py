@@ -1,4 +1,4 @@
-"""textures: what the experiment shows is what the table has there."""
+"""lab.textures: the figures of the experiment agree with the contents of its tables."""
 
 import dataclasses
 import json

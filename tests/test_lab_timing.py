@@ -1,4 +1,4 @@
-"""lab.timing: each way of timing is there, and says what it is around."""
+"""lab.timing: every way of timing, and the interval that it measures."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""printf in kernels: its formats against Python's, its results, when it appears; and how Python gets it."""
+"""printf in kernels: formats compared with Python, return values, when text appears; how Python captures it."""
 
 import ctypes
 import itertools

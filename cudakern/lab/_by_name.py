@@ -24,7 +24,7 @@ def about(experiment: Callable[..., Experiment]) -> tuple[str, str]:
     for p in inspect.signature(experiment).parameters.values():
         default = ",".join(map(str, p.default)) if isinstance(p.default, tuple) else str(p.default).replace(" ", "")
         arguments.append(p.name if p.default is p.empty else f"{p.name}={default}")
-    return (inspect.getdoc(experiment) or "").partition("\n")[0], " ".join(arguments)
+    return (inspect.getdoc(experiment) or "").partition("\n")[0].replace("`", ""), " ".join(arguments)
 
 
 def run(name: str, words: Sequence[str] = ()) -> Experiment:

@@ -15,6 +15,7 @@ from .._operations._public import documented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from .._plots import Picture
@@ -161,7 +162,7 @@ def counted(n: int, what: str) -> str:
 def bars(label: str, value: str, unit: str, timed: bool = False) -> Callable[[Experiment, Picture], None]:
     """A ``draw`` with one labeled bar per row: keys of its name and value, and the value's unit.
 
-    If the values are ``timed``, they are nanoseconds, ``unit`` says of what, and the axis has a fitting unit of time.
+    If the values are ``timed``, they are nanoseconds of what ``unit`` names, and the axis has a fitting unit of time.
     """
     return functools.partial(_draw_bars, label=label, value=value, unit=unit, timed=timed)
 
@@ -185,12 +186,13 @@ def bars_in(
 
     drawn = [row for row in rows if row.get(value) is not None][::-1]
     values = [float(row[value]) for row in drawn]
+    labels = [(_display.duration if timed else _display.figure)(each) for each in values]
     if timed:
         time_unit, ns = _display.axis_unit(max(values, default=1))
         unit = f"{unit}, {time_unit}" + f" {EMULATED}" * emulated
         values = [each / ns for each in values]
     colors = [HOST_BAR if row.get("cpu") else BAR for row in drawn]
-    draw(axes, [str(row[label]) for row in drawn], values, [_display.figure(v) for v in values], colors)
+    draw(axes, [str(row[label]) for row in drawn], values, labels, colors)
     axes.set_xlabel(f"{unit}; gray: measured on the CPU" if HOST_BAR in colors else unit, fontsize=9)
 
 
@@ -201,6 +203,15 @@ def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
     axes.set_xlabel(x_name, fontsize=9)
     axes.set_ylabel(y_name, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def logarithmic(axis: Axis, show: Callable[[float], str] = _display.figure, at: Sequence[float] | None = None) -> None:
+    """Labels of a logarithmic axis as plain numbers, and only ``at`` these values, if any."""
+    if at is not None:
+        axis.set_ticks(at, minor=False)
+        axis.set_ticks([], minor=True)
+    axis.set_major_formatter(lambda value, _: show(value))
+    axis.set_minor_formatter(lambda value, _: show(value) if f"{value:e}"[0] in "25" else "")
 
 
 def lines(

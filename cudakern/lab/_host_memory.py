@@ -12,7 +12,7 @@ from .._backend import backend
 from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
-from ._experiment import Column, Experiment, documents, named
+from ._experiment import Column, Experiment, documents, logarithmic, named
 from ._mapped import mapped
 from ._sizes import measure, numbers
 
@@ -80,7 +80,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes)
     if not byte_counts or min(byte_counts) < 4 or max(byte_counts) > MOST:
         raise ValueError(
-            f"{NAME}: sizes must be one or more numbers of bytes, each from 4 to 4 GiB, not {list(byte_counts)}"
+            f"{NAME}: sizes must be one or more numbers of bytes, each from 4 bytes to 4 GiB, not {list(byte_counts)}"
         )
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     return Experiment(
@@ -140,5 +140,6 @@ def _draw(result: Experiment, picture: Picture) -> None:
             axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(lambda x, _: _display.size(x))
+    logarithmic(axes.xaxis, _display.size, at=sorted(set(result["bytes"])))
+    logarithmic(axes.yaxis)
     named(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))

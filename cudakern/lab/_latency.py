@@ -9,7 +9,7 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import latency as operation
-from ._experiment import Column, Experiment, documents, grouped, lines
+from ._experiment import Column, Experiment, documents, grouped, lines, logarithmic
 from ._sizes import measure, size
 
 if TYPE_CHECKING:
@@ -107,3 +107,5 @@ def _draw(result: Experiment, picture: Picture) -> None:
     lines(result, picture, "threads", key, "threads per multiprocessor", name, by="form", timed=timed)
     picture.axes[0].set_xscale("log", base=2)
     picture.axes[0].set_yscale("log", base=10 if timed else 2)
+    logarithmic(picture.axes[0].xaxis, at=sorted(set(result["threads"])))
+    logarithmic(picture.axes[0].yaxis)

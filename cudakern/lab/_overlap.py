@@ -51,12 +51,12 @@ def overlap(
     work: int | None = None,
     repeat: int | None = None,
 ) -> Experiment:
-    """Copies and kernels that overlap: pieces of data go to the device, are processed and return, in 1 or more streams.
+    """Overlap of copies and kernels: pieces of data copied in, processed and copied out, in one stream or several.
 
     Parameters
     ----------
     n : int, optional
-        Elements (float32) in all. <size>
+        Elements (float32) in total. <size>
     pieces : int
         How many pieces to split them into, 1 to 64.
     streams : int, optional

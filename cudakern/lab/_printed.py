@@ -63,9 +63,11 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     CudaError
         A kernel failed. Standard output is restored.
 
-    Notes ----- The descriptor belongs to the whole process, so output of other threads, C libraries and Python itself
-    is captured too. If several threads use ``printed()``, their blocks run one after the other. A device keeps only the
-    newest 1 MiB of text, approximately.
+    Notes
+    -----
+    The descriptor belongs to the whole process, so output of other threads, C libraries and Python itself is captured
+    too. If several threads use ``printed()``, their blocks run one after the other. A device keeps only the newest 1
+    MiB of text, approximately.
 
     Examples
     --------

@@ -58,9 +58,11 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     RuntimeError
         A form's result differs from NumPy's.
 
-    Notes ----- If no other thread can access a word, the compiler may keep it in a register although the source
-    accumulates it in memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which
-    all threads share one word, is a race and is left out.
+    Notes
+    -----
+    If no other thread can access a word, the compiler may keep it in a register although the source accumulates it in
+    memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which all threads share
+    one word, is a race and is left out.
 
     Source: M; see docs/sources.md.
 

@@ -50,7 +50,8 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     Parameters
     ----------
     n : int, optional
-        Columns of 256 rows each; a thread processes part of one column. <size>
+        Columns of 256 rows each; a thread processes part of one column.
+        <size>
     window : int, optional
         The array's length: 8, 16 or 32. Default: all three.
     <repeat>

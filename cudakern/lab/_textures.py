@@ -76,8 +76,10 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     RuntimeError
         A read returned a value that differs from the table's.
 
-    Notes ----- The claim that coalesced reads are usually faster is not tested: a look-up in global memory also
-    computes indices and handles edges.
+    Notes
+    -----
+    The claim that coalesced reads are usually faster is not tested: a look-up in global memory also computes indices
+    and handles edges.
 
     Source: T6 and M; see docs/sources.md.
 
