@@ -86,7 +86,7 @@ class Occupancy(_display.Shown):
         return tuple(limit.name for limit in self.limits if limit.blocks == self.active_blocks)
 
     def varied(self, **changes: int) -> Occupancy:
-        """The same launch with other ``threads``, ``registers`` or ``shared_bytes``."""
+        """The same launch with ``changes``: other ``threads``, ``registers`` or ``shared_bytes``."""
         return replace(self, static_unknown=self.static_unknown and "shared_bytes" not in changes, **changes)  # type: ignore[arg-type]
 
     def curves(self) -> dict[str, list[tuple[int, int]]]:

@@ -74,7 +74,7 @@ def test_shapes_at_the_edges(backend, shape):
 def test_array_likes(backend, x):
     same(ck.asarray(x), np.asarray(x))
     same(ck.asarray(x, "complex128"), np.asarray(x, "complex128"))
-    with pytest.raises(ValueError, match=r"copy=False, and \w+ is in host memory"):
+    with pytest.raises(ValueError, match=r"copy=False, but \w+ is in host memory"):
         ck.asarray(x, copy=False)
 
 
