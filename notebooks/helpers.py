@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from IPython import get_ipython
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
@@ -19,6 +19,9 @@ from cudakern import lab
 from cudakern._display import Shown, Table
 
 GRAY = "#808080"  # readable on white and on black
+
+#: A cell of a column of numbers: 1,024, 2.5%, 1.2e-07, or nothing.
+NUMBER = re.compile(r"-?[\d.,]*(?:e[-+]?\d+)?%?")
 
 # JupyterLab's own colors, which follow its theme; elsewhere colors that are readable on white and on black.
 STYLE = """<style>
@@ -61,12 +64,6 @@ def show(op: str, variant: str, all: bool = False) -> Kernel:
     return Kernel(kernel_of(str(source)), f'{name}; the whole file: show("{op}", "{variant}", all=True)')
 
 
-def show_file(op: str, variant: str, name: str) -> Kernel:
-    """Another file of the folder in which a variant's kernel lies, shortened as in ``show``."""
-    path = ck.source(op, variant).path.with_name(name)
-    return Kernel(kernel_of(path.read_text(encoding="utf-8")), name)
-
-
 def kernel_of(text: str) -> str:
     """A source file without what a reader of the kernel need not see."""
     text = re.sub(r"\A(?://[^\n]*\n)+", "", text)
@@ -91,13 +88,9 @@ class Facts(Shown):
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> Facts:
-    """A table whose columns of figures stand on the right, heads included."""
+    """A table whose columns of numbers are aligned on the right, with their headings."""
     words = [[str(cell) for cell in row] for row in rows]
-    figures = [
-        name
-        for index, name in enumerate(columns)
-        if all(re.match(r"^[-\d.,]*\d", row[index]) or row[index] in ("", "-") for row in words)
-    ]
+    figures = [name for name, *cells in zip(columns, *words, strict=True) if all(map(NUMBER.fullmatch, cells))]
     return Facts(Table("", list(columns), words, note, right=figures))
 
 
@@ -146,4 +139,5 @@ def plot_html(figure: Figure) -> str:
 
 
 if (shell := get_ipython()) is not None:
-    shell.display_formatter.formatters["text/html"].for_type(Figure, plot_html)
+    # pyplot removes what is registered for Figure itself.
+    shell.display_formatter.formatters["text/html"].for_type(FigureBase, plot_html)
