@@ -128,8 +128,8 @@ class Variant(_display.Shown):
         )
 
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
-        """The values of all parameters in the variant's order: those of ``arguments``, and defaults for the others. The errors
-        list the parameters that there are."""
+        """The values of all parameters in the variant's order: those of ``arguments``, and defaults for the
+        others. The errors list the parameters that there are."""
         names = [p.name for p in self.parameters]
         for name in arguments:
             if name not in names:

@@ -1,70 +1,143 @@
-"""What the notebooks share, so that their cells show the kernels and not the plumbing."""
+"""What the notebooks share: kernels as highlighted code, small tables, and plots that suit light and dark themes."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
+import base64
+import html
+import io
+import re
+from collections.abc import Iterable, Sequence
 
-from IPython.display import Code, Markdown
+from IPython import get_ipython
+from matplotlib.figure import Figure, FigureBase
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
 
 import cudakern as ck
-from cudakern._display import duration
+from cudakern import lab
+from cudakern._display import Shown, Table
 
-RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
+GRAY = "#808080"  # readable on white and on black
+
+#: A cell of a column of numbers: 1,024, 2.5%, 1.2e-07, or nothing.
+NUMBER = re.compile(r"-?[\d.,]*(?:e[-+]?\d+)?%?")
+
+# JupyterLab's own colors, which follow its theme; elsewhere colors that are readable on white and on black.
+STYLE = """<style>
+.ck-code pre { line-height: 1.35; white-space: pre; overflow-x: auto; }
+.ck-code .k, .ck-code .kt, .ck-code .kr, .ck-code .kc { color: var(--jp-mirror-editor-keyword-color, #3a9a3a); font-weight: 600; }
+.ck-code .c1, .ck-code .cm { color: var(--jp-mirror-editor-comment-color, #6a9a9a); font-style: italic; }
+.ck-code .mi, .ck-code .mf, .ck-code .mh { color: var(--jp-mirror-editor-number-color, #3a9a6a); }
+.ck-code .s, .ck-code .se, .ck-code .sc { color: var(--jp-mirror-editor-string-color, #c05050); }
+.ck-code .nf, .ck-code .vg, .ck-code .nb { color: var(--jp-mirror-editor-def-color, #4a80e0); }
+.ck-code .cp, .ck-code .cpf { color: var(--jp-mirror-editor-meta-color, #a060d0); }
+</style>"""
 
 
-def show(op: str, variant: str) -> Code:
-    """A variant's source, as it was compiled into the package."""
-    return Code(str(ck.source(op, variant)), language="cuda")
+class Kernel:
+    """CUDA source that a notebook shows highlighted, and a terminal as plain text."""
+
+    def __init__(self, text: str, caption: str) -> None:
+        self.text = text
+        self.caption = caption
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        code = highlight(self.text, get_lexer_by_name("cuda"), HtmlFormatter(nowrap=True))
+        caption = f'<p style="color:{GRAY}; font-size:85%">{html.escape(self.caption)}</p>'
+        return f'{STYLE}<div class="ck-code"><pre>{code}</pre></div>{caption}'
 
 
-def beside(steps: ck.Ladder, figures_ms: Mapping[str, float], whole: bool = False) -> Markdown:
-    """The documents' milliseconds beside today's kernel times (whole=True: times of the whole call), step by step.
+def show(op: str, variant: str, all: bool = False) -> Kernel:
+    """A variant's kernel, as it was compiled into the package.
 
-    Where the times are emulated, a step's gain is left out: it would be the emulator's, not the idea's.
+    Left out are the header comment, the include guard, the includes, the namespace, and what records the clock;
+    ``all=True`` shows the whole file.
     """
-    emulated = steps.backend.emulated
-    lines = [
-        f"| variant | GeForce 8800GT | gain | here{', **emulated**' if emulated else ''} | gain |",
-        "|---|--:|--:|--:|--:|",
+    source = ck.source(op, variant)
+    name = source.path.name
+    if all:
+        return Kernel(str(source), name)
+    return Kernel(kernel_of(str(source)), f'{name}; the whole file: show("{op}", "{variant}", all=True)')
+
+
+def kernel_of(text: str) -> str:
+    """A source file without what a reader of the kernel need not see."""
+    text = re.sub(r"\A(?://[^\n]*\n)+", "", text)
+    text = re.sub(r"^#ifndef (CK_\w+)\n#define \1\n", "", text, flags=re.M)
+    text = re.sub(r"\n#endif[^\n]*\s*\Z", "\n", text)
+    text = re.sub(r"^#include [^\n]*\n", "", text, flags=re.M)
+    text = re.sub(r"^(?:namespace \w+ \{|\} // namespace \w+)\n", "", text, flags=re.M)
+    text = re.sub(r"^ *note_(?:start|end)\(clocks\);[^\n]*\n", "", text, flags=re.M)
+    text = re.sub(r",\s*ck_clock \*(?:__restrict__ )?clocks", "", text)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+class Facts(Shown):
+    """A small table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def table(self) -> Table:
+        """The table itself."""
+        return self._table
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> Facts:
+    """A table whose columns of numbers are aligned on the right, with their headings."""
+    words = [[str(cell) for cell in row] for row in rows]
+    figures = [name for name, *cells in zip(columns, *words, strict=True) if all(map(NUMBER.fullmatch, cells))]
+    return Facts(Table("", list(columns), words, note, right=figures))
+
+
+def report(result: lab.Experiment, **only: Sequence[str]) -> Facts:
+    """An experiment's table. On the emulator it has what was counted or computed, without times.
+
+    ``part=("edges",)`` keeps the rows whose ``"part"`` is among those.
+    """
+    rows = [row for row in result.rows if all(row.get(key) in wanted for key, wanted in only.items())]
+    columns = [column for column in result.columns if not (column.timed and _emulated(result, column.key))]
+    words = [[column.text(row.get(column.key)) for column in columns] for row in rows]
+    figures = [
+        column.name
+        for column in columns
+        if all(isinstance(row.get(column.key), (int, float, type(None))) for row in rows)
     ]
-    then_before = now_before = None
-    for name, then in figures_ms.items():
-        profile = steps[name].profile
-        now = (profile.whole_ns if whole else profile.kernel_ns) / 1e6 if profile else None
-        gain = "" if emulated else _ratio(now_before, now)
-        lines.append(f"| `{name}` | {_ms(then)} | {_ratio(then_before, then)} | {_ms(now)} | {gain} |")
-        then_before, now_before = then, now
-    return Markdown("\n".join(lines))
-
-
-def recorded(op: str) -> Markdown:
-    """The ladders recorded on real chips (docs/results/), where this notebook lies in the repository."""
-    parts = []
-    for path in sorted(RESULTS.glob(f"ladder_{op}_*.json")):
-        record = json.loads(path.read_text())
-        steps = record["ladder"]["steps"]
-        if not record["ladder"]["backend"]["emulated"]:
-            lines = "\n".join(_recorded_line(step) for step in steps if step["profile"])
-            parts.append(
-                f"**{record['chip']}**, {record['date'][:10]}, from `docs/results/{path.name}`\n\n"
-                f"| variant | kernel | whole call | GB/s | GFLOP/s | max error |\n|---|--:|--:|--:|--:|--:|\n{lines}"
-            )
-    return Markdown("\n\n".join(parts) or "*No recorded results beside this notebook.*")
-
-
-def _recorded_line(step: dict) -> str:
-    profile, error = step["profile"], step["error"]
-    return (
-        f"| `{step['variant']}`{' (CPU)' if profile['clock'] == 'host' else ''} | {_ms(profile['kernel_ns'] / 1e6)} | {_ms(profile['whole_ns'] / 1e6)} "
-        f"| {profile['gb_per_s']:,.1f} | {profile['gflop_per_s']:,.1f} | {error['max']:.1e} |"
+    return Facts(
+        Table(result.title, [column.name for column in columns], words, result.note.replace("`", ""), right=figures)
     )
 
 
-def _ratio(before: float | None, now: float | None) -> str:
-    return f"{before / now:.2f} x" if before and now else ""
+def _emulated(result: lab.Experiment, key: str) -> bool:
+    """True if a column of times has an emulator's, or nothing."""
+    values = [row for row in result.rows if row.get(key) is not None]
+    return not values or (result.backend.emulated and any(not row.get("cpu") for row in values))
 
 
-def _ms(value: float | None) -> str:
-    return "" if value is None else duration(value * 1e6)
+# --- plots -----------------------------------------------------------------------------------------------------------
+PLOT_STYLE = """<style>
+body[data-jp-theme-light="false"] .ck-plot, body.vscode-dark .ck-plot { filter: invert(0.93) hue-rotate(180deg); }
+</style>"""
+
+
+def plot_html(figure: Figure) -> str:
+    """A plot as an image that is inverted in a dark theme, unless it has a photo."""
+    images = [image for axes in figure.axes for image in axes.images]
+    photo = any(image.get_array().ndim == 3 for image in images)
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=144, facecolor="none" if photo else "white")
+    data = base64.b64encode(stream.getvalue()).decode()
+    width = round(figure.get_figwidth() * 84)
+    kind = "ck-photo" if photo else "ck-plot"
+    return (
+        f'{PLOT_STYLE}<img class="{kind}" style="width:{width}px; max-width:100%" src="data:image/png;base64,{data}">'
+    )
+
+
+if (shell := get_ipython()) is not None:
+    # pyplot removes what is registered for Figure itself.
+    shell.display_formatter.formatters["text/html"].for_type(FigureBase, plot_html)

@@ -60,7 +60,7 @@ def test_the_tables_of_operations_have_every_operation():
         assert variants
 
 
-def test_exercises_accept_their_own_answers(monkeypatch, capsys):
+def test_exercises_accept_their_own_answers(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
     monkeypatch.delitem(sys.modules, "exercises", raising=False)
     from exercises import EXERCISES, check
@@ -71,12 +71,13 @@ def test_exercises_accept_their_own_answers(monkeypatch, capsys):
             asked += re.findall(r'^check\("(.+)", answer\)$', "".join(cell["source"]), re.M)
     assert sorted(asked) == sorted(EXERCISES)
     for exercise in asked:
-        check(exercise, None)
-        assert "not answered yet" in capsys.readouterr().out
-        check(exercise, EXERCISES[exercise].expected)
-        assert "right" in capsys.readouterr().out
-        with pytest.raises(AssertionError, match=r"is not it|is none"):
-            check(exercise, "no such answer")
+        assert check(exercise, None).right is None
+        right = check(exercise, EXERCISES[exercise].expected)
+        assert right.right is True
+        assert EXERCISES[exercise].why in right.text
+        wrong = check(exercise, "no such answer")
+        assert wrong.right is False  # a hint, and the notebook goes on
+        assert EXERCISES[exercise].hint in wrong.text
 
 
 # --- the contract ----------------------------------------------------------------------------------------------------
