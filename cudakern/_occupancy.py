@@ -148,7 +148,8 @@ class Occupancy(_display.Shown):
         return _display.Table(title, heads, rows, note.strip(), right=heads[1:4])
 
     def plot(self, path: str | None = None) -> Figure:
-        """Active warps over threads, registers and shared memory, with this launch marked. Needs matplotlib. With ``path``, it is saved too."""
+        """Active warps over threads, registers and shared memory, with this launch marked. Needs matplotlib. With
+        ``path``, it is saved too."""
         from ._plots import Picture
 
         names = {
