@@ -6,6 +6,7 @@ comes to the host unasked (``.get()``), and there is no arithmetic beside the pa
 
 from __future__ import annotations
 
+import html
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtypes, _exchange, _layout, _show, _transfer
+from . import _display, _dtypes, _exchange, _layout, _transfer
 from ._devices import Device
 from ._native import Native, View
 from ._streams import stream_handle
@@ -130,8 +131,7 @@ class DeviceArray:
     # --- views -------------------------------------------------------------------------------------------------------
     def __getitem__(self, key: Any) -> DeviceArray:
         """A view of the elements that integers, slices, ``...`` and ``None`` name."""
-        view = self._view
-        return self._other(*_layout.index(key, view.shape, view.strides))
+        return self._other(*_layout.index(key, self._view.shape, self._view.strides))
 
     def __iter__(self) -> Iterator[DeviceArray]:
         if not self._view.shape:
@@ -141,14 +141,14 @@ class DeviceArray:
     @property
     def T(self) -> DeviceArray:
         """A view with the axes in reverse order."""
-        view = self._view
-        return self._other(0, view.shape[::-1], view.strides[::-1])
+        return self._other(0, self._view.shape[::-1], self._view.strides[::-1])
 
     def transpose(self, *axes: Any) -> DeviceArray:
         """A view with the axes in another order: reversed, or as ``axes`` (or one tuple) name them."""
-        view = self._view
-        order = _layout.permutation(axes, len(view.shape))
-        return self._other(0, tuple(view.shape[i] for i in order), tuple(view.strides[i] for i in order))
+        shape, strides = self._view.shape, self._view.strides
+        # NumPy reads the arguments: this array's lengths number its axes, and the first is 0, so it has no memory.
+        order = np.empty(range(len(shape))).transpose(*axes).shape
+        return self._other(0, tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order))
 
     def reshape(self, *shape: Any) -> DeviceArray:
         """A view with another ``shape``, of as many elements; one length may be -1.
@@ -166,13 +166,8 @@ class DeviceArray:
         return self._other(0, new, strides)
 
     def ravel(self) -> DeviceArray:
-        """A view with one axis, where there is one; else ValueError, which says ``.copy().ravel()``."""
-        try:
-            return self.reshape(self.size)
-        except ValueError:
-            raise ValueError(
-                f"no view of this array (shape {self.shape}, strides {self.strides}) has one axis: take .copy().ravel()"
-            ) from None
+        """A view with one axis, where there is one; ValueError as ``reshape`` where there is none."""
+        return self.reshape(self.size)
 
     def _other(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
         view = self._view
@@ -201,15 +196,13 @@ class DeviceArray:
     def set(self, array: Any, stream: Any = None) -> None:
         """``self[...] = array``, in ``stream``: values in host memory or on this device, broadcast and converted as
         NumPy's assignment does."""
-        self._assign(self._view, array, stream_handle(stream, self._native, self._view.device))
+        self._assign(array, stream_handle(stream, self._native, self._view.device))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        view = self._view
-        target = self._native.view(view, *_layout.index(key, view.shape, view.strides), view.dtype)
-        self._assign(target, value, 0)
+        self[key]._assign(value, 0)
 
-    def _assign(self, target: View, value: Any, stream: int) -> None:
-        native = self._native
+    def _assign(self, value: Any, stream: int) -> None:
+        native, target = self._native, self._view
         if isinstance(value, DeviceArray):
             if value._native is not native:
                 raise ValueError(
@@ -233,27 +226,22 @@ class DeviceArray:
     # --- copies on the device ----------------------------------------------------------------------------------------
     def copy(self, *, stream: Any = None) -> DeviceArray:
         """A copy in C order on the same device; enqueued in ``stream``."""
-        return self._duplicate(self._view.dtype, stream)
+        return self.astype(self._view.dtype, stream=stream)
 
     def astype(self, dtype: npt.DTypeLike, copy: bool = True, stream: Any = None) -> DeviceArray:
         """A copy in C order of type ``dtype``, converted as NumPy converts, with its ComplexWarning; enqueued in
         ``stream``. With ``copy=False`` itself, if it has that type already."""
-        name = _dtypes.name_of(dtype)
-        if name == self._view.dtype and not copy:
+        view, native, name = self._view, self._native, _dtypes.name_of(dtype)
+        if name == view.dtype and not copy:
             return self
-        _transfer.warn_of_imaginary_parts(self._view.dtype, name, 2)
-        return self._duplicate(name, stream)
-
-    def _duplicate(self, name: str, stream: Any) -> DeviceArray:
-        view, native = self._view, self._native
+        _transfer.warn_of_imaginary_parts(view.dtype, name, 2)
         handle = stream_handle(stream, native, view.device)
         return DeviceArray(_transfer.duplicate(native, view, name, view.device, handle), native)
 
-    def __copy__(self) -> DeviceArray:
+    def __copy__(self, memo: Any = None) -> DeviceArray:
         return self.copy()
 
-    def __deepcopy__(self, memo: Any) -> DeviceArray:
-        return self.copy()
+    __deepcopy__ = __copy__
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a DeviceArray is not pickled, since its memory is a device's: pickle its .get()")
@@ -307,10 +295,8 @@ class DeviceArray:
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            what, instead = ("array with more than one element", "Take .get() and .any() or .all()")
-            if not self.size:
-                what, instead = "empty array", "Use `array.size > 0` to check that an array is not empty."
-            raise ValueError(f"The truth value of an {what} is ambiguous. {instead}")
+            what = "array with more than one element" if self.size else "empty array"
+            raise ValueError(f"The truth value of an {what} is ambiguous. Take .get() and .any() or .all(), or .size")
         return bool(self._only())
 
     # --- operators ---------------------------------------------------------------------------------------------------
@@ -389,8 +375,12 @@ class DeviceArray:
 
     # --- showing itself ----------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
-        """The values, of a large array those at its ends, its type, shape and device."""
-        return _show.text(self._view, self._native)
+        """The values as NumPy prints them, of a large array those at its ends; its type, shape and device."""
+        head = "DeviceArray("
+        text = f"{head}{self._printed(head)},"
+        place = f"dtype={self._view.dtype}, shape={self.shape}, on {self.device})"
+        room = np.get_printoptions()["linewidth"] - len(text[text.rfind("\n") + 1 :])
+        return text + (" " if len(place) < room else "\n" + " " * len(head)) + place
 
     def __format__(self, spec: str) -> str:
         if not spec:
@@ -402,4 +392,33 @@ class DeviceArray:
         return format(self.item(), spec)
 
     def _repr_html_(self) -> str:
-        return _show.markup(self._view, self._native)
+        view = self._view
+        remarks = [_display.size(view.nbytes)]
+        remarks += [] if view.contiguous else [f"strides {view.strides}"]
+        remarks += ["another library's"] if view.foreign else []
+        remarks += ["read-only"] if view.read_only else []
+        rows = [
+            ("shape", " x ".join(f"{n:,}" for n in view.shape) or "one element"),
+            ("dtype", view.dtype),
+            ("on", f"{self.device}, {self._native.device_properties(view.device)['name']}"),
+            ("memory", ", ".join(remarks)),
+        ]
+        return f"<div><pre>{html.escape(self._printed(''))}</pre>{_display.facts(rows).html()}</div>"
+
+    def _printed(self, prefix: str) -> str:
+        options = np.get_printoptions()
+        whole = self.size <= options["threshold"]
+        edge = max(self.shape, default=0) if whole else max(options["edgeitems"], 1)
+        return np.array2string(self._corners(edge), threshold=0, edgeitems=edge, separator=", ", prefix=prefix)
+
+    def _corners(self, edge: int, axis: int = 0) -> Array:
+        """What NumPy prints of a large array: of each long axis ``edge`` elements at both ends, and one more between
+        them that stands for the rest."""
+        if axis == self.ndim:
+            # NumPy prints bfloat16 only with ml_dtypes.
+            return (self.astype("float32") if self._view.dtype == _dtypes.BFLOAT16 else self).get()
+        if self.shape[axis] <= 2 * edge + 1:
+            return self._corners(edge, axis + 1)
+        before = (slice(None),) * axis
+        first, last = self[(*before, slice(edge + 1))], self[(*before, slice(-edge, None))]
+        return np.concatenate([first._corners(edge, axis + 1), last._corners(edge, axis + 1)], axis)

@@ -64,10 +64,8 @@ def contiguous(shape: Shape, itemsize: int) -> Shape:
 # --- indexing --------------------------------------------------------------------------------------------------------
 def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
     """(offset in bytes, shape, strides) of the elements that a basic index names."""
-    keys: list[Any] = [
-        k if type(k) is int or k is None or k is Ellipsis or isinstance(k, slice) else _integer(k)
-        for k in (key if isinstance(key, tuple) else (key,))
-    ]
+    keys: list[Any] = list(key) if isinstance(key, tuple) else [key]
+    keys = [k if type(k) in (int, slice) or k is None or k is Ellipsis else _integer(k) for k in keys]
     dots = keys.count(Ellipsis)
     named = len(keys) - dots - keys.count(None)
     if dots > 1:
@@ -86,11 +84,10 @@ def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
             continue
         size, stride = shape[axis], strides[axis]
         if isinstance(k, slice):
-            start, stop, step = k.indices(size)
-            count = len(range(start, stop, step))
-            new_shape.append(count)
-            new_strides.append(stride * step if count > 1 else stride)  # a step may be larger than any stride
-            offset += start * stride if count else 0
+            chosen = range(size)[k]
+            new_shape.append(len(chosen))
+            new_strides.append(stride * chosen.step if len(chosen) > 1 else stride)  # a step may be larger than any
+            offset += chosen.start * stride
         else:
             if not -size <= k < size:
                 raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
@@ -111,49 +108,19 @@ def _integer(key: Any) -> int:
             pass
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) are valid indices of an array on "
-        f"the device, not {type(key).__name__}{_mend(key)}"
+        f"the device, not {type(key).__name__}: for boolean and integer arrays as indices take .get() first"
     )
 
 
-def _mend(key: Any) -> str:
-    """What NumPy would take as an index, its arrays do."""
-    if isinstance(key, (bool, np.bool_, list)) or getattr(getattr(key, "dtype", None), "kind", "") in ("b", "i", "u"):
-        return ": for boolean and integer arrays as indices take .get() first"
-    return ""
-
-
 # --- axes ------------------------------------------------------------------------------------------------------------
-def permutation(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
-    """The order of axes that the arguments of transpose() name."""
-    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, np.ndarray))):
-        axes = () if axes[0] is None else tuple(axes[0])
-    axes = axes or tuple(range(ndim))[::-1]
-    if len(axes) != ndim:
-        raise ValueError(f"axes don't match array: {len(axes)} axes for {ndim} dimensions")
-    order = []
-    for axis in map(operator.index, axes):
-        if not -ndim <= axis < ndim:
-            raise np.exceptions.AxisError(axis, ndim)
-        order.append(axis % ndim)
-    if len(set(order)) < ndim:
-        raise ValueError("repeated axis in transpose")
-    return tuple(order)
-
-
 def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
     """The shape that the arguments of reshape() name, for an array of that many elements."""
     if not arguments:
         raise TypeError("reshape() takes a shape, as a tuple or as integers")
-    new = as_shape(arguments[0]) if len(arguments) == 1 else tuple(operator.index(n) for n in arguments)
-    unknown = new.count(-1)
-    if unknown > 1:
-        raise ValueError("can only specify one unknown dimension")
-    if min(new, default=0) < -1:
-        raise ValueError(f"negative dimensions are not allowed: {new}; one may be -1")
-    known = math.prod(n for n in new if n != -1)
-    if (not known or size % known) if unknown else known != size:
-        raise ValueError(f"cannot reshape array of size {size} into shape {new}")
-    new = tuple(size // known if n == -1 else n for n in new)
+    wanted = as_shape(arguments[0] if len(arguments) == 1 else arguments)
+    if min(wanted, default=0) < -1:
+        raise ValueError(f"negative dimensions are not allowed: {wanted}; one may be -1")
+    new: Shape = np.ndarray(size, np.uint8, b"\0", strides=(0,)).reshape(wanted).shape  # of one byte, repeated
     check_dims(len(new))
     return new
 
@@ -188,17 +155,11 @@ def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | 
 
 def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
     """The strides with which an array of that shape fills another; ValueError in NumPy's words if it cannot."""
-    extra = max(len(shape) - len(to), 0)
-    if any(n != 1 for n in shape[:extra]):
-        extra = 0
-    kept_shape, kept_strides = shape[extra:], strides[extra:]
-    missing = len(to) - len(kept_shape)
-    if missing < 0 or any(n not in (1, wanted) for n, wanted in zip(kept_shape, to[max(missing, 0) :], strict=False)):
+    added, dropped = max(len(to) - len(shape), 0), max(len(shape) - len(to), 0)
+    axes = list(zip(shape[dropped:], strides[dropped:], to[added:], strict=True))
+    if any(n != 1 for n in shape[:dropped]) or any(n not in (1, wanted) for n, _, wanted in axes):
         raise ValueError(f"could not broadcast input array from shape {shape} into shape {to}")
-    return (0,) * missing + tuple(
-        0 if n == 1 != wanted else stride
-        for n, stride, wanted in zip(kept_shape, kept_strides, to[missing:], strict=True)
-    )
+    return (0,) * added + tuple(0 if n == 1 != wanted else stride for n, stride, wanted in axes)
 
 
 def repeats(shape: Sequence[int], strides: Sequence[int]) -> bool:
