@@ -358,11 +358,11 @@ def test_what_the_consumers_stream_means(stream, handle):
 @pytest.mark.parametrize(
     "stream, error, words",
     [
-        (0, ValueError, "stream=0 is ambiguous: 1 is the legacy default stream, 2 the thread's own"),
-        (-2, ValueError, "stream=-2: it is -1"),
-        (True, TypeError, "stream= is None or an integer, not bool"),
-        (1.0, TypeError, "stream= is None or an integer, not float"),
-        ("1", TypeError, "stream= is None or an integer, not str"),
+        (0, ValueError, "'stream' is 0, which is ambiguous: 1 is the legacy default stream, 2 the thread's own"),
+        (-2, ValueError, "'stream' is -2: it is None, 1, 2 or a stream's address"),
+        (True, TypeError, "'stream' must be an integer, not True"),
+        (1.0, TypeError, "'stream' must be an integer, not 1.0"),
+        ("1", TypeError, "'stream' must be an integer, not '1'"),
     ],
 )
 def test_what_is_no_consumers_stream(stream, error, words):
@@ -461,8 +461,8 @@ def test_a_producer_on_a_gpu_that_is_not_seen():
     [
         (1, "in the host's memory, and backend 'cuda' uses a GPU: cudakern.asarray copies it to the device"),
         (3, "in page-locked host memory, .* cudakern.asarray copies it"),
-        (13, "in managed memory, .* bring it to a CUDA device first"),
-        (10, "in memory of DLPack type 10, .* bring it to a CUDA device first"),
+        (13, "in managed memory, .* bring it to a GPU by its own library first"),
+        (10, "in memory of DLPack type 10, .* bring it to a GPU by its own library first"),
     ],
 )
 def test_a_gpu_takes_gpu_memory_only(kind, words):
@@ -546,14 +546,14 @@ MALFORMED = {
     "shape float": ({"shape": (2, 3.0)}, TypeError, "'shape' must be an integer, not 3.0"),
     "shape None": ({"shape": None}, TypeError, "'shape' must be a tuple"),
     "shape bool": ({"shape": (True,)}, TypeError, "'shape' must be an integer, not True"),
-    "shape negative": ({"shape": (2, -3)}, ValueError, "'shape': negative dimensions are not allowed"),
-    "shape too big": ({"shape": (2**40, 2**40)}, ValueError, "'shape': array is too big"),
-    "shape long": ({"shape": (1,) * 17}, ValueError, "'shape': maximum supported dimension .* is 16"),
+    "shape negative": ({"shape": (2, -3)}, ValueError, "negative dimensions are not allowed"),
+    "shape too big": ({"shape": (2**40, 2**40)}, ValueError, "array is too big"),
+    "shape long": ({"shape": (1,) * 17}, ValueError, "maximum supported dimension .* is 16"),
     "typestr type": ({"typestr": np.float32}, TypeError, "'typestr' must be a str, not"),
-    "typestr nonsense": ({"typestr": "hello"}, TypeError, "'typestr' is 'hello'"),
-    "typestr object": ({"typestr": "|O"}, TypeError, r"'typestr' is '\|O': arrays on the device are of bool"),
-    "typestr void": ({"typestr": "|V2"}, TypeError, "'typestr'"),
-    "typestr dates": ({"typestr": "<M8[s]"}, TypeError, "'typestr'"),
+    "typestr nonsense": ({"typestr": "hello"}, TypeError, "data type 'hello' not understood"),
+    "typestr object": ({"typestr": "|O"}, TypeError, "arrays on the device are of bool, .* not of object"),
+    "typestr void": ({"typestr": "|V2"}, TypeError, "arrays on the device are of bool"),
+    "typestr dates": ({"typestr": "<M8[s]"}, TypeError, "arrays on the device are of bool"),
     "typestr swapped": ({"typestr": ">f4"}, ValueError, "'typestr' is '>f4', and a device's arrays are in native byte"),
     "strides few": ({"strides": (4,)}, ValueError, r"'strides' \(4,\) and 'shape' \(2, 3\) must have as many"),
     "strides number": ({"strides": 4}, TypeError, "'strides' must be a tuple"),
