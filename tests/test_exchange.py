@@ -359,7 +359,7 @@ def test_what_the_consumers_stream_means(stream, handle):
     "stream, error, words",
     [
         (0, ValueError, "'stream' is 0, which is ambiguous: 1 is the legacy default stream, 2 the thread's own"),
-        (-2, ValueError, "'stream' is -2: it is None, 1, 2 or a stream's address"),
+        (-2, ValueError, "'stream' is -2: it is None, 1, 2, a stream's address, or -1 in DLPack"),
         (True, TypeError, "'stream' must be an integer, not True"),
         (1.0, TypeError, "'stream' must be an integer, not 1.0"),
         ("1", TypeError, "'stream' must be an integer, not '1'"),
