@@ -56,34 +56,11 @@ _LATER = {
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
 
 # What a type checker sees is in __init__.pyi, which .ci/stub.py writes.
-__all__ = [
-    "Backend",
-    "CudaError",
-    "Device",
-    "DeviceArray",
-    "Event",
-    "OutOfMemoryError",
-    "Parameter",
-    "Stream",
-    "Variant",
-    "Variants",
-    "__version__",
-    "asarray",
-    "backend",
-    "device",
-    "devices",
-    "empty",
-    "empty_pinned",
-    "emulator",
-    "from_dlpack",
-    "matmul",
-    "sum_of_squares",
-    "synchronize",
-    "use_backend",
-    "variants",
-    "zeros",
-    *_LATER,
-]
+__all__ = ["DeviceArray", "asarray", "empty", "empty_pinned", "from_dlpack", "zeros"]
+__all__ += ["Backend", "Device", "backend", "device", "devices", "emulator", "use_backend"]
+__all__ += ["CudaError", "Event", "OutOfMemoryError", "Stream", "synchronize"]
+__all__ += ["Parameter", "Variant", "Variants", "matmul", "sum_of_squares", "variants"]
+__all__ += ["__version__", *_LATER]
 _LATER["lab"] = "lab"
 
 

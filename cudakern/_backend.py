@@ -1,7 +1,7 @@
 """Which backend answers: the GPU if it can be used, else the emulator; and why.
 
-No GPU, no driver, a driver too old and no ``_cuda`` build are one situation: the emulator answers and ``backend()``
-says why. Where a GPU is there and cannot be used, one warning says so too.
+Without a GPU, a driver that is new enough or a ``_cuda`` build the emulator answers, and ``backend()`` says why. One
+warning says so too where a GPU is there and cannot be used.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Backend(_display.Shown):
     def to_dict(self) -> dict[str, Any]:
         """Name, device, why and the device's properties, for JSON; not the free memory, which is no lasting fact."""
         properties = {key: value for key, value in self.properties.items() if key != "memory_free"}
-        plain = {name: getattr(self, name) for name in ("name", "emulated", "device", "why")}
-        return plain | {"properties": properties}
+        facts = {"name": self.name, "emulated": self.emulated, "device": self.device, "why": self.why}
+        return facts | {"properties": properties}
 
     def as_it_is(self) -> Backend:
         """For results: it keeps what the device says now, whatever becomes of the device, the emulator's chip or the
@@ -129,42 +129,38 @@ def emulator() -> Native:
     """The emulator's module; it is part of every build."""
     try:
         return _load("_emulator")
-    except ModuleNotFoundError as error:
-        if error.name != "cudakern._emulator":
-            raise
-        raise ImportError(
-            f"cudakern is not built: {PACKAGE.parent} holds its sources only. "
-            f"Run `pip install -e .` in that folder, then import it again."
-        ) from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
         raise ImportError(
-            f"cudakern's emulator cannot be loaded ({error}). Run `pip install -e .` in its folder to build it anew."
+            f"cudakern is not built, or its emulator cannot be loaded ({error}). "
+            f"Run `pip install -e .` in {PACKAGE.parent}, then import it again."
         ) from error
 
 
 @functools.cache
 def _cuda() -> tuple[Native | None, str]:
     """The GPU's module and the reason why it cannot be used ("" if it can)."""
+    without_gpu = ""  # the reason, if there is no GPU: then it is no surprise
     try:
         native = _load("_cuda")
-    except ImportError as error:
-        built = not (isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda")
-        reason = f"the GPU module cannot be loaded ({error})" if built else "this build has no GPU module"
-        if not built and (why := why_no_gpu_module()):
-            reason += f": {why}"
-        if gpu_is_there():
-            _warn(reason)
-        return None, reason
-    reason = native.why_not()
-    if reason:
+        reason = native.why_not()
+        if not reason:
+            return native, ""
         for name, plain in NO_GPU.items():
-            if reason.startswith(name) and not gpu_is_there():
-                return None, f"{plain} ({name})"
-        _warn(reason)
-        return None, reason
-    return native, ""
+            if reason.startswith(name):
+                without_gpu = f"{plain} ({name})"
+    except ImportError as error:
+        reason = f"the GPU module cannot be loaded ({error})"
+        if isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda":
+            why = why_no_gpu_module()
+            reason = f"this build has no GPU module{why and ': '}{why}"
+        without_gpu = reason
+    if without_gpu and not gpu_is_there():
+        return None, without_gpu
+    message = f"there is a GPU, but cudakern cannot use it: {reason}; the emulator answers instead"
+    warnings.warn(message, RuntimeWarning, stacklevel=1)
+    return None, reason
 
 
 def gpu_is_there() -> bool:
@@ -178,11 +174,6 @@ def gpu_is_there() -> bool:
     # A container may show any of a host's GPUs; under WSL2 there is one device for all.
     signs = ("proc/driver/nvidia/gpus/*", "dev/nvidia[0-9]*", "dev/dxg")
     return any(found for sign in signs for found in Path("/").glob(sign))
-
-
-def _warn(reason: str) -> None:
-    words = f"there is a GPU, but cudakern cannot use it: {reason}; the emulator answers instead"
-    warnings.warn(words, RuntimeWarning, stacklevel=2)
 
 
 def backend() -> Backend:
@@ -219,31 +210,24 @@ def current() -> tuple[Native, int, str]:
     name, why = _requested.get(), "asked for by use_backend"
     if name is None:
         name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"asked for by {ENVIRONMENT}"
-        if name:
-            _check(name)
-    native, reason = (emulator(), "") if name == "emulator" else _cuda()
-    if native is None:
-        if name:
-            raise _unusable(name, f"was {why} and ", reason)
-        native, why = emulator(), f"no GPU: {reason}"
-    elif not name:
-        why = "a GPU that works"
+    if name:
+        native = native_of(name, f"was {why} and ")
+    else:
+        gpu, reason = _cuda()
+        native, why = (emulator(), f"no GPU: {reason}") if gpu is None else (gpu, "a GPU that works")
     chosen = _chosen.get()
     index = None if chosen is None else chosen.get(native.backend_name())
     return native, native.choose_device() if index is None else index, why
 
 
-def native_of(name: str) -> Native:
-    """The C module of the backend of that name."""
+@functools.cache
+def native_of(name: str, asked: str = "") -> Native:
+    """The C module of the backend of that name; CudaError, with the words ``asked`` in it, if it cannot be used."""
     _check(name)
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
     if native is None:
-        raise _unusable(name, "", reason)
+        raise CudaError(f"backend {name!r} {asked}cannot be used: {reason}", NO_DEVICE, 100)
     return native
-
-
-def _unusable(name: str, asked: str, reason: str) -> CudaError:
-    return CudaError(f"backend {name!r} {asked}cannot be used: {reason}", NO_DEVICE, 100)
 
 
 class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):
@@ -267,13 +251,12 @@ class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.Contex
 
     def __exit__(self, *error: object) -> None:
         entered = _entered.get()
-        for at in reversed(range(len(entered))):
-            setting, before = entered[at]
-            if setting is self:
-                _entered.set(entered[:at] + entered[at + 1 :])
-                self._variable.set(before)
-                return
-        raise RuntimeError("this setting was not entered in this thread or task")
+        places = [at for at, (setting, _) in enumerate(entered) if setting is self]
+        if not places:
+            raise RuntimeError("this setting was not entered in this thread or task")
+        last = places[-1]
+        _entered.set(entered[:last] + entered[last + 1 :])
+        self._variable.set(entered[last][1])
 
 
 def choose(backend: str, device: int, gives: Callable[[], Given]) -> contextlib.AbstractContextManager[Given]:
