@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _dtypes, _layout, _transfer
 from ._backend import backend, emulator
+from ._layout import Shape
 from ._native import Native, View
 from ._streams import stream_handle
 
@@ -184,18 +185,16 @@ def from_interface(x: Any, native: Native, device: int) -> View:
             device = native.pointer_device(pointer)
             if device < 0:
                 raise ValueError(f"'data' is at {pointer:#x}, which is no device's memory")
+        view = native.adopt(x, pointer, shape, strides if all(shape) else None, name, device, read_only)
     except (TypeError, ValueError) as error:
         raise type(error)(f"__cuda_array_interface__: {error}") from None
-    view = native.adopt(x, pointer, shape, strides if all(shape) else None, name, device, read_only)
     if stream is not None:
         native.used_in(view, stream, True)
     return view
 
 
-def _description(
-    entries: Mapping[str, Any],
-) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, str, bool, int | None]:
-    """Pointer, shape, strides, type, read-only and stream of an array's interface."""
+def _description(entries: Mapping[str, Any]) -> tuple[int, Shape, Shape | None, str, bool, int | None]:
+    """Pointer, shape, strides, type, read-only and stream of an interface; adopt() checks where they lead."""
     for key in ("version", "typestr", "shape", "data"):
         if key not in entries:
             raise ValueError(f"it has no {key!r}")
@@ -212,21 +211,13 @@ def _description(
         raise ValueError(f"'typestr' is {entries['typestr']!r}, and a device's arrays are in native byte order")
     shape = _layout.check_shape(_integers(entries["shape"], "shape"), dtype.itemsize)
     strides = None if entries.get("strides") is None else _integers(entries["strides"], "strides")
-    if strides is not None:
-        if len(strides) != len(shape):
-            raise ValueError(f"'strides' {strides} and 'shape' {shape} must have as many numbers as each other")
-        reach = sum(abs(stride) * (n - 1) for n, stride in zip(shape, strides, strict=True) if n)
-        if max(reach, *map(abs, strides), 0) > _layout.LARGEST:
-            raise ValueError(f"'strides' {strides} reach further than any memory")
+    if strides is not None and len(strides) != len(shape):
+        raise ValueError(f"'strides' {strides} and 'shape' {shape} must have as many numbers as each other")
     data = entries["data"]
     if not isinstance(data, (tuple, list)) or len(data) != 2 or not isinstance(data[1], (bool, np.bool_, int)):
         raise TypeError(f"'data' must be (address, read-only), not {data!r}")
     # PyTorch gives None for the address of an empty tensor's memory.
     pointer = 0 if data[0] is None else _integer(data[0], "data")
-    if pointer == 0 and all(shape):
-        raise ValueError("'data' is a null pointer, and the array has elements")
-    if not 0 <= pointer < 2**64:
-        raise ValueError(f"'data' is at {pointer}, which is no address")
     stream = None if version < 3 or entries.get("stream") is None else _stream(entries["stream"])
     return pointer, shape, strides, name, bool(data[1]), stream
 

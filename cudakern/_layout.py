@@ -28,28 +28,18 @@ def as_shape(shape: Any) -> Shape:
     return tuple(map(operator.index, shape))
 
 
-def check_shape(shape: Shape, itemsize: int) -> Shape:
-    """The shape; ValueError if there can be no such array on a device."""
-    check_dims(len(shape))
-    return check_size(shape, itemsize)
-
-
-def check_size(shape: Shape, itemsize: int) -> Shape:
-    """The shape; ValueError if there can be no such array anywhere."""
+def check_shape(shape: Shape, itemsize: int, axes: int = MAX_DIMS) -> Shape:
+    """The shape; ValueError if there can be no such array, of so many axes at most."""
+    if len(shape) > axes:
+        raise ValueError(f"maximum supported dimension for an array on the device is {axes}, found {len(shape)}")
     if min(shape, default=0) < 0:
         raise ValueError(f"negative dimensions are not allowed: {shape}")
     # As NumPy counts: an axis of no elements does not make the others any smaller.
-    if (math.prod(shape) or math.prod(n for n in shape if n)) * itemsize > LARGEST:
+    if math.prod(n or 1 for n in shape) * itemsize > LARGEST:
         raise ValueError(
             f"array is too big; {shape} with {itemsize} bytes an element is larger than the maximum possible size"
         )
     return shape
-
-
-def check_dims(ndim: int) -> None:
-    """ValueError if an array on the device cannot have that many axes."""
-    if ndim > MAX_DIMS:
-        raise ValueError(f"maximum supported dimension for an array on the device is {MAX_DIMS}, found {ndim}")
 
 
 def contiguous(shape: Shape, itemsize: int) -> Shape:
@@ -120,9 +110,7 @@ def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
     wanted = as_shape(arguments[0] if len(arguments) == 1 else arguments)
     if min(wanted, default=0) < -1:
         raise ValueError(f"negative dimensions are not allowed: {wanted}; one may be -1")
-    new: Shape = np.ndarray(size, np.uint8, b"\0", strides=(0,)).reshape(wanted).shape  # of one byte, repeated
-    check_dims(len(new))
-    return new
+    return check_shape(np.ndarray(size, np.uint8, b"\0", strides=(0,)).reshape(wanted).shape, 1)  # one byte, repeated
 
 
 def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | None:

@@ -558,18 +558,16 @@ MALFORMED = {
     "strides few": ({"strides": (4,)}, ValueError, r"'strides' \(4,\) and 'shape' \(2, 3\) must have as many"),
     "strides number": ({"strides": 4}, TypeError, "'strides' must be a tuple"),
     "strides float": ({"strides": (12.0, 4)}, TypeError, "'strides' must be an integer, not 12.0"),
-    "strides huge": ({"strides": (2**63, 4)}, ValueError, "'strides' .* reach further than any memory"),
-    "strides far": ({"shape": (2**40, 1), "strides": (2**40, 4)}, ValueError, "reach further than any memory"),
     "data number": ({"data": 4096}, TypeError, r"'data' must be \(address, read-only\), not 4096"),
     "data buffer": ({"data": b"abc"}, TypeError, r"'data' must be \(address, read-only\)"),
     "data None": ({"data": None}, TypeError, r"'data' must be \(address, read-only\)"),
     "data one": ({"data": (4096,)}, TypeError, r"'data' must be \(address, read-only\)"),
     "data float": ({"data": (4096.0, False)}, TypeError, "'data' must be an integer, not 4096.0"),
     "data flag": ({"data": (4096, "no")}, TypeError, r"'data' must be \(address, read-only\)"),
-    "data null": ({"data": (0, False)}, ValueError, "'data' is a null pointer, and the array has elements"),
-    "data none": ({"data": (None, False)}, ValueError, "'data' is a null pointer"),
-    "data negative": ({"data": (-8, False)}, ValueError, "'data' is at -8, which is no address"),
-    "data large": ({"data": (2**64, False)}, ValueError, "which is no address"),
+    "data null": ({"data": (0, False)}, ValueError, "'data' is at 0x0, which is no device's memory"),
+    "data none": ({"data": (None, False)}, ValueError, "'data' is at 0x0, which is no device's memory"),
+    "data negative": ({"data": (-8, False)}, ValueError, "'data' is at -0x8, which is no device's memory"),
+    "data large": ({"data": (2**64, False)}, ValueError, "which is no device's memory"),
     "data elsewhere": ({"data": (0xDEAD00, False)}, ValueError, "'data' is at 0xdead00, which is no device's memory"),
     "mask": ({"mask": object()}, ValueError, "'mask' is given, and masked arrays have no meaning here"),
     "stream 0": ({"stream": 0}, ValueError, "'stream' is 0, which is ambiguous"),
@@ -587,6 +585,22 @@ def test_malformed_dictionaries(what):
     with pytest.raises(error, match=f"__cuda_array_interface__.*{words}"):
         take(told, module)
     assert not module.calls
+
+
+@pytest.mark.parametrize(
+    "changed, words",
+    [
+        ({"strides": (2**63, 4)}, "strides has the item .*, which 64 bits do not hold"),
+        ({"shape": (2**40, 1), "strides": (2**40, 4)}, "no memory has that many bytes"),
+        ({"strides": (-(2**40), 4)}, "no memory lies there"),
+    ],
+)
+def test_strides_that_reach_too_far(changed, words):
+    """These the C module refuses; it is the emulator's here."""
+    module = PlaysCuda()
+    module.pointer_device = lambda pointer: 0
+    with pytest.raises(ValueError, match=f"__cuda_array_interface__.*{words}"):
+        take(INTERFACE | changed, module)
 
 
 @pytest.mark.parametrize("told", [None, 5, (), [("shape", (2,))]])
