@@ -1,8 +1,4 @@
-"""DeviceArray: an array that lives on a device, whichever backend's.
-
-It is a View (memory of one C module, with a shape and strides) and that module. What is not NumPy's way here: nothing
-comes to the host unasked (``.get()``), and there is no arithmetic beside the package's operations.
-"""
+"""DeviceArray: a View (memory of one C module, with a shape and strides) and that module."""
 
 from __future__ import annotations
 
@@ -63,9 +59,8 @@ class DeviceArray:
 
     def __init__(self, view: Any = None, native: Native | None = None) -> None:
         if native is None:
-            raise TypeError(
-                "a DeviceArray is made by cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
-            )
+            message = "a DeviceArray is made by cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
+            raise TypeError(message)
         self._view = view
         self._native = native
 
@@ -155,14 +150,11 @@ class DeviceArray:
 
         ValueError where NumPy would copy, since no strides give that shape: here that is yours to say.
         """
-        view = self._view
         new = _layout.reshaped(shape, self.size)
-        strides = _layout.reshape(new, view.shape, view.strides, self.itemsize)
+        strides = _layout.reshape(new, self.shape, self.strides, self.itemsize)
         if strides is None:
-            raise ValueError(
-                f"no view of this array (shape {view.shape}, strides {view.strides}) has shape {new}: "
-                f"take .copy().reshape({new})"
-            )
+            this = f"this array (shape {self.shape}, strides {self.strides})"
+            raise ValueError(f"no view of {this} has shape {new}: take .copy().reshape({new})")
         return self._other(0, new, strides)
 
     def ravel(self) -> DeviceArray:
@@ -177,9 +169,8 @@ class DeviceArray:
     def get(self, out: Array | None = None, stream: Any = None) -> Array:
         """The values as a NumPy array, when all work that writes them is done.
 
-        ``out`` is where they go, an array of the same shape and type, of any layout and byte order; without it they go
-        to a new one in C order. The copy is enqueued in ``stream``. CudaError if a kernel that writes the values
-        failed; the message names the launches.
+        They go to ``out``, an array of the same shape and type, of any layout and byte order, or to a new one in C
+        order; the copy is enqueued in ``stream``. CudaError names the launches if a kernel that writes them failed.
 
         Examples
         --------
@@ -205,9 +196,8 @@ class DeviceArray:
         native, target = self._native, self._view
         if isinstance(value, DeviceArray):
             if value._native is not native:
-                raise ValueError(
-                    f"the value is on {value.device} and the array on {self.device}, another backend: take value.get()"
-                )
+                places = f"the value is on {value.device} and the array on {self.device}"
+                raise ValueError(f"{places}, another backend: take value.get()")
             source: View | None = value._view
         else:
             source = _exchange.on_device(value, native, target.device, stream)
@@ -251,9 +241,8 @@ class DeviceArray:
         """One element as a Python number: the only one, or the one at ``index`` (one number counts in C order)."""
         if not index:
             if self.size != 1:
-                raise ValueError(
-                    f"can only convert an array of size 1 to a Python scalar, and this has shape {self.shape}"
-                )
+                message = "can only convert an array of size 1 to a Python scalar, and this has shape"
+                raise ValueError(f"{message} {self.shape}")
             return self.get().item()
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
@@ -261,7 +250,7 @@ class DeviceArray:
             flat = operator.index(index[0])
             if not -self.size <= flat < self.size:
                 raise IndexError(f"index {flat} is out of bounds for size {self.size}")
-            index = tuple(map(int, np.unravel_index(flat % self.size, self.shape)))
+            index = np.unravel_index(flat % self.size, self.shape)
         elif len(index) != self.ndim:
             raise ValueError(f"incorrect number of indices for array: {len(index)} for {self.ndim} dimensions")
         return self[tuple(map(operator.index, index))].get().item()
@@ -273,10 +262,8 @@ class DeviceArray:
     def _only(self) -> Array:
         """The only element, as a 0-d array of the host."""
         if self.size != 1:
-            raise TypeError(
-                f"only arrays of one element can be converted to Python scalars, and this has shape {self.shape}: "
-                "index it, or take .get()"
-            )
+            message = "only arrays of one element can be converted to Python scalars: index it, or take .get()"
+            raise TypeError(f"{message}; this has shape {self.shape}")
         return self.get().reshape(())
 
     def __float__(self) -> float:
@@ -318,19 +305,15 @@ class DeviceArray:
             is_array = isinstance(other, (list, tuple)) or any(hasattr(other, name) for name in _ARRAYS)
             if isinstance(other, np.generic) or not is_array:
                 return cast("DeviceArray", NotImplemented)
-        if not self._view.shape or getattr(other, "shape", None) == ():
-            raise ValueError(
-                "@ takes matrices and vectors, and one operand is a scalar, an array of no axes: "
-                "a DeviceArray has no elementwise product, take .get() and *"
-            )
+        if not self.shape or getattr(other, "shape", None) == ():
+            message = "@ takes matrices and vectors, and one operand is a scalar, an array of no axes"
+            raise ValueError(f"{message}: take .get() and *")
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
-        """Elementwise arithmetic and comparisons are not offered: TypeError says what to do."""
-        raise TypeError(
-            "a DeviceArray has no elementwise arithmetic and comparisons: take .get(), "
-            "or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
-        )
+        """TypeError says what to do instead."""
+        instead = "take .get(), or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
+        raise TypeError(f"a DeviceArray has no elementwise arithmetic and comparisons: {instead}")
 
     # Comparisons too: Python's own == would compare identities and say nothing. So there is no hash either. A type
     # checker does not see them: it then refuses what uses them.
@@ -357,10 +340,10 @@ class DeviceArray:
         """A DLPack capsule, by the array API standard: other libraries' ``from_dlpack`` calls this.
 
         ``stream`` is where the consumer will use it: None or 1 is CUDA's legacy default stream, 2 the thread's own, -1
-        asks for no ordering, all else is a ``cudaStream_t``; on the emulator, which is host memory, only None.
-        ``max_version`` is the newest version that the consumer knows: from (1, 0) on the capsule is a versioned one.
-        ``dl_device`` is where it is wanted: on its own device, or on the host, (1, 0). ``copy``: True is always a copy,
-        False never, None where it must be. BufferError where it cannot be exported so.
+        asks for no ordering, all else is a ``cudaStream_t``; on the emulator only None. ``max_version`` is the newest
+        that the consumer knows: from (1, 0) on the capsule is a versioned one. ``dl_device`` is where it is wanted: on
+        its own device, or on the host, (1, 0). ``copy``: True is always a copy, False never, None where it must be.
+        BufferError where it cannot be exported so.
         """
         return _exchange.dlpack(self._view, self._native, stream, max_version, dl_device, copy)
 
@@ -385,23 +368,22 @@ class DeviceArray:
     def __format__(self, spec: str) -> str:
         if not spec:
             return repr(self)
-        if self._view.shape:
-            raise TypeError(
-                f"format {spec!r} is for one element, and this has shape {self.shape}: index it, or take .get()"
-            )
+        if self.shape:
+            this = f"this has shape {self.shape}: index it, or take .get()"
+            raise TypeError(f"format {spec!r} is for one element, and {this}")
         return format(self.item(), spec)
 
     def _repr_html_(self) -> str:
         view = self._view
-        remarks = [_display.size(view.nbytes)]
-        remarks += [] if view.contiguous else [f"strides {view.strides}"]
-        remarks += ["another library's"] if view.foreign else []
-        remarks += ["read-only"] if view.read_only else []
+        memory = _display.size(view.nbytes)
+        memory += "" if view.contiguous else f", strides {view.strides}"
+        memory += ", another library's" if view.foreign else ""
+        memory += ", read-only" if view.read_only else ""
         rows = [
             ("shape", " x ".join(f"{n:,}" for n in view.shape) or "one element"),
             ("dtype", view.dtype),
             ("on", f"{self.device}, {self._native.device_properties(view.device)['name']}"),
-            ("memory", ", ".join(remarks)),
+            ("memory", memory),
         ]
         return f"<div><pre>{html.escape(self._printed(''))}</pre>{_display.facts(rows).html()}</div>"
 

@@ -117,10 +117,8 @@ def _load(name: str) -> Native:
     native = cast(Native, importlib.import_module(f"cudakern.{name}"))
     version = getattr(native, "interface_version", None)
     if version != INTERFACE:
-        raise ImportError(
-            f"{native.__file__} was built from other sources: its interface is {version}, and this code needs "
-            f"{INTERFACE}; rebuild: pip install -e ."
-        )
+        what = f"its interface is {version}, and this code needs {INTERFACE}"
+        raise ImportError(f"{native.__file__} was built from other sources: {what}; rebuild: pip install -e .")
     return native
 
 

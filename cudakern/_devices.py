@@ -60,14 +60,13 @@ class Device:
         return f"<cudakern device {self}: {name}>"
 
     def _repr_html_(self) -> str:
-        major, minor = self.properties["capability"]
-        free, total = self.memory
+        properties = self.properties
         rows = [
             ("device", str(self)),
             ("name", self.name),
-            ("compute capability", f"{major}.{minor}"),
-            ("multiprocessors", f"{self.properties['multiprocessors']:,}"),
-            ("memory", f"{_display.size(free)} free of {_display.size(total)}"),
+            ("compute capability", "{}.{}".format(*properties["capability"])),
+            ("multiprocessors", f"{properties['multiprocessors']:,}"),
+            ("memory", "{} free of {}".format(*map(_display.size, self.memory))),
         ]
         return _display.facts(rows).html()
 
@@ -78,8 +77,8 @@ def devices() -> list[Device]:
     Returns
     -------
     list of Device
-        CUDA_VISIBLE_DEVICES is respected; how many the emulator has is set by ``emulator.configure(devices=)`` or the
-        environment's CUDAKERN_EMULATOR_DEVICES.
+        CUDA_VISIBLE_DEVICES is respected. The emulator has as many as ``emulator.configure(devices=)`` or the
+        environment's CUDAKERN_EMULATOR_DEVICES say.
 
     Examples
     --------
@@ -87,9 +86,8 @@ def devices() -> list[Device]:
     >>> cudakern.devices()[0].index
     0
     """
-    native, _, _ = _backend.current()
-    name = native.backend_name()
-    return [Device(name, index) for index in range(native.device_count())]
+    native, _ = resolve(None)
+    return [Device(native.backend_name(), index) for index in range(native.device_count())]
 
 
 def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
@@ -103,9 +101,8 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
     Returns
     -------
     context manager
-        It gives the Device. It may be entered again, also inside itself. New arrays and calls with host arrays go
-        there; an array that exists stays where it is. The thread's current CUDA device, which other libraries look at,
-        is not changed.
+        It gives the Device, and may be entered again, also inside itself. New arrays and calls with host arrays go
+        there; an array that exists stays where it is, and so does the thread's current CUDA device.
 
     Raises
     ------
@@ -132,10 +129,8 @@ def resolve(which: int | Device | None) -> tuple[Native, int]:
     name = native.backend_name()
     if isinstance(which, Device):
         if which.backend != name:
-            raise ValueError(
-                f"device {which} is not of the current backend, {name!r}: "
-                f"take it inside `with cudakern.use_backend({which.backend!r})`"
-            )
+            instead = f"take it inside `with cudakern.use_backend({which.backend!r})`"
+            raise ValueError(f"device {which} is not of the current backend, {name!r}: {instead}")
         which = which.index
     if isinstance(which, bool) or not hasattr(type(which), "__index__"):
         raise TypeError(f"a device is an index or a Device, not {type(which).__name__}")

@@ -17,14 +17,10 @@ Shape = tuple[int, ...]
 
 def as_shape(shape: Any) -> Shape:
     """An int or a sequence of ints as a tuple; TypeError or ValueError as NumPy has them."""
-    if not isinstance(shape, (tuple, list)):
-        try:
-            if not isinstance(shape, (bool, np.bool_)):
-                return (operator.index(shape),)
-        except TypeError:
-            pass
-        if isinstance(shape, str) or not (hasattr(shape, "__len__") and hasattr(shape, "__getitem__")):
-            raise TypeError(f"a shape is a sequence of integers or a single integer, not {shape!r}")
+    if hasattr(type(shape), "__index__") and np.ndim(shape) == 0 and not isinstance(shape, (bool, np.bool_)):
+        return (operator.index(shape),)
+    if isinstance(shape, str) or not (hasattr(shape, "__len__") and hasattr(shape, "__getitem__")):
+        raise TypeError(f"a shape is a sequence of integers or a single integer, not {shape!r}")
     return tuple(map(operator.index, shape))
 
 
@@ -36,9 +32,8 @@ def check_shape(shape: Shape, itemsize: int, axes: int = MAX_DIMS) -> Shape:
         raise ValueError(f"negative dimensions are not allowed: {shape}")
     # As NumPy counts: an axis of no elements does not make the others any smaller.
     if math.prod(n or 1 for n in shape) * itemsize > LARGEST:
-        raise ValueError(
-            f"array is too big; {shape} with {itemsize} bytes an element is larger than the maximum possible size"
-        )
+        what = f"{shape} with {itemsize} bytes an element"
+        raise ValueError(f"array is too big; {what} is larger than the maximum possible size")
     return shape
 
 
@@ -84,9 +79,8 @@ def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
             offset += (k + size if k < 0 else k) * stride
         axis += 1
     if len(new_shape) > MAX_DIMS:
-        raise IndexError(
-            f"number of dimensions must be within [0, {MAX_DIMS}], indexing result would have {len(new_shape)}"
-        )
+        allowed = f"number of dimensions must be within [0, {MAX_DIMS}]"
+        raise IndexError(f"{allowed}, indexing result would have {len(new_shape)}")
     return (offset if all(new_shape) else 0), tuple(new_shape), tuple(new_strides)
 
 

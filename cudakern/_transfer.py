@@ -148,10 +148,9 @@ def assign_view(native: Native, to: View, source: View, stream: int, stacklevel:
     check_writable(to)
     if source.device != to.device:
         here = native.backend_name()
-        raise ValueError(
-            f"the value is on {here}:{source.device} and the array on {here}:{to.device}: take cudakern.asarray(value) "
-            f"inside `with cudakern.device({to.device})`, or value.get()"
-        )
+        places = f"the value is on {here}:{source.device} and the array on {here}:{to.device}"
+        there = f"inside `with cudakern.device({to.device})`"
+        raise ValueError(f"{places}: take cudakern.asarray(value) {there}, or value.get()")
     strides = _layout.broadcast(source.shape, source.strides, to.shape)
     warn_of_imaginary_parts(source.dtype, to.dtype, stacklevel + 1)
     if not all(to.shape):
