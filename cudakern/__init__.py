@@ -69,19 +69,19 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         module = import_module(f".{_LATER[name]}", __name__)
-        globals()[name] = found = module if name == _LATER[name] else getattr(module, name)
-        return found
+        globals()[name] = value = module if name == _LATER[name] else getattr(module, name)
+        return value
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Asked for seldom, and looking through the installed packages takes as long as the rest of the import.
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        found = version(__name__)
+        value = version(__name__)
     except PackageNotFoundError:  # built in place, or not at all
-        found = "0+unknown"
-    globals()[name] = found
-    return found
+        value = "0+unknown"
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

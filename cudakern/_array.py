@@ -25,13 +25,12 @@ _ARRAYS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__array_inter
 class DeviceArray:
     """An array on a device. ``asarray``, ``empty``, ``zeros`` and ``from_dlpack`` make one, and so do operations.
 
-    Work on it is asynchronous and in order: a call returns when its work is enqueued, and every later use comes after
-    it, in whichever stream. What goes wrong on the device surfaces where the host waits: in ``get()``, ``float()``,
-    ``print()``, ``synchronize()``.
+    A call returns when its work is enqueued, and every later use comes after it, in whichever stream. What goes wrong
+    on the device surfaces where the host waits: in ``get()``, ``float()``, ``print()``, ``synchronize()``.
 
     Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``transpose``, ``reshape`` and ``ravel`` give views of
-    the same memory, as NumPy's do. Boolean and integer arrays as indices, arithmetic and comparisons are not offered:
-    take ``.get()``, or give the array to CuPy or PyTorch, which share its memory by DLPack.
+    the same memory. Boolean and integer arrays as indices, arithmetic and comparisons are not offered: take ``.get()``,
+    or give the array to CuPy or PyTorch, which share its memory by DLPack.
 
     Types: bool, int8 to uint64, float16, bfloat16 (whose NumPy type is that of ml_dtypes), float32, float64,
     complex64, complex128, always in native byte order. At most 16 axes.

@@ -32,13 +32,13 @@ NO_GPU = {
     "cudaErrorStubLibrary": "there is no NVIDIA driver, only a stub of it",
 }
 
-_requested: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
+_name: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
 # The devices that device() chose, by the backend's name. It is replaced, never changed.
-_chosen: ContextVar[Mapping[str, int] | None] = ContextVar("cudakern_device", default=None)
+_device_of: ContextVar[Mapping[str, int] | None] = ContextVar("cudakern_device", default=None)
 # The settings that were entered and not left, each with what was before it. Of the context, and not of the setting,
 # since threads and tasks may share one.
-_entered: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("cudakern_entered", default=())
-Given = TypeVar("Given")
+_settings: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("cudakern_settings", default=())
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,7 +171,7 @@ def gpu_is_there() -> bool:
         return False
     # A container may show any of a host's GPUs; under WSL2 there is one device for all.
     signs = ("proc/driver/nvidia/gpus/*", "dev/nvidia[0-9]*", "dev/dxg")
-    return any(found for sign in signs for found in Path("/").glob(sign))
+    return any(any(Path("/").glob(sign)) for sign in signs)
 
 
 def backend() -> Backend:
@@ -205,7 +205,7 @@ def current() -> tuple[Native, int, str]:
     The device is the one that device() chose, else the one that the module chooses: the thread's current one if it
     fits.
     """
-    name, why = _requested.get(), "asked for by use_backend"
+    name, why = _name.get(), "asked for by use_backend"
     if name is None:
         name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"asked for by {ENVIRONMENT}"
     if name:
@@ -213,8 +213,8 @@ def current() -> tuple[Native, int, str]:
     else:
         gpu, reason = _cuda()
         native, why = (emulator(), f"no GPU: {reason}") if gpu is None else (gpu, "a GPU that works")
-    chosen = _chosen.get()
-    index = None if chosen is None else chosen.get(native.backend_name())
+    devices = _device_of.get()
+    index = None if devices is None else devices.get(native.backend_name())
     return native, native.choose_device() if index is None else index, why
 
 
@@ -228,15 +228,15 @@ def native_of(name: str, asked: str = "") -> Native:
     return native
 
 
-class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):
+class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.ContextDecorator):
     """Inside ``with``, a context variable has another value. It may be entered again, also inside itself."""
 
-    def __init__(self, variable: ContextVar[Any], value: Callable[[Any], Any], gives: Callable[[], Given]) -> None:
+    def __init__(self, variable: ContextVar[Any], value: Callable[[Any], Any], gives: Callable[[], Result]) -> None:
         self._variable = variable
         self._value = value
         self._gives = gives
 
-    def __enter__(self) -> Given:
+    def __enter__(self) -> Result:
         before = self._variable.get()
         self._variable.set(self._value(before))
         try:
@@ -244,22 +244,22 @@ class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.Contex
         except BaseException:
             self._variable.set(before)
             raise
-        _entered.set((*_entered.get(), (self, before)))
+        _settings.set((*_settings.get(), (self, before)))
         return result
 
     def __exit__(self, *error: object) -> None:
-        entered = _entered.get()
-        places = [at for at, (setting, _) in enumerate(entered) if setting is self]
+        settings = _settings.get()
+        places = [at for at, (setting, _) in enumerate(settings) if setting is self]
         if not places:
             raise RuntimeError("this setting was not entered in this thread or task")
         last = places[-1]
-        _entered.set(entered[:last] + entered[last + 1 :])
-        self._variable.set(entered[last][1])
+        _settings.set(settings[:last] + settings[last + 1 :])
+        self._variable.set(settings[last][1])
 
 
-def choose(backend: str, device: int, gives: Callable[[], Given]) -> contextlib.AbstractContextManager[Given]:
+def choose(backend: str, device: int, gives: Callable[[], Result]) -> contextlib.AbstractContextManager[Result]:
     """Inside ``with``, this context's calls to that backend go to that device."""
-    return _Setting(_chosen, lambda before: {**(before or {}), backend: device}, gives)
+    return _Setting(_device_of, lambda before: {**(before or {}), backend: device}, gives)
 
 
 def _check(name: str) -> None:
@@ -293,4 +293,4 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     14
     """
     _check(name)
-    return _Setting(_requested, lambda before: name, backend)
+    return _Setting(_name, lambda before: name, backend)

@@ -117,8 +117,8 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
     True
     """
     native, index = resolve(which)
-    chosen = Device(native.backend_name(), index)
-    return _backend.choose(chosen.backend, index, lambda: chosen)
+    here = Device(native.backend_name(), index)
+    return _backend.choose(here.backend, index, lambda: here)
 
 
 def resolve(which: int | Device | None) -> tuple[Native, int]:

@@ -33,13 +33,13 @@ LEGACY = 1
 def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
     """The capsule that ``DeviceArray.__dlpack__`` gives."""
     own = native.dlpack_device(view.device)
-    wanted = own if dl_device is None else _pair(dl_device, "dl_device")
+    target = own if dl_device is None else _pair(dl_device, "dl_device")
     versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
     if copy is not None and not isinstance(copy, (bool, np.bool_)):
         raise TypeError(f"copy= is True, False or None, not {copy!r}")
     to = _consumer_stream(stream, own[0])
-    if wanted != own:
-        return _to_host(view, native, wanted, own, versioned, copy)
+    if target != own:
+        return _to_host(view, native, target, own, versioned, copy)
     if copy:
         view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
     elif view.read_only and not versioned:
@@ -88,10 +88,10 @@ def _integer(value: Any, key: str) -> int:
 
 
 def _to_host(
-    view: View, native: Native, wanted: tuple[int, int], own: tuple[int, int], versioned: bool, copy: Any
+    view: View, native: Native, target: tuple[int, int], own: tuple[int, int], versioned: bool, copy: Any
 ) -> Any:
     """A capsule of host memory, which is what an emulated device has."""
-    if wanted[0] != CPU:
+    if target[0] != CPU:
         raise BufferError(f"this array is on DLPack device {own}: it is exported there or to the host (1, 0)")
     if copy is not None and not copy:
         raise BufferError("this array is on a GPU, and copy=False: the host can have a copy only")

@@ -52,13 +52,13 @@ def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
     keys: list[Any] = list(key) if isinstance(key, tuple) else [key]
     keys = [k if type(k) in (int, slice) or k is None or k is Ellipsis else _integer(k) for k in keys]
     dots = keys.count(Ellipsis)
-    named = len(keys) - dots - keys.count(None)
+    count = len(keys) - dots - keys.count(None)
     if dots > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    if named > len(shape):
-        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {named} were indexed")
+    if count > len(shape):
+        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {count} were indexed")
     at = keys.index(Ellipsis) if dots else len(keys)
-    keys[at : at + dots] = [slice(None)] * (len(shape) - named)
+    keys[at : at + dots] = [slice(None)] * (len(shape) - count)
     offset, axis = 0, 0
     new_shape: list[int] = []
     new_strides: list[int] = []
@@ -69,10 +69,10 @@ def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
             continue
         size, stride = shape[axis], strides[axis]
         if isinstance(k, slice):
-            chosen = range(size)[k]
-            new_shape.append(len(chosen))
-            new_strides.append(stride * chosen.step if len(chosen) > 1 else stride)  # a step may be larger than any
-            offset += chosen.start * stride
+            indices = range(size)[k]
+            new_shape.append(len(indices))
+            new_strides.append(stride * indices.step if len(indices) > 1 else stride)  # a step may be larger than any
+            offset += indices.start * stride
         else:
             if not -size <= k < size:
                 raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
@@ -101,47 +101,44 @@ def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
     """The shape that the arguments of reshape() name, for an array of that many elements."""
     if not arguments:
         raise TypeError("reshape() takes a shape, as a tuple or as integers")
-    wanted = as_shape(arguments[0] if len(arguments) == 1 else arguments)
-    if min(wanted, default=0) < -1:
-        raise ValueError(f"negative dimensions are not allowed: {wanted}; one may be -1")
-    return check_shape(np.ndarray(size, np.uint8, b"\0", strides=(0,)).reshape(wanted).shape, 1)  # one byte, repeated
+    new = as_shape(arguments[0] if len(arguments) == 1 else arguments)
+    if min(new, default=0) < -1:
+        raise ValueError(f"negative dimensions are not allowed: {new}; one may be -1")
+    return check_shape(np.ndarray(size, np.uint8, b"\0", strides=(0,)).reshape(new).shape, 1)  # one byte, repeated
 
 
 def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | None:
     """The strides with which the same memory has the new shape, of as many elements; None if there are none.
 
-    Axes are taken in the smallest groups, of old ones and new ones, that hold equally many elements: within a group
-    the old axes must lie as one. This is what NumPy does as well.
+    As in NumPy, there are some if every new axis lies within old ones that lie as one.
     """
     if not all(new):
         return contiguous(new, itemsize)
-    old = [(n, stride) for n, stride in zip(shape, strides, strict=True) if n != 1]
+    runs: list[tuple[int, int]] = []  # (length, stride) of old axes that lie as one
+    for n, stride in zip(shape, strides, strict=True):
+        if n != 1 and runs and runs[-1][1] == n * stride:
+            runs[-1] = (runs[-1][0] * n, stride)
+        elif n != 1:
+            runs.append((n, stride))
     result: list[int] = []
-    first, at = 0, 0  # of the group: in old, in new
-    while first < len(old):
-        last, end = first + 1, at + 1
-        have, want = old[first][0], new[at]
-        while have != want:
-            if want < have:
-                want *= new[end]
-                end += 1
-            else:
-                have *= old[last][0]
-                last += 1
-        if any(old[i][1] != old[i + 1][0] * old[i + 1][1] for i in range(first, last - 1)):
+    rest, step = 1, itemsize  # of the run in which the next axis lies
+    for n in reversed(new):
+        if rest == 1 and n != 1:
+            rest, step = runs.pop()
+        if rest % n:
             return None
-        result += contiguous(new[at:end], old[last - 1][1])
-        first, at = last, end
-    return tuple(result) + contiguous(new[at:], itemsize)  # what is left are axes of one element
+        result.insert(0, step)
+        rest, step = rest // n, step * n
+    return tuple(result)
 
 
 def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
     """The strides with which an array of that shape fills another; ValueError in NumPy's words if it cannot."""
-    added, dropped = max(len(to) - len(shape), 0), max(len(shape) - len(to), 0)
-    axes = list(zip(shape[dropped:], strides[dropped:], to[added:], strict=True))
-    if any(n != 1 for n in shape[:dropped]) or any(n not in (1, wanted) for n, _, wanted in axes):
+    missing, extra = max(len(to) - len(shape), 0), max(len(shape) - len(to), 0)
+    axes = list(zip(shape[extra:], strides[extra:], to[missing:], strict=True))
+    if any(n != 1 for n in shape[:extra]) or any(n not in (1, length) for n, _, length in axes):
         raise ValueError(f"could not broadcast input array from shape {shape} into shape {to}")
-    return (0,) * added + tuple(0 if n == 1 != wanted else stride for n, stride, wanted in axes)
+    return (0,) * missing + tuple(0 if n == 1 != length else stride for n, stride, length in axes)
 
 
 def repeats(shape: Sequence[int], strides: Sequence[int]) -> bool:
