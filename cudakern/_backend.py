@@ -25,7 +25,7 @@ from ._native import INTERFACE, Native
 NAMES = ("cuda", "emulator")
 ENVIRONMENT = "CUDAKERN_BACKEND"
 NO_DEVICE = "cudaErrorNoDevice"
-# What cudart answers on a machine without a GPU, in plainer words than its own.
+#: What cudart answers on a machine without a GPU, in plainer words than its own.
 NO_GPU = {
     NO_DEVICE: "there is no device",
     "cudaErrorInsufficientDriver": "there is no NVIDIA driver",
@@ -35,8 +35,7 @@ NO_GPU = {
 _name: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
 # The devices that device() chose, by the backend's name. It is replaced, never changed.
 _device_of: ContextVar[Mapping[str, int] | None] = ContextVar("cudakern_device", default=None)
-# The settings that were entered and not left, each with what was before it. Of the context, and not of the setting,
-# since threads and tasks may share one.
+# The settings that were entered and not left, each with what was before it; threads and tasks may share a setting.
 _settings: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("cudakern_settings", default=())
 Result = TypeVar("Result")
 
@@ -77,8 +76,7 @@ class Backend(_display.Shown):
         return facts | {"properties": properties}
 
     def as_it_is(self) -> Backend:
-        """For results: it keeps what the device says now, whatever becomes of the device, the emulator's chip or the
-        process; and runs nothing. Pickles and copies are that too, since they may be opened where no such device is."""
+        """For results, pickles and copies: what the device says now, whatever becomes of it; and it runs nothing."""
         facts = _Facts(self.emulated, self.capability, self.properties)
         return Backend(self.name, self.device, self.why, cast(Native, facts))
 
@@ -202,8 +200,7 @@ def backend() -> Backend:
 def current() -> tuple[Native, int, str]:
     """backend() in short: the C module that answers here and now, the index of its device, and why.
 
-    The device is the one that device() chose, else the one that the module chooses: the thread's current one if it
-    fits.
+    The module itself chooses the device if device() did not: the thread's current one if it fits.
     """
     name, why = _name.get(), "asked for by use_backend"
     if name is None:

@@ -18,15 +18,10 @@ from ._layout import Shape
 from ._native import Native, View
 from ._streams import stream_handle
 
-#: The newest DLPack version that is understood here, and what a producer is asked for.
-DLPACK = (1, 0)
-
-#: DLPack's numbers for where memory lies.
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+DLPACK = (1, 0)  #: the newest version that is understood here, and what a producer is asked for
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  #: DLPack's numbers for where memory lies
 PLACES = {CPU: "the host's memory", CUDA: "a GPU", CUDA_HOST: "page-locked host memory", CUDA_MANAGED: "managed memory"}
-
-#: The legacy default stream as both protocols number it: there 0 means nothing.
-LEGACY = 1
+LEGACY = 1  #: the legacy default stream as both protocols number it: there 0 means nothing
 
 
 # --- DLPack out ------------------------------------------------------------------------------------------------------
@@ -107,10 +102,8 @@ def _to_host(
 def dlpack_place(x: Any) -> tuple[int, int]:
     """(kind, index) of an object's memory; TypeError if it does not take part in DLPack."""
     if not _takes_part(x):
-        raise TypeError(
-            f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, not {type(x).__name__}: "
-            "cudakern.asarray takes the rest"
-        )
+        what = "an object with __dlpack__ and __dlpack_device__"
+        raise TypeError(f"from_dlpack takes {what}, not {type(x).__name__}: cudakern.asarray takes the rest")
     place = x.__dlpack_device__()
     try:
         kind, index = place
@@ -127,10 +120,8 @@ def from_dlpack(x: Any, native: Native, device: int, stream: Any) -> View:
         instead = f"bring it to {PLACES[own]} by its own library first"
         if kind in (CPU, CUDA_HOST):
             instead = "cudakern.asarray copies it to the device"
-        raise BufferError(
-            f"{type(x).__name__} is in {PLACES.get(kind, f'memory of DLPack type {kind}')}, and backend "
-            f"{native.backend_name()!r} uses {PLACES[own]}: {instead}"
-        )
+        what = f"{type(x).__name__} is in {PLACES.get(kind, f'memory of DLPack type {kind}')}"
+        raise BufferError(f"{what}, and backend {native.backend_name()!r} uses {PLACES[own]}: {instead}")
     if own == CPU:
         index = device
     elif not 0 <= index < native.device_count():
@@ -173,10 +164,8 @@ def from_interface(x: Any, native: Native, device: int) -> View:
     """The memory that ``x.__cuda_array_interface__`` describes; ValueError or TypeError names what is wrong in it."""
     entries = x.__cuda_array_interface__
     if native.dlpack_device(device)[0] == CPU:
-        raise BufferError(
-            f"{type(x).__name__} is on a GPU, and backend {native.backend_name()!r} answers ({backend().why}): "
-            "bring it to the host by its own library first"
-        )
+        what = f"{type(x).__name__} is on a GPU, and backend {native.backend_name()!r} answers ({backend().why})"
+        raise BufferError(f"{what}: bring it to the host by its own library first")
     if not isinstance(entries, Mapping):
         raise TypeError(f"__cuda_array_interface__ must be a dictionary, not {type(entries).__name__}")
     try:

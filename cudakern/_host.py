@@ -13,9 +13,7 @@ from ._transfer import Array, refuse_masked
 
 #: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
 FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
-
-#: Why a masked array is refused that would go to NumPy's product or a kernel.
-MASK_LOST = "its mask would be lost"
+MASK_LOST = "its mask would be lost"  #: why a masked array does not go to NumPy's product or a kernel
 
 
 def host_array(x: Any, name: str) -> Array:

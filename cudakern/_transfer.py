@@ -87,10 +87,8 @@ def warn_of_imaginary_parts(source: str, target: str, stacklevel: int) -> None:
 
 
 def real_part(value: Any, target: str, stacklevel: int) -> Any:
-    """The real part, after NumPy's warning, of what that type takes only the real part of; else the value itself.
-
-    NumPy would do the same, and say that the warning came from here.
-    """
+    """The real part, after NumPy's warning, of what that type takes only the real part of; else the value itself."""
+    # NumPy would do the same, and say that the warning came from here.
     if not isinstance(value, (np.ndarray, np.generic)) or target == "bool" or target.startswith("complex"):
         return value
     warn_of_imaginary_parts(_dtypes.name_in_numpy(value.dtype), target, stacklevel + 1)
