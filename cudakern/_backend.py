@@ -143,9 +143,7 @@ def _cuda() -> tuple[Native | None, str]:
         reason = native.why_not()
         if not reason:
             return native, ""
-        for name, plain in NO_GPU.items():
-            if reason.startswith(name):
-                without_gpu = f"{plain} ({name})"
+        without_gpu = next((f"{plain} ({name})" for name, plain in NO_GPU.items() if reason.startswith(name)), "")
     except ImportError as error:
         reason = f"the GPU module cannot be loaded ({error})"
         if isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda":

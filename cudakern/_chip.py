@@ -66,8 +66,8 @@ def limit(device: dict[str, Any], dtype: str, flops: float, bytes: float) -> Lim
     times = []
     memory = 2 * device.get("memory_clock_khz", 0) * 1e3 * device.get("memory_bus_bits", 0) / 8  # bytes a second
     if memory:
-        cached = "; these data fit the faster L2 cache" if bytes <= device.get("l2_bytes", 0) else ""
-        times.append(Limit(bytes / memory * 1e9, f"memory bandwidth ({memory / 1e9:,.0f} GB/s{cached})"))
+        cache = "; these data fit the faster L2 cache" if bytes <= device.get("l2_bytes", 0) else ""
+        times.append(Limit(bytes / memory * 1e9, f"memory bandwidth ({memory / 1e9:,.0f} GB/s{cache})"))
     major, minor = device["capability"]
     rate = getattr(MULTIPROCESSORS.get(10 * major + minor), dtype, 0) if dtype in ("float32", "float64") else 0
     arithmetic = 2 * rate * device["multiprocessors"] * device["clock_khz"] * 1e3

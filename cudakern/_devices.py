@@ -46,7 +46,7 @@ class Device:
         return Memory(properties["memory_free"], properties["memory_bytes"])
 
     def synchronize(self) -> None:
-        """Waits for all that it was given, in every stream; CudaError if some of it failed."""
+        """Waits for all its work, in every stream; CudaError if some of it failed."""
         self._native.synchronize(self.index)
 
     def __str__(self) -> str:
@@ -136,6 +136,5 @@ def resolve(which: int | Device | None) -> tuple[Native, int]:
         raise TypeError(f"a device is an index or a Device, not {type(which).__name__}")
     number, count = operator.index(which), native.device_count()
     if not 0 <= number < count:
-        known = "one, number 0" if count == 1 else f"{count}, numbers 0 to {count - 1}"
-        raise ValueError(f"there is no device {number} of backend {name!r}: it has {known}")
+        raise ValueError(f"there is no device {number} of backend {name!r}: it has {count}, counted from 0")
     return native, number

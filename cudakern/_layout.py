@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -139,11 +138,6 @@ def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
     if any(n != 1 for n in shape[:extra]) or any(n not in (1, length) for n, _, length in axes):
         raise ValueError(f"could not broadcast input array from shape {shape} into shape {to}")
     return (0,) * missing + tuple(0 if n == 1 != length else stride for n, stride, length in axes)
-
-
-def repeats(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """True if an axis of several elements is one element told several times."""
-    return any(n > 1 and stride == 0 for n, stride in zip(shape, strides, strict=True)) and all(shape)
 
 
 def elements_meet(shape: Shape, strides: Shape, itemsize: int) -> bool:

@@ -100,7 +100,7 @@ def check_writable(view: View) -> None:
     """ValueError if the memory may not be written, or if elements share it."""
     if view.read_only:
         raise ValueError("assignment destination is read-only: its owner exported it so; take .copy()")
-    if _layout.repeats(view.shape, view.strides):
+    if all(view.shape) and any(n > 1 and step == 0 for n, step in zip(view.shape, view.strides, strict=True)):
         raise ValueError(f"elements of the destination share memory (strides {view.strides}): take .copy() of it")
 
 
