@@ -238,10 +238,9 @@ class DeviceArray:
     # --- one element -------------------------------------------------------------------------------------------------
     def item(self, *index: Any) -> Any:
         """One element as a Python number: the only one, or the one at ``index`` (one number counts in C order)."""
+        if not index and self.size != 1:
+            raise ValueError(f"can only convert an array of size 1 to a Python scalar, and this has shape {self.shape}")
         if not index:
-            if self.size != 1:
-                message = "can only convert an array of size 1 to a Python scalar, and this has shape"
-                raise ValueError(f"{message} {self.shape}")
             return self.get().item()
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]

@@ -34,13 +34,17 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
         raise TypeError(f"copy= is True, False or None, not {copy!r}")
     to = _consumer_stream(stream, own[0])
     if target != own:
-        return _to_host(view, native, target, own, versioned, copy)
-    if copy:
+        if target[0] != CPU:
+            raise BufferError(f"this array is on DLPack device {own}: it is exported there or to the host (1, 0)")
+        if copy is not None and not copy:
+            raise BufferError("this array is on a GPU, and copy=False: the host can have a copy only")
+        view, native, copy = _on_emulator(view, native), emulator(), True
+    elif copy:
         view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
     elif view.read_only and not versioned:
         instead = "ask with max_version=(1, 0) or copy=True, or take .copy()"
         raise BufferError(f"this array is read-only, and a DLPack capsule says so only from version 1.0: {instead}")
-    if own[0] == CPU:  # nobody waits for streams there: all must be done that reads or writes it
+    if target[0] == CPU:  # nobody waits for streams there: all must be done that reads or writes it
         native.synchronize(view.device)
     elif to is not None:
         native.wait_for(view, to)
@@ -82,20 +86,12 @@ def _integer(value: Any, key: str) -> int:
     return operator.index(value)
 
 
-def _to_host(
-    view: View, native: Native, target: tuple[int, int], own: tuple[int, int], versioned: bool, copy: Any
-) -> Any:
-    """A capsule of host memory, which is what an emulated device has."""
-    if target[0] != CPU:
-        raise BufferError(f"this array is on DLPack device {own}: it is exported there or to the host (1, 0)")
-    if copy is not None and not copy:
-        raise BufferError("this array is on a GPU, and copy=False: the host can have a copy only")
+def _on_emulator(view: View, native: Native) -> View:
+    """A copy in host memory, which is what an emulated device has."""
     plain = "uint16" if view.dtype == _dtypes.BFLOAT16 else view.dtype  # NumPy has no bfloat16 without ml_dtypes
     values = _transfer.to_host(native, native.view(view, 0, view.shape, view.strides, plain), 0)
     memory = _transfer.from_host(emulator(), values, 0, 0)
-    emulator().synchronize(0)
-    memory = emulator().view(memory, 0, view.shape, memory.strides, view.dtype)
-    return emulator().dlpack_export(memory, versioned, True)
+    return emulator().view(memory, 0, view.shape, memory.strides, view.dtype)
 
 
 # --- DLPack in -------------------------------------------------------------------------------------------------------
