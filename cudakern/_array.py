@@ -1,11 +1,8 @@
-"""DeviceArray: an array that lives on a device, whichever backend's.
-
-It is a View (memory of one C module, with a shape and strides) and that module. What is not NumPy's way here: nothing
-comes to the host unasked (``.get()``), and there is no arithmetic beside the package's operations.
-"""
+"""DeviceArray: a View (memory of one C module, with a shape and strides) and that module."""
 
 from __future__ import annotations
 
+import html
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtypes, _exchange, _layout, _show, _transfer
+from . import _display, _dtypes, _exchange, _layout, _transfer
 from ._devices import Device
 from ._native import Native, View
 from ._streams import stream_handle
@@ -28,13 +25,12 @@ _ARRAYS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__array_inter
 class DeviceArray:
     """An array on a device. ``asarray``, ``empty``, ``zeros`` and ``from_dlpack`` make one, and so do operations.
 
-    Work on it is asynchronous and in order: a call returns when its work is enqueued, and every later use comes after
-    it, in whichever stream. What goes wrong on the device surfaces where the host waits: in ``get()``, ``float()``,
-    ``print()``, ``synchronize()``.
+    A call returns when its work is enqueued, and every later use comes after it, in whichever stream. What goes wrong
+    on the device surfaces where the host waits: in ``get()``, ``float()``, ``print()``, ``synchronize()``.
 
     Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``transpose``, ``reshape`` and ``ravel`` give views of
-    the same memory, as NumPy's do. Boolean and integer arrays as indices, arithmetic and comparisons are not offered:
-    take ``.get()``, or give the array to CuPy or PyTorch, which share its memory by DLPack.
+    the same memory. Boolean and integer arrays as indices, arithmetic and comparisons are not offered: take ``.get()``,
+    or give the array to CuPy or PyTorch, which share its memory by DLPack.
 
     Types: bool, int8 to uint64, float16, bfloat16 (whose NumPy type is that of ml_dtypes), float32, float64,
     complex64, complex128, always in native byte order. At most 16 axes.
@@ -62,9 +58,8 @@ class DeviceArray:
 
     def __init__(self, view: Any = None, native: Native | None = None) -> None:
         if native is None:
-            raise TypeError(
-                "a DeviceArray is made by cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
-            )
+            message = "a DeviceArray is made by cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
+            raise TypeError(message)
         self._view = view
         self._native = native
 
@@ -130,8 +125,7 @@ class DeviceArray:
     # --- views -------------------------------------------------------------------------------------------------------
     def __getitem__(self, key: Any) -> DeviceArray:
         """A view of the elements that integers, slices, ``...`` and ``None`` name."""
-        view = self._view
-        return self._other(*_layout.index(key, view.shape, view.strides))
+        return self._other(*_layout.index(key, self._view.shape, self._view.strides))
 
     def __iter__(self) -> Iterator[DeviceArray]:
         if not self._view.shape:
@@ -141,38 +135,30 @@ class DeviceArray:
     @property
     def T(self) -> DeviceArray:
         """A view with the axes in reverse order."""
-        view = self._view
-        return self._other(0, view.shape[::-1], view.strides[::-1])
+        return self._other(0, self._view.shape[::-1], self._view.strides[::-1])
 
     def transpose(self, *axes: Any) -> DeviceArray:
         """A view with the axes in another order: reversed, or as ``axes`` (or one tuple) name them."""
-        view = self._view
-        order = _layout.permutation(axes, len(view.shape))
-        return self._other(0, tuple(view.shape[i] for i in order), tuple(view.strides[i] for i in order))
+        shape, strides = self._view.shape, self._view.strides
+        # NumPy reads the arguments: this array's lengths number its axes, and the first is 0, so it has no memory.
+        order = np.empty(range(len(shape))).transpose(*axes).shape
+        return self._other(0, tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order))
 
     def reshape(self, *shape: Any) -> DeviceArray:
         """A view with another ``shape``, of as many elements; one length may be -1.
 
         ValueError where NumPy would copy, since no strides give that shape: here that is yours to say.
         """
-        view = self._view
         new = _layout.reshaped(shape, self.size)
-        strides = _layout.reshape(new, view.shape, view.strides, self.itemsize)
+        strides = _layout.reshape(new, self.shape, self.strides, self.itemsize)
         if strides is None:
-            raise ValueError(
-                f"no view of this array (shape {view.shape}, strides {view.strides}) has shape {new}: "
-                f"take .copy().reshape({new})"
-            )
+            this = f"this array (shape {self.shape}, strides {self.strides})"
+            raise ValueError(f"no view of {this} has shape {new}: take .copy().reshape({new})")
         return self._other(0, new, strides)
 
     def ravel(self) -> DeviceArray:
-        """A view with one axis, where there is one; else ValueError, which says ``.copy().ravel()``."""
-        try:
-            return self.reshape(self.size)
-        except ValueError:
-            raise ValueError(
-                f"no view of this array (shape {self.shape}, strides {self.strides}) has one axis: take .copy().ravel()"
-            ) from None
+        """A view with one axis, where there is one; ValueError as ``reshape`` where there is none."""
+        return self.reshape(self.size)
 
     def _other(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
         view = self._view
@@ -182,9 +168,8 @@ class DeviceArray:
     def get(self, out: Array | None = None, stream: Any = None) -> Array:
         """The values as a NumPy array, when all work that writes them is done.
 
-        ``out`` is where they go, an array of the same shape and type, of any layout and byte order; without it they go
-        to a new one in C order. The copy is enqueued in ``stream``. CudaError if a kernel that writes the values
-        failed; the message names the launches.
+        They go to ``out``, an array of the same shape and type, of any layout and byte order, or to a new one in C
+        order; the copy is enqueued in ``stream``. CudaError names the launches if a kernel that writes them failed.
 
         Examples
         --------
@@ -201,20 +186,17 @@ class DeviceArray:
     def set(self, array: Any, stream: Any = None) -> None:
         """``self[...] = array``, in ``stream``: values in host memory or on this device, broadcast and converted as
         NumPy's assignment does."""
-        self._assign(self._view, array, stream_handle(stream, self._native, self._view.device))
+        self._assign(array, stream_handle(stream, self._native, self._view.device))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        view = self._view
-        target = self._native.view(view, *_layout.index(key, view.shape, view.strides), view.dtype)
-        self._assign(target, value, 0)
+        self[key]._assign(value, 0)
 
-    def _assign(self, target: View, value: Any, stream: int) -> None:
-        native = self._native
+    def _assign(self, value: Any, stream: int) -> None:
+        native, target = self._native, self._view
         if isinstance(value, DeviceArray):
             if value._native is not native:
-                raise ValueError(
-                    f"the value is on {value.device} and the array on {self.device}, another backend: take value.get()"
-                )
+                places = f"the value is on {value.device} and the array on {self.device}"
+                raise ValueError(f"{places}, another backend: take value.get()")
             source: View | None = value._view
         else:
             source = _exchange.on_device(value, native, target.device, stream)
@@ -233,27 +215,22 @@ class DeviceArray:
     # --- copies on the device ----------------------------------------------------------------------------------------
     def copy(self, *, stream: Any = None) -> DeviceArray:
         """A copy in C order on the same device; enqueued in ``stream``."""
-        return self._duplicate(self._view.dtype, stream)
+        return self.astype(self._view.dtype, stream=stream)
 
     def astype(self, dtype: npt.DTypeLike, copy: bool = True, stream: Any = None) -> DeviceArray:
         """A copy in C order of type ``dtype``, converted as NumPy converts, with its ComplexWarning; enqueued in
         ``stream``. With ``copy=False`` itself, if it has that type already."""
-        name = _dtypes.name_of(dtype)
-        if name == self._view.dtype and not copy:
+        view, native, name = self._view, self._native, _dtypes.name_of(dtype)
+        if name == view.dtype and not copy:
             return self
-        _transfer.warn_of_imaginary_parts(self._view.dtype, name, 2)
-        return self._duplicate(name, stream)
-
-    def _duplicate(self, name: str, stream: Any) -> DeviceArray:
-        view, native = self._view, self._native
+        _transfer.warn_of_imaginary_parts(view.dtype, name, 2)
         handle = stream_handle(stream, native, view.device)
         return DeviceArray(_transfer.duplicate(native, view, name, view.device, handle), native)
 
-    def __copy__(self) -> DeviceArray:
+    def __copy__(self, memo: Any = None) -> DeviceArray:
         return self.copy()
 
-    def __deepcopy__(self, memo: Any) -> DeviceArray:
-        return self.copy()
+    __deepcopy__ = __copy__
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a DeviceArray is not pickled, since its memory is a device's: pickle its .get()")
@@ -261,11 +238,9 @@ class DeviceArray:
     # --- one element -------------------------------------------------------------------------------------------------
     def item(self, *index: Any) -> Any:
         """One element as a Python number: the only one, or the one at ``index`` (one number counts in C order)."""
+        if not index and self.size != 1:
+            raise ValueError(f"can only convert an array of size 1 to a Python scalar, and this has shape {self.shape}")
         if not index:
-            if self.size != 1:
-                raise ValueError(
-                    f"can only convert an array of size 1 to a Python scalar, and this has shape {self.shape}"
-                )
             return self.get().item()
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
@@ -273,7 +248,7 @@ class DeviceArray:
             flat = operator.index(index[0])
             if not -self.size <= flat < self.size:
                 raise IndexError(f"index {flat} is out of bounds for size {self.size}")
-            index = tuple(map(int, np.unravel_index(flat % self.size, self.shape)))
+            index = np.unravel_index(flat % self.size, self.shape)
         elif len(index) != self.ndim:
             raise ValueError(f"incorrect number of indices for array: {len(index)} for {self.ndim} dimensions")
         return self[tuple(map(operator.index, index))].get().item()
@@ -285,10 +260,8 @@ class DeviceArray:
     def _only(self) -> Array:
         """The only element, as a 0-d array of the host."""
         if self.size != 1:
-            raise TypeError(
-                f"only arrays of one element can be converted to Python scalars, and this has shape {self.shape}: "
-                "index it, or take .get()"
-            )
+            message = "only arrays of one element can be converted to Python scalars: index it, or take .get()"
+            raise TypeError(f"{message}; this has shape {self.shape}")
         return self.get().reshape(())
 
     def __float__(self) -> float:
@@ -307,10 +280,8 @@ class DeviceArray:
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            what, instead = ("array with more than one element", "Take .get() and .any() or .all()")
-            if not self.size:
-                what, instead = "empty array", "Use `array.size > 0` to check that an array is not empty."
-            raise ValueError(f"The truth value of an {what} is ambiguous. {instead}")
+            what = "array with more than one element" if self.size else "empty array"
+            raise ValueError(f"The truth value of an {what} is ambiguous. Take .get() and .any() or .all(), or .size")
         return bool(self._only())
 
     # --- operators ---------------------------------------------------------------------------------------------------
@@ -332,19 +303,15 @@ class DeviceArray:
             is_array = isinstance(other, (list, tuple)) or any(hasattr(other, name) for name in _ARRAYS)
             if isinstance(other, np.generic) or not is_array:
                 return cast("DeviceArray", NotImplemented)
-        if not self._view.shape or getattr(other, "shape", None) == ():
-            raise ValueError(
-                "@ takes matrices and vectors, and one operand is a scalar, an array of no axes: "
-                "a DeviceArray has no elementwise product, take .get() and *"
-            )
+        if not self.shape or getattr(other, "shape", None) == ():
+            message = "@ takes matrices and vectors, and one operand is a scalar, an array of no axes"
+            raise ValueError(f"{message}: take .get() and *")
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
-        """Elementwise arithmetic and comparisons are not offered: TypeError says what to do."""
-        raise TypeError(
-            "a DeviceArray has no elementwise arithmetic and comparisons: take .get(), "
-            "or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
-        )
+        """TypeError says what to do instead."""
+        instead = "take .get(), or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
+        raise TypeError(f"a DeviceArray has no elementwise arithmetic and comparisons: {instead}")
 
     # Comparisons too: Python's own == would compare identities and say nothing. So there is no hash either. A type
     # checker does not see them: it then refuses what uses them.
@@ -371,10 +338,10 @@ class DeviceArray:
         """A DLPack capsule, by the array API standard: other libraries' ``from_dlpack`` calls this.
 
         ``stream`` is where the consumer will use it: None or 1 is CUDA's legacy default stream, 2 the thread's own, -1
-        asks for no ordering, all else is a ``cudaStream_t``; on the emulator, which is host memory, only None.
-        ``max_version`` is the newest version that the consumer knows: from (1, 0) on the capsule is a versioned one.
-        ``dl_device`` is where it is wanted: on its own device, or on the host, (1, 0). ``copy``: True is always a copy,
-        False never, None where it must be. BufferError where it cannot be exported so.
+        asks for no ordering, all else is a ``cudaStream_t``; on the emulator only None. ``max_version`` is the newest
+        that the consumer knows: from (1, 0) on the capsule is a versioned one. ``dl_device`` is where it is wanted: on
+        its own device, or on the host, (1, 0). ``copy``: True is always a copy, False never, None where it must be.
+        BufferError where it cannot be exported so.
         """
         return _exchange.dlpack(self._view, self._native, stream, max_version, dl_device, copy)
 
@@ -389,17 +356,49 @@ class DeviceArray:
 
     # --- showing itself ----------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
-        """The values, of a large array those at its ends, its type, shape and device."""
-        return _show.text(self._view, self._native)
+        """The values as NumPy prints them, of a large array those at its ends; its type, shape and device."""
+        head = "DeviceArray("
+        text = f"{head}{self._printed(head)},"
+        place = f"dtype={self._view.dtype}, shape={self.shape}, on {self.device})"
+        room = np.get_printoptions()["linewidth"] - len(text[text.rfind("\n") + 1 :])
+        return text + (" " if len(place) < room else "\n" + " " * len(head)) + place
 
     def __format__(self, spec: str) -> str:
         if not spec:
             return repr(self)
-        if self._view.shape:
-            raise TypeError(
-                f"format {spec!r} is for one element, and this has shape {self.shape}: index it, or take .get()"
-            )
+        if self.shape:
+            this = f"this has shape {self.shape}: index it, or take .get()"
+            raise TypeError(f"format {spec!r} is for one element, and {this}")
         return format(self.item(), spec)
 
     def _repr_html_(self) -> str:
-        return _show.markup(self._view, self._native)
+        view = self._view
+        memory = _display.size(view.nbytes)
+        memory += "" if view.contiguous else f", strides {view.strides}"
+        memory += ", another library's" if view.foreign else ""
+        memory += ", read-only" if view.read_only else ""
+        rows = [
+            ("shape", " x ".join(f"{n:,}" for n in view.shape) or "one element"),
+            ("dtype", view.dtype),
+            ("on", f"{self.device}, {self._native.device_properties(view.device)['name']}"),
+            ("memory", memory),
+        ]
+        return f"<div><pre>{html.escape(self._printed(''))}</pre>{_display.facts(rows).html()}</div>"
+
+    def _printed(self, prefix: str) -> str:
+        options = np.get_printoptions()
+        whole = self.size <= options["threshold"]
+        edge = max(self.shape, default=0) if whole else max(options["edgeitems"], 1)
+        return np.array2string(self._corners(edge), threshold=0, edgeitems=edge, separator=", ", prefix=prefix)
+
+    def _corners(self, edge: int, axis: int = 0) -> Array:
+        """What NumPy prints of a large array: of each long axis ``edge`` elements at both ends, and one more between
+        them that stands for the rest."""
+        if axis == self.ndim:
+            # NumPy prints bfloat16 only with ml_dtypes.
+            return (self.astype("float32") if self._view.dtype == _dtypes.BFLOAT16 else self).get()
+        if self.shape[axis] <= 2 * edge + 1:
+            return self._corners(edge, axis + 1)
+        before = (slice(None),) * axis
+        first, last = self[(*before, slice(edge + 1))], self[(*before, slice(-edge, None))]
+        return np.concatenate([first._corners(edge, axis + 1), last._corners(edge, axis + 1)], axis)

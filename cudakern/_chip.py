@@ -57,26 +57,20 @@ class Limit(NamedTuple):
     what: str
 
 
-def bandwidth(device: dict[str, Any]) -> float | None:
-    """Bytes a second between chip and memory: two transfers a clock over the bus; None if the driver does not say."""
-    clock, bits = device.get("memory_clock_khz", 0), device.get("memory_bus_bits", 0)
-    return 2 * clock * 1e3 * bits / 8 or None
+def limit(device: dict[str, Any], dtype: str, flops: float, bytes: float) -> Limit | None:
+    """What bounds that much work on that chip: moving the bytes, or computing (the roofline's two sides).
 
-
-def peak(device: dict[str, Any], dtype: str) -> float | None:
-    """FLOPs a second of plain multiply-adds (two FLOPs each), without tensor cores; None if not known."""
+    The memory's bus makes two transfers a clock. A multiply-add is two FLOPs; tensor cores are left out. None where
+    neither is known.
+    """
+    times = []
+    memory = 2 * device.get("memory_clock_khz", 0) * 1e3 * device.get("memory_bus_bits", 0) / 8  # bytes a second
+    if memory:
+        cache = "; these data fit the faster L2 cache" if bytes <= device.get("l2_bytes", 0) else ""
+        times.append(Limit(bytes / memory * 1e9, f"memory bandwidth ({memory / 1e9:,.0f} GB/s{cache})"))
     major, minor = device["capability"]
     rate = getattr(MULTIPROCESSORS.get(10 * major + minor), dtype, 0) if dtype in ("float32", "float64") else 0
-    return float(2 * rate * device["multiprocessors"] * device["clock_khz"] * 1e3) or None
-
-
-def limit(device: dict[str, Any], dtype: str, flops: float, bytes: float) -> Limit | None:
-    """What bounds that much work on that chip: moving the bytes, or computing (the roofline's two sides)."""
-    memory, arithmetic = bandwidth(device), peak(device, dtype)
-    times = []
-    if memory:
-        cached = "; these data fit the faster L2 cache" if bytes <= device.get("l2_bytes", 0) else ""
-        times.append(Limit(bytes / memory * 1e9, f"memory bandwidth ({memory / 1e9:,.0f} GB/s{cached})"))
+    arithmetic = 2 * rate * device["multiprocessors"] * device["clock_khz"] * 1e3
     if arithmetic:
         times.append(Limit(flops / arithmetic * 1e9, f"{dtype} multiply-adds ({arithmetic / 1e9:,.0f} GFLOP/s)"))
     return max(times, default=None)

@@ -76,7 +76,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     if view.device == device and view.dtype == target and not copy:
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
     if copy is not None and not copy:
-        way = f"from {view.dtype} on device {view.device} to {target} on {device}"
+        way = f"from {view.dtype} on device {view.device} to {target} on device {device}"
         raise ValueError(f"copy=False, but a copy is necessary {way}")
     _transfer.warn_of_imaginary_parts(view.dtype, target, 2)
     return DeviceArray(_transfer.duplicate(native, view, target, device, handle), native)
@@ -182,7 +182,7 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
     """
     native, _, _ = current()
     kind = _dtypes.from_name(_dtypes.name_of(dtype))
-    sizes = _layout.check_size(_layout.as_shape(shape), kind.itemsize)
+    sizes = _layout.check_shape(_layout.as_shape(shape), kind.itemsize, axes=64)  # NumPy has fewer
     nbytes = math.prod(sizes) * kind.itemsize
     return np.ndarray(sizes, kind, buffer=native.pinned(max(nbytes, 1)))
 

@@ -1,12 +1,11 @@
 """Arrays of other libraries in, ours out, without a copy: DLPack and the CUDA array interface.
 
-Both come down to Views. After the array API standard's rules for ``__dlpack__`` and ``from_dlpack``, and version 3 of
-the CUDA array interface as Numba's documentation has it.
+After the array API standard's rules for ``__dlpack__`` and ``from_dlpack``, and version 3 of the CUDA array interface
+in Numba's documentation.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -15,37 +14,37 @@ import numpy as np
 
 from . import _dtypes, _layout, _transfer
 from ._backend import backend, emulator
+from ._layout import Shape
 from ._native import Native, View
 from ._streams import stream_handle
 
-#: The newest DLPack version that is understood here, and what a producer is asked for.
-DLPACK = (1, 0)
-
-#: DLPack's numbers for where memory lies.
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+DLPACK = (1, 0)  #: the newest version that is understood here, and what a producer is asked for
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  #: DLPack's numbers for where memory lies
 PLACES = {CPU: "the host's memory", CUDA: "a GPU", CUDA_HOST: "page-locked host memory", CUDA_MANAGED: "managed memory"}
-
-#: The legacy default stream as both protocols number it: there 0 means nothing.
-LEGACY = 1
+LEGACY = 1  #: the legacy default stream as both protocols number it: there 0 means nothing
 
 
 # --- DLPack out ------------------------------------------------------------------------------------------------------
 def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
     """The capsule that ``DeviceArray.__dlpack__`` gives."""
     own = native.dlpack_device(view.device)
-    wanted = own if dl_device is None else _pair(dl_device, "dl_device")
+    target = own if dl_device is None else _pair(dl_device, "dl_device")
     versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
     if copy is not None and not isinstance(copy, (bool, np.bool_)):
         raise TypeError(f"copy= is True, False or None, not {copy!r}")
     to = _consumer_stream(stream, own[0])
-    if wanted != own:
-        return _to_another_device(view, native, wanted, own, versioned, copy)
-    if copy:
+    if target != own:
+        if target[0] != CPU:
+            raise BufferError(f"this array is on DLPack device {own}: it is exported there or to the host (1, 0)")
+        if copy is not None and not copy:
+            raise BufferError("this array is on a GPU, and copy=False: the host can have a copy only")
+        view, native, copy = _on_emulator(view, native), emulator(), True
+    elif copy:
         view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
     elif view.read_only and not versioned:
         instead = "ask with max_version=(1, 0) or copy=True, or take .copy()"
         raise BufferError(f"this array is read-only, and a DLPack capsule says so only from version 1.0: {instead}")
-    if own[0] == CPU:  # nobody waits for streams there: all must be done that reads or writes it
+    if target[0] == CPU:  # nobody waits for streams there: all must be done that reads or writes it
         native.synchronize(view.device)
     elif to is not None:
         native.wait_for(view, to)
@@ -68,48 +67,39 @@ def _consumer_stream(stream: Any, kind: int) -> int | None:
         return None
     if stream is None:
         return LEGACY
-    if isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
-        raise TypeError(f"stream= is None or an integer, not {type(stream).__name__}")
-    handle = operator.index(stream)
-    if handle == -1:
-        return None
+    return None if _integer(stream, "stream") == -1 else _stream(stream)
+
+
+def _stream(value: Any) -> int:
+    """A stream of another library's, as both protocols number it."""
+    handle = _integer(value, "stream")
     if handle == 0:
-        raise ValueError("stream=0 is ambiguous: 1 is the legacy default stream, 2 the thread's own")
+        raise ValueError("'stream' is 0, which is ambiguous: 1 is the legacy default stream, 2 the thread's own")
     if handle < 0:
-        raise ValueError(f"stream={handle}: it is -1 (no ordering), 1, 2 or a stream's address")
+        raise ValueError(f"'stream' is {handle}: it is None, 1, 2, a stream's address, or -1 in DLPack (no ordering)")
     return handle
 
 
-def _to_another_device(
-    view: View, native: Native, wanted: tuple[int, int], own: tuple[int, int], versioned: bool, copy: Any
-) -> Any:
-    """A capsule of host memory, which is what an emulated device has."""
-    if wanted[0] != CPU:
-        raise BufferError(f"this array is on DLPack device {own}: it is exported there or to the host (1, 0)")
-    if copy is not None and not copy:
-        raise BufferError("this array is on a GPU, and copy=False: the host can have a copy only")
-    values = _transfer.to_host(native, view, 0) if view.dtype != _dtypes.BFLOAT16 else _halves(native, view)
+def _integer(value: Any, key: str) -> int:
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise TypeError(f"{key!r} must be an integer, not {value!r}")
+    return operator.index(value)
+
+
+def _on_emulator(view: View, native: Native) -> View:
+    """A copy in host memory, which is what an emulated device has."""
+    plain = "uint16" if view.dtype == _dtypes.BFLOAT16 else view.dtype  # NumPy has no bfloat16 without ml_dtypes
+    values = _transfer.to_host(native, native.view(view, 0, view.shape, view.strides, plain), 0)
     memory = _transfer.from_host(emulator(), values, 0, 0)
-    memory = emulator().view(memory, 0, view.shape, memory.strides, view.dtype)
-    emulator().synchronize(0)
-    return emulator().dlpack_export(memory, versioned, True)
-
-
-def _halves(native: Native, view: View) -> Any:
-    """The bits of a bfloat16 array, for which NumPy needs no ml_dtypes."""
-    bits = np.empty(view.shape, np.uint16)
-    native.download((bits, _dtypes.BFLOAT16), view, 0)
-    return bits
+    return emulator().view(memory, 0, view.shape, memory.strides, view.dtype)
 
 
 # --- DLPack in -------------------------------------------------------------------------------------------------------
 def dlpack_place(x: Any) -> tuple[int, int]:
     """(kind, index) of an object's memory; TypeError if it does not take part in DLPack."""
     if not _takes_part(x):
-        raise TypeError(
-            f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, not {type(x).__name__}: "
-            "cudakern.asarray takes the rest"
-        )
+        what = "an object with __dlpack__ and __dlpack_device__"
+        raise TypeError(f"from_dlpack takes {what}, not {type(x).__name__}: cudakern.asarray takes the rest")
     place = x.__dlpack_device__()
     try:
         kind, index = place
@@ -123,10 +113,11 @@ def from_dlpack(x: Any, native: Native, device: int, stream: Any) -> View:
     kind, index = dlpack_place(x)
     own, _ = native.dlpack_device(device)
     if kind != own:
-        raise BufferError(
-            f"{type(x).__name__} is in {PLACES.get(kind, f'memory of DLPack type {kind}')}, and backend "
-            f"{native.backend_name()!r} uses {PLACES[own]}: {_mend(own, kind)}"
-        )
+        instead = f"bring it to {PLACES[own]} by its own library first"
+        if kind in (CPU, CUDA_HOST):
+            instead = "cudakern.asarray copies it to the device"
+        what = f"{type(x).__name__} is in {PLACES.get(kind, f'memory of DLPack type {kind}')}"
+        raise BufferError(f"{what}, and backend {native.backend_name()!r} uses {PLACES[own]}: {instead}")
     if own == CPU:
         index = device
     elif not 0 <= index < native.device_count():
@@ -135,12 +126,6 @@ def from_dlpack(x: Any, native: Native, device: int, stream: Any) -> View:
     view = native.dlpack_import(_capsule(x, None if own == CPU else handle or LEGACY), index)
     native.used_in(view, handle, True)
     return view
-
-
-def _mend(own: int, kind: int) -> str:
-    if kind in (CPU, CUDA_HOST):
-        return "cudakern.asarray copies it to the device"
-    return "bring it to the host by its own library first" if own == CPU else "bring it to a CUDA device first"
 
 
 def _capsule(x: Any, stream: int | None) -> Any:
@@ -175,10 +160,8 @@ def from_interface(x: Any, native: Native, device: int) -> View:
     """The memory that ``x.__cuda_array_interface__`` describes; ValueError or TypeError names what is wrong in it."""
     entries = x.__cuda_array_interface__
     if native.dlpack_device(device)[0] == CPU:
-        raise BufferError(
-            f"{type(x).__name__} is on a GPU, and backend {native.backend_name()!r} answers ({backend().why}): "
-            "bring it to the host by its own library first"
-        )
+        what = f"{type(x).__name__} is on a GPU, and backend {native.backend_name()!r} answers ({backend().why})"
+        raise BufferError(f"{what}: bring it to the host by its own library first")
     if not isinstance(entries, Mapping):
         raise TypeError(f"__cuda_array_interface__ must be a dictionary, not {type(entries).__name__}")
     try:
@@ -187,18 +170,16 @@ def from_interface(x: Any, native: Native, device: int) -> View:
             device = native.pointer_device(pointer)
             if device < 0:
                 raise ValueError(f"'data' is at {pointer:#x}, which is no device's memory")
+        view = native.adopt(x, pointer, shape, strides if all(shape) else None, name, device, read_only)
     except (TypeError, ValueError) as error:
         raise type(error)(f"__cuda_array_interface__: {error}") from None
-    view = native.adopt(x, pointer, shape, strides if all(shape) else None, name, device, read_only)
     if stream is not None:
         native.used_in(view, stream, True)
     return view
 
 
-def _description(
-    entries: Mapping[str, Any],
-) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, str, bool, int | None]:
-    """Pointer, shape, strides, type, read-only and stream of an array's interface."""
+def _description(entries: Mapping[str, Any]) -> tuple[int, Shape, Shape | None, str, bool, int | None]:
+    """Pointer, shape, strides, type, read-only and stream of an interface; adopt() checks where they lead."""
     for key in ("version", "typestr", "shape", "data"):
         if key not in entries:
             raise ValueError(f"it has no {key!r}")
@@ -207,65 +188,29 @@ def _description(
         raise ValueError(f"'version' is {version}, and 2 and later are known here")
     if entries.get("mask") is not None:
         raise ValueError("'mask' is given, and masked arrays have no meaning here")
-    name = _typestr(entries["typestr"])
-    shape = _integers(entries["shape"], "shape")
+    if not isinstance(entries["typestr"], str):
+        raise TypeError(f"'typestr' must be a str, not {entries['typestr']!r}")
+    dtype = np.dtype(entries["typestr"])
+    name = _dtypes.name_of(dtype)
+    if not dtype.isnative:
+        raise ValueError(f"'typestr' is {entries['typestr']!r}, and a device's arrays are in native byte order")
+    shape = _layout.check_shape(_integers(entries["shape"], "shape"), dtype.itemsize)
     strides = None if entries.get("strides") is None else _integers(entries["strides"], "strides")
-    _check_layout(shape, strides, _dtypes.itemsize(name))
+    if strides is not None and len(strides) != len(shape):
+        raise ValueError(f"'strides' {strides} and 'shape' {shape} must have as many numbers as each other")
     data = entries["data"]
     if not isinstance(data, (tuple, list)) or len(data) != 2 or not isinstance(data[1], (bool, np.bool_, int)):
         raise TypeError(f"'data' must be (address, read-only), not {data!r}")
     # PyTorch gives None for the address of an empty tensor's memory.
     pointer = 0 if data[0] is None else _integer(data[0], "data")
-    if pointer == 0 and all(shape):
-        raise ValueError("'data' is a null pointer, and the array has elements")
-    if not 0 <= pointer < 2**64:
-        raise ValueError(f"'data' is at {pointer}, which is no address")
-    stream = entries.get("stream") if version >= 3 else None
-    if stream is not None:
-        stream = _integer(stream, "stream")
-        if stream == 0:
-            raise ValueError("'stream' is 0, which is ambiguous: 1 is the legacy default stream, 2 the thread's own")
-        if stream < 0:
-            raise ValueError(f"'stream' is {stream}: it is None, 1, 2 or a stream's address")
+    stream = None if version < 3 or entries.get("stream") is None else _stream(entries["stream"])
     return pointer, shape, strides, name, bool(data[1]), stream
-
-
-def _integer(value: Any, key: str) -> int:
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{key!r} must be an integer, not {value!r}")
-    return operator.index(value)
 
 
 def _integers(value: Any, key: str) -> tuple[int, ...]:
     if not isinstance(value, (tuple, list)):
         raise TypeError(f"{key!r} must be a tuple of integers, not {value!r}")
     return tuple(_integer(n, key) for n in value)
-
-
-def _typestr(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"'typestr' must be a str, not {value!r}")
-    try:
-        name = _dtypes.name_of(np.dtype(value))
-    except TypeError as error:
-        raise TypeError(f"'typestr' is {value!r}: {error}") from None
-    if not np.dtype(value).isnative:
-        raise ValueError(f"'typestr' is {value!r}, and a device's arrays are in native byte order")
-    return name
-
-
-def _check_layout(shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int) -> None:
-    try:
-        _layout.check_shape(shape, itemsize)
-    except ValueError as error:
-        raise ValueError(f"'shape': {error}") from None
-    if strides is None:
-        return
-    if len(strides) != len(shape):
-        raise ValueError(f"'strides' {strides} and 'shape' {shape} must have as many numbers as each other")
-    reach = math.fsum(abs(stride) * (n - 1) for n, stride in zip(shape, strides, strict=True) if n)
-    if max(map(abs, strides), default=0) > _layout.LARGEST or reach > _layout.LARGEST:
-        raise ValueError(f"'strides' {strides} reach further than any memory")
 
 
 # --- either ----------------------------------------------------------------------------------------------------------

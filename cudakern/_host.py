@@ -14,9 +14,7 @@ from ._transfer import Array, refuse_masked
 
 #: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
 FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
-
-#: Why a masked array is refused that would go to NumPy's product or a kernel.
-MASK_LOST = "its mask would be lost"
+MASK_LOST = "its mask would be lost"  #: why a masked array does not go to NumPy's product or a kernel
 
 
 def host_array(x: Any, name: str) -> Array:
@@ -31,10 +29,8 @@ def host_array(x: Any, name: str) -> Array:
 def refuse_elsewhere(x: Any, name: str) -> None:
     """TypeError for another library's array on a device: it would go by way of the host without a word."""
     if is_elsewhere(x):
-        raise TypeError(
-            f"{name} is a {type(x).__name__} of another library, on the device: cudakern.asarray({name}) takes it "
-            "without a copy"
-        )
+        what = f"a {type(x).__name__} of another library, on the device"
+        raise TypeError(f"{name} is {what}: cudakern.asarray({name}) takes it without a copy")
 
 
 def native(x: Array) -> Array:
@@ -55,17 +51,16 @@ def host_operand(x: Array) -> Array:
 
 def _is_plain(x: Array) -> bool:
     """True if the C modules take the strides, and copy what they describe in large pieces."""
-    item = x.itemsize
     rows, columns = (1, 1, *x.shape)[-2:]
     down, right = (0, 0, *x.strides)[-2:]
-    gaps = columns > 1 and right not in (0, item)
-    transposed = gaps and rows > 1 and down == item
+    gaps = columns > 1 and right not in (0, x.itemsize)
+    transposed = gaps and rows > 1 and down == x.itemsize
     if gaps and not transposed:
         return False
     axes = [(n, step) for n, step in zip(x.shape, x.strides, strict=True) if step != 0 and n != 1]
     if transposed:
         axes[-2:] = axes[:-3:-1]
-    run = item  # bytes without a gap
+    run = x.itemsize  # bytes without a gap
     while axes and axes[-1][1] == run:
         run *= axes.pop()[0]
     runs = math.prod(n for n, _ in axes)
@@ -75,9 +70,8 @@ def _is_plain(x: Array) -> bool:
 
 def host_result(x: Array) -> bool:
     """True if the C modules can write into such an array."""
-    if not (x.dtype.isnative and x.flags.aligned):
-        return False
-    return x.flags.c_contiguous or (_is_plain(x) and not elements_meet(x.shape, x.strides, x.itemsize))
+    fits = x.dtype.isnative and x.flags.aligned
+    return fits and (x.flags.c_contiguous or (_is_plain(x) and not elements_meet(x.shape, x.strides, x.itemsize)))
 
 
 def by_rows(function: Callable[[Array, int], Any], x: Array, axis: int) -> Any:

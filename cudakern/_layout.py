@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,39 +16,24 @@ Shape = tuple[int, ...]
 
 def as_shape(shape: Any) -> Shape:
     """An int or a sequence of ints as a tuple; TypeError or ValueError as NumPy has them."""
-    if not isinstance(shape, (tuple, list)):
-        try:
-            if not isinstance(shape, (bool, np.bool_)):
-                return (operator.index(shape),)
-        except TypeError:
-            pass
-        if isinstance(shape, str) or not (hasattr(shape, "__len__") and hasattr(shape, "__getitem__")):
-            raise TypeError(f"a shape is a sequence of integers or a single integer, not {shape!r}")
+    if hasattr(type(shape), "__index__") and np.ndim(shape) == 0 and not isinstance(shape, (bool, np.bool_)):
+        return (operator.index(shape),)
+    if isinstance(shape, str) or not (hasattr(shape, "__len__") and hasattr(shape, "__getitem__")):
+        raise TypeError(f"a shape is a sequence of integers or a single integer, not {shape!r}")
     return tuple(map(operator.index, shape))
 
 
-def check_shape(shape: Shape, itemsize: int) -> Shape:
-    """The shape; ValueError if there can be no such array on a device."""
-    check_dims(len(shape))
-    return check_size(shape, itemsize)
-
-
-def check_size(shape: Shape, itemsize: int) -> Shape:
-    """The shape; ValueError if there can be no such array anywhere."""
+def check_shape(shape: Shape, itemsize: int, axes: int = MAX_DIMS) -> Shape:
+    """The shape; ValueError if there can be no such array, of so many axes at most."""
+    if len(shape) > axes:
+        raise ValueError(f"maximum supported dimension for an array on the device is {axes}, found {len(shape)}")
     if min(shape, default=0) < 0:
         raise ValueError(f"negative dimensions are not allowed: {shape}")
     # As NumPy counts: an axis of no elements does not make the others any smaller.
-    if (math.prod(shape) or math.prod(n for n in shape if n)) * itemsize > LARGEST:
-        raise ValueError(
-            f"array is too big; {shape} with {itemsize} bytes an element is larger than the maximum possible size"
-        )
+    if math.prod(n or 1 for n in shape) * itemsize > LARGEST:
+        what = f"{shape} with {itemsize} bytes an element"
+        raise ValueError(f"array is too big; {what} is larger than the maximum possible size")
     return shape
-
-
-def check_dims(ndim: int) -> None:
-    """ValueError if an array on the device cannot have that many axes."""
-    if ndim > MAX_DIMS:
-        raise ValueError(f"maximum supported dimension for an array on the device is {MAX_DIMS}, found {ndim}")
 
 
 def contiguous(shape: Shape, itemsize: int) -> Shape:
@@ -64,18 +48,16 @@ def contiguous(shape: Shape, itemsize: int) -> Shape:
 # --- indexing --------------------------------------------------------------------------------------------------------
 def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
     """(offset in bytes, shape, strides) of the elements that a basic index names."""
-    keys: list[Any] = [
-        k if type(k) is int or k is None or k is Ellipsis or isinstance(k, slice) else _integer(k)
-        for k in (key if isinstance(key, tuple) else (key,))
-    ]
+    keys: list[Any] = list(key) if isinstance(key, tuple) else [key]
+    keys = [k if type(k) in (int, slice) or k is None or k is Ellipsis else _integer(k) for k in keys]
     dots = keys.count(Ellipsis)
-    named = len(keys) - dots - keys.count(None)
+    count = len(keys) - dots - keys.count(None)
     if dots > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    if named > len(shape):
-        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {named} were indexed")
+    if count > len(shape):
+        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {count} were indexed")
     at = keys.index(Ellipsis) if dots else len(keys)
-    keys[at : at + dots] = [slice(None)] * (len(shape) - named)
+    keys[at : at + dots] = [slice(None)] * (len(shape) - count)
     offset, axis = 0, 0
     new_shape: list[int] = []
     new_strides: list[int] = []
@@ -86,20 +68,18 @@ def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
             continue
         size, stride = shape[axis], strides[axis]
         if isinstance(k, slice):
-            start, stop, step = k.indices(size)
-            count = len(range(start, stop, step))
-            new_shape.append(count)
-            new_strides.append(stride * step if count > 1 else stride)  # a step may be larger than any stride
-            offset += start * stride if count else 0
+            indices = range(size)[k]
+            new_shape.append(len(indices))
+            new_strides.append(stride * indices.step if len(indices) > 1 else stride)  # a step may be larger than any
+            offset += indices.start * stride
         else:
             if not -size <= k < size:
                 raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
             offset += (k + size if k < 0 else k) * stride
         axis += 1
     if len(new_shape) > MAX_DIMS:
-        raise IndexError(
-            f"number of dimensions must be within [0, {MAX_DIMS}], indexing result would have {len(new_shape)}"
-        )
+        allowed = f"number of dimensions must be within [0, {MAX_DIMS}]"
+        raise IndexError(f"{allowed}, indexing result would have {len(new_shape)}")
     return (offset if all(new_shape) else 0), tuple(new_shape), tuple(new_strides)
 
 
@@ -111,98 +91,57 @@ def _integer(key: Any) -> int:
             pass
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) are valid indices of an array on "
-        f"the device, not {type(key).__name__}{_mend(key)}"
+        f"the device, not {type(key).__name__}: for boolean and integer arrays as indices take .get() first"
     )
 
 
-def _mend(key: Any) -> str:
-    """What NumPy would take as an index, its arrays do."""
-    if isinstance(key, (bool, np.bool_, list)) or getattr(getattr(key, "dtype", None), "kind", "") in ("b", "i", "u"):
-        return ": for boolean and integer arrays as indices take .get() first"
-    return ""
-
-
 # --- axes ------------------------------------------------------------------------------------------------------------
-def permutation(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
-    """The order of axes that the arguments of transpose() name."""
-    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, np.ndarray))):
-        axes = () if axes[0] is None else tuple(axes[0])
-    axes = axes or tuple(range(ndim))[::-1]
-    if len(axes) != ndim:
-        raise ValueError(f"axes don't match array: {len(axes)} axes for {ndim} dimensions")
-    order = []
-    for axis in map(operator.index, axes):
-        if not -ndim <= axis < ndim:
-            raise np.exceptions.AxisError(axis, ndim)
-        order.append(axis % ndim)
-    if len(set(order)) < ndim:
-        raise ValueError("repeated axis in transpose")
-    return tuple(order)
-
-
 def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
     """The shape that the arguments of reshape() name, for an array of that many elements."""
     if not arguments:
         raise TypeError("reshape() takes a shape, as a tuple or as integers")
-    new = as_shape(arguments[0]) if len(arguments) == 1 else tuple(operator.index(n) for n in arguments)
-    unknown = new.count(-1)
-    if unknown > 1:
-        raise ValueError("can only specify one unknown dimension")
+    new = as_shape(arguments[0] if len(arguments) == 1 else arguments)
     if min(new, default=0) < -1:
         raise ValueError(f"negative dimensions are not allowed: {new}; one may be -1")
-    known = math.prod(n for n in new if n != -1)
-    if (not known or size % known) if unknown else known != size:
-        raise ValueError(f"cannot reshape array of size {size} into shape {new}")
-    new = tuple(size // known if n == -1 else n for n in new)
-    check_dims(len(new))
-    return new
+    return check_shape(np.ndarray(size, np.uint8, b"\0", strides=(0,)).reshape(new).shape, 1)  # one byte, repeated
 
 
 def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | None:
     """The strides with which the same memory has the new shape, of as many elements; None if there are none.
 
-    Axes are taken in the smallest groups, of old ones and new ones, that hold equally many elements: within a group
-    the old axes must lie as one. This is what NumPy does as well.
+    As in NumPy, there are some if every new axis lies within old ones that lie as one.
     """
     if not all(new):
         return contiguous(new, itemsize)
-    old = [(n, stride) for n, stride in zip(shape, strides, strict=True) if n != 1]
+    runs: list[tuple[int, int]] = []  # (length, stride) of old axes that lie as one
+    for n, stride in zip(shape, strides, strict=True):
+        if n != 1 and runs and runs[-1][1] == n * stride:
+            runs[-1] = (runs[-1][0] * n, stride)
+        elif n != 1:
+            runs.append((n, stride))
     result: list[int] = []
-    first, at = 0, 0  # of the group: in old, in new
-    while first < len(old):
-        last, end = first + 1, at + 1
-        have, want = old[first][0], new[at]
-        while have != want:
-            if want < have:
-                want *= new[end]
-                end += 1
-            else:
-                have *= old[last][0]
-                last += 1
-        if any(old[i][1] != old[i + 1][0] * old[i + 1][1] for i in range(first, last - 1)):
+    rest, step = 1, itemsize  # of the run in which the next axis lies
+    for n in reversed(new):
+        if rest == 1 and n != 1:
+            rest, step = runs.pop()
+        if rest % n:
             return None
-        result += contiguous(new[at:end], old[last - 1][1])
-        first, at = last, end
-    return tuple(result) + contiguous(new[at:], itemsize)  # what is left are axes of one element
+        result.insert(0, step)
+        rest, step = rest // n, step * n
+    return tuple(result)
 
 
 def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
     """The strides with which an array of that shape fills another; ValueError in NumPy's words if it cannot."""
-    extra = max(len(shape) - len(to), 0)
-    if any(n != 1 for n in shape[:extra]):
-        extra = 0
-    kept_shape, kept_strides = shape[extra:], strides[extra:]
-    missing = len(to) - len(kept_shape)
-    if missing < 0 or any(n not in (1, wanted) for n, wanted in zip(kept_shape, to[max(missing, 0) :], strict=False)):
+    missing, extra = max(len(to) - len(shape), 0), max(len(shape) - len(to), 0)
+    axes = list(zip(shape[extra:], strides[extra:], to[missing:], strict=True))
+    if any(n != 1 for n in shape[:extra]) or any(n not in (1, length) for n, _, length in axes):
         raise ValueError(f"could not broadcast input array from shape {shape} into shape {to}")
-    return (0,) * missing + tuple(
-        0 if n == 1 != wanted else stride
-        for n, stride, wanted in zip(kept_shape, kept_strides, to[missing:], strict=True)
-    )
+    return (0,) * missing + tuple(0 if n == 1 != length else stride for n, stride, length in axes)
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """numpy.broadcast_shapes, which takes fewer axes than NumPy's arrays may have."""
+    """numpy.broadcast_shapes, for more axes than that function accepts."""
     rank = max(map(len, shapes))
     if rank <= MAX_DIMS:
         return np.broadcast_shapes(*shapes)
@@ -210,11 +149,6 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     if any(len(different) > 1 for different in lengths):
         raise ValueError(f"shapes do not broadcast: {', '.join(map(str, shapes))}")
     return tuple(n.pop() if n else 1 for n in lengths)
-
-
-def repeats(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """True if an axis of several elements is one element told several times."""
-    return any(n > 1 and stride == 0 for n, stride in zip(shape, strides, strict=True)) and all(shape)
 
 
 def elements_meet(shape: Shape, strides: Shape, itemsize: int) -> bool:

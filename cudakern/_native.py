@@ -1,6 +1,6 @@
-"""The Python face of the two C modules, ``_cuda`` and ``_emulator``: one source, compiled twice.
+"""The Python face of the two C modules, ``_cuda`` and ``_emulator``, for type checkers and readers.
 
-This is a description for type checkers and readers; the code is in csrc/python/, and each function's docstring with it.
+The code is in csrc/python/, one source compiled twice, and each function's docstring with it.
 """
 
 from __future__ import annotations
@@ -49,11 +49,10 @@ class Native(Protocol):
     #: The kind of a call -> what ``prepare`` made, or Python's Known; emptied by configure, trim and a fork.
     memo: dict[Any, Any]
 
-    # The variant table and calls by it. All arrays are host buffers (then ``execute`` returns when the results are
-    # there, and ``stream`` is not looked at), or all are Views of one device. With ``measure`` it returns times and
-    # sizes, with 2 the time of each launch too. What host strides may be is told at ck_execute in
-    # csrc/runtime/runtime.h. ``kernels`` gives 0 registers where the driver does not know a kernel's needs; ``swept``:
-    # active blocks a multiprocessor for each pair (threads a block, bytes of dynamic shared memory) of ``sweep``.
+    # The variant table and calls by it. All arrays are host buffers, and then ``stream`` is not looked at, or all are
+    # Views of one device. What host strides may be is said at ck_execute in csrc/runtime/runtime.h. ``kernels`` gives 0
+    # registers where the driver does not know a kernel's needs; ``swept``: active blocks a multiprocessor for each pair
+    # (threads a block, bytes of dynamic shared memory) of ``sweep``.
     def operations(self) -> tuple[dict[str, Any], ...]: ...
     def execute(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays, device: int,
                 measure: int, stream: Stream, /) -> dict[str, Any] | None: ...

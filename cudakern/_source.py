@@ -79,6 +79,4 @@ def source(op: Named, variant: str) -> Source:
     if not entry.source or not entry.kernels:
         raise ValueError(f"{op}: variant {variant!r} has no kernel ({entry.summary})")
     path = KERNELS / entry.source
-    if path.is_file():
-        return Source(path.read_text(encoding="utf-8"), path)
-    raise FileNotFoundError(f"{op}: the source of {variant!r}, {entry.source}, is not in {KERNELS}")
+    return Source(path.read_text(encoding="utf-8"), path)

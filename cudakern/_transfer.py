@@ -73,42 +73,32 @@ def into_host(native: Native, view: View, out: Array, stream: int) -> None:
 
 def duplicate(native: Native, view: View, name: str, device: int, stream: int) -> View:
     """A copy in C order, of that type, on that device. ``stream`` is one of that device."""
-    to = new(native, view.shape, name, device, stream)
     if view.device != device and view.dtype != name:  # types are converted within a device only
         view = duplicate(native, view, name, view.device, 0)
+    to = native.empty(view.shape, name, device, stream)
     native.copy(to, view, stream)
     return to
 
 
 def converted(native: Native, view: View, name: str, stream: int) -> View:
     """The same values in that type: the view itself where it has it."""
-    if view.dtype == name:
-        return view
-    made = native.empty(view.shape, name, view.device, stream)
-    native.copy(made, view, stream)
-    return made
+    return view if view.dtype == name else duplicate(native, view, name, view.device, stream)
 
 
 def warn_of_imaginary_parts(source: str, target: str, stacklevel: int) -> None:
     """NumPy's warning, where a conversion drops imaginary parts."""
     if source.startswith("complex") and not target.startswith("complex") and target != "bool":
-        warnings.warn(
-            "Casting complex values to real discards the imaginary part",
-            np.exceptions.ComplexWarning,
-            stacklevel=stacklevel + 1,
-        )
+        message = "Casting complex values to real discards the imaginary part"
+        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=stacklevel + 1)
 
 
 def real_part(value: Any, target: str, stacklevel: int) -> Any:
-    """The real part, after NumPy's warning, of what that type takes only the real part of; else the value itself.
-
-    NumPy would do the same, and say that the warning came from here.
-    """
-    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind != "c":
+    """The real part, after NumPy's warning, of what that type takes only the real part of; else the value itself."""
+    # NumPy would do the same, and say that the warning came from here.
+    if not isinstance(value, (np.ndarray, np.generic)) or target == "bool" or target.startswith("complex"):
         return value
-    name = _dtypes.name_in_numpy(value.dtype)
-    warn_of_imaginary_parts(name, target, stacklevel + 1)
-    return value if target == "bool" or target.startswith("complex") else value.real
+    warn_of_imaginary_parts(_dtypes.name_in_numpy(value.dtype), target, stacklevel + 1)
+    return value.real if value.dtype.kind == "c" else value
 
 
 # --- assignment ------------------------------------------------------------------------------------------------------
@@ -116,7 +106,7 @@ def check_writable(view: View) -> None:
     """ValueError if the memory may not be written, or if elements share it."""
     if view.read_only:
         raise ValueError("assignment destination is read-only: its owner exported it so; take .copy()")
-    if _layout.repeats(view.shape, view.strides):
+    if all(view.shape) and any(n > 1 and step == 0 for n, step in zip(view.shape, view.strides, strict=True)):
         raise ValueError(f"elements of the destination share memory (strides {view.strides}): take .copy() of it")
 
 
@@ -131,31 +121,26 @@ def fill(native: Native, to: View, value: Any, stream: int, stacklevel: int = 1,
 
 def assign_host(native: Native, to: View, value: Any, stream: int, stacklevel: int = 1) -> None:
     """``to[...] = value`` for a value of the host: NumPy converts and refuses, the device broadcasts."""
-    if (
-        type(value) is np.ndarray
-        and value.shape == to.shape
-        and _dtypes.name_in_numpy(value.dtype) == to.dtype
-        and value.flags.c_contiguous
-    ):
-        check_writable(to)  # the plain case goes without what follows
+    plain = type(value) is np.ndarray and value.shape == to.shape and value.flags.c_contiguous
+    if plain and _dtypes.name_in_numpy(value.dtype) == to.dtype:
+        check_writable(to)  # and no more: what follows takes twice as long
         native.upload(to, buffer_of(value), stream)
         return
     refuse_masked(value)
     value = real_part(value, to.dtype, stacklevel + 1)
-    given = np.asarray(value)
-    if given.size == 1:
-        fill(native, to, value, stream, shape=given.shape)
+    host = np.asarray(value)
+    if host.size == 1:
+        fill(native, to, value, stream, shape=host.shape)
         return
     check_writable(to)
-    _layout.broadcast(given.shape, (0,) * given.ndim, to.shape)  # refuses
+    _layout.broadcast(host.shape, (0,) * host.ndim, to.shape)  # refuses
     if not all(to.shape):
         return
-    if _dtypes.name_in_numpy(given.dtype) != to.dtype:
+    if _dtypes.name_in_numpy(host.dtype) != to.dtype:
         # From the value as it came: NumPy treats Python's own numbers otherwise than an array's.
-        converted = np.empty(given.shape, _dtypes.from_name(to.dtype))
-        converted[...] = value
-        given = converted
-    host = np.asarray(given, order="C")
+        host = np.empty(host.shape, _dtypes.from_name(to.dtype))
+        host[...] = value
+    host = np.asarray(host, order="C")
     if host.size == math.prod(to.shape):
         native.upload(to, buffer_of(host.reshape(to.shape)), stream)
     else:
@@ -167,10 +152,9 @@ def assign_view(native: Native, to: View, source: View, stream: int, stacklevel:
     check_writable(to)
     if source.device != to.device:
         here = native.backend_name()
-        raise ValueError(
-            f"the value is on {here}:{source.device} and the array on {here}:{to.device}: take cudakern.asarray(value) "
-            f"inside `with cudakern.device({to.device})`, or value.get()"
-        )
+        places = f"the value is on {here}:{source.device} and the array on {here}:{to.device}"
+        there = f"inside `with cudakern.device({to.device})`"
+        raise ValueError(f"{places}: take cudakern.asarray(value) {there}, or value.get()")
     strides = _layout.broadcast(source.shape, source.strides, to.shape)
     warn_of_imaginary_parts(source.dtype, to.dtype, stacklevel + 1)
     if not all(to.shape):

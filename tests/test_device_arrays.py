@@ -111,7 +111,7 @@ def test_asarray_of_a_device_array(backend):
     y.fill(0)
     same(x, values((3, 4), "int32"))
     same(ck.asarray(x, "float32"), values((3, 4), "float32"))
-    with pytest.raises(ValueError, match="copy=False, but a copy is necessary to go from int32 .* to float32"):
+    with pytest.raises(ValueError, match="copy=False, but a copy is necessary from int32 .* to float32"):
         ck.asarray(x, "float32", copy=False)
 
 
@@ -320,7 +320,7 @@ def test_ravel(backend):
     same(x[1].ravel(), a[1].ravel())
     same(x[:, 0, 0].ravel(), a[:, 0, 0].ravel())
     same(ck.zeros(()).ravel(), np.zeros(1))
-    with pytest.raises(ValueError, match=r"has one axis: take .copy\(\).ravel\(\)"):
+    with pytest.raises(ValueError, match=r"has shape \(60,\): take .copy\(\).reshape\(\(60,\)\)"):
         x.T.ravel()
     same(x.T.copy().ravel(), a.T.ravel())
 
@@ -772,7 +772,9 @@ def test_what_is_no_index(backend, key):
     a = values((5, 6))
     x = ck.asarray(a)
     for call in (lambda: x[key], lambda: x.__setitem__(key, 1)):
-        with pytest.raises(IndexError, match=r"^only integers, slices \(`:`\), .* valid indices .*, not [\w.]+$"):
+        with pytest.raises(
+            IndexError, match=r"^only integers, slices \(`:`\), .* valid indices .*, not [\w.]+: for boolean"
+        ):
             call()
     with pytest.raises(IndexError, match="only integers, slices|arrays used as indices"):
         a[key]
