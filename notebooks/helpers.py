@@ -7,6 +7,7 @@ import html
 import io
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from IPython import get_ipython
 from matplotlib.figure import Figure, FigureBase
@@ -16,12 +17,11 @@ from pygments.lexers import get_lexer_by_name
 
 import cudakern as ck
 from cudakern import lab
-from cudakern._display import Shown, Table
 
 GRAY = "#808080"  # readable on white and on black
 
-#: A cell of a column of numbers: 1,024, 2.5%, 1.2e-07, or nothing.
-NUMBER = re.compile(r"-?[\d.,]*(?:e[-+]?\d+)?%?")
+#: A cell in a column of numbers: 1,024, 2.5%, 1.2e-07, 14 us, - or nothing.
+NUMBER = re.compile(r"-?|-?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:[num]?s|[kMG]?B))?")
 
 # JupyterLab's own colors, which follow its theme; elsewhere colors that are readable on white and on black.
 STYLE = """<style>
@@ -76,22 +76,46 @@ def kernel_of(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-class Facts(Shown):
-    """A small table."""
+@dataclass(frozen=True)
+class Facts:
+    """A small table: columns of numbers are aligned on the right, with their headings."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+    note: str = ""
 
-    def table(self) -> Table:
-        """The table itself."""
-        return self._table
+    @property
+    def _sides(self) -> list[str]:
+        columns = zip(self.columns, *self.rows, strict=True)
+        return ["right" if all(map(NUMBER.fullmatch, cells)) else "left" for _, *cells in columns]
+
+    def __repr__(self) -> str:
+        lines = [[head.replace("\n", " ") for head in self.columns], *self.rows]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        adjust = [str.rjust if side == "right" else str.ljust for side in self._sides]
+        body = [
+            "  ".join(f(cell, w) for f, cell, w in zip(adjust, line, widths, strict=True)).rstrip() for line in lines
+        ]
+        return "\n".join(filter(None, (self.title, *body, self.note)))
+
+    def _repr_html_(self) -> str:
+        def line(cells: Sequence[str], tag: str) -> str:
+            marked = (
+                f'<{tag} align="{side}" style="text-align:{side}; white-space:nowrap">{html.escape(cell)}</{tag}>'
+                for cell, side in zip(cells, self._sides, strict=True)
+            )
+            return f"<tr>{''.join(marked)}</tr>"
+
+        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        body = "".join(line(row, "td") for row in self.rows)
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return f"<table>{caption}<thead>{line(self.columns, 'th')}</thead><tbody>{body}</tbody></table>{note}"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> Facts:
-    """A table whose columns of numbers are aligned on the right, with their headings."""
-    words = [[str(cell) for cell in row] for row in rows]
-    figures = [name for name, *cells in zip(columns, *words, strict=True) if all(map(NUMBER.fullmatch, cells))]
-    return Facts(Table("", list(columns), words, note, right=figures))
+    """A small table of anything that ``str`` can write."""
+    return Facts(columns, [[str(cell) for cell in row] for row in rows], note=note)
 
 
 def report(result: lab.Experiment, **only: Sequence[str]) -> Facts:
@@ -102,14 +126,7 @@ def report(result: lab.Experiment, **only: Sequence[str]) -> Facts:
     rows = [row for row in result.rows if all(row.get(key) in wanted for key, wanted in only.items())]
     columns = [column for column in result.columns if not (column.timed and _emulated(result, column.key))]
     words = [[column.text(row.get(column.key)) for column in columns] for row in rows]
-    figures = [
-        column.name
-        for column in columns
-        if all(isinstance(row.get(column.key), (int, float, type(None))) for row in rows)
-    ]
-    return Facts(
-        Table(result.title, [column.name for column in columns], words, result.note.replace("`", ""), right=figures)
-    )
+    return Facts([column.name for column in columns], words, result.title, result.note.replace("`", ""))
 
 
 def _emulated(result: lab.Experiment, key: str) -> bool:

@@ -80,6 +80,26 @@ def test_exercises_accept_their_own_answers(monkeypatch):
         assert EXERCISES[exercise].hint in wrong.text
 
 
+def test_notebooks_show_kernels_without_boilerplate(monkeypatch):
+    pytest.importorskip("IPython")
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
+    monkeypatch.delitem(sys.modules, "helpers", raising=False)
+    from helpers import show
+
+    for op in names():
+        for variant in cudakern.variants(op):
+            if not variant.kernels:
+                continue
+            text = repr(show(op, variant.name))
+            assert not re.search(
+                r"^(#ifndef CK_|#include|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
+            )
+            assert text.count("{") == text.count("}")
+    whole = repr(show("sum_of_squares", "coalesced", all=True))
+    assert whole == str(cudakern.source("sum_of_squares", "coalesced"))
+
+
 # --- the contract ----------------------------------------------------------------------------------------------------
 CONTRACT = ROOT / "docs/contract.md"
 HELD_BY = re.compile(r"`(tests/test_\w+\.py::test_\w+|\.ci/(?:run|deep|gpu) [^`]+)`")
