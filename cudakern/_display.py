@@ -79,8 +79,9 @@ class Table:
         def row(cells: Sequence[str], tag: str) -> str:
             # The attribute is for viewers that remove styles, as GitHub's does.
             sides = ("right" if column in self.right else "left" for column in self.columns)
+            wrap = {"left": "", "right": "; white-space:nowrap"}  # a figure stays with its unit
             marked = (
-                f'<{tag} align="{side}" style="text-align:{side}">{html.escape(cell)}</{tag}>'
+                f'<{tag} align="{side}" style="text-align:{side}{wrap[side]}">{html.escape(cell)}</{tag}>'
                 for side, cell in zip(sides, cells, strict=True)
             )
             return f"<tr>{''.join(marked)}</tr>"
