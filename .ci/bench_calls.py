@@ -106,8 +106,8 @@ def calls(op, n):
         row |= {"issue_us": statistics.median(issue[who]), "done_us": statistics.median(done[who])}
         row["value_us"] = statistics.median(value[who]) if value[who] else None
         rows.append(row)
-        value = f", value {row['value_us']:.1f} us" if row["value_us"] else ""
-        print(f"{op} {n} {who:22} issue {row['issue_us']:.2f} us, done {row['done_us']:.2f} us{value}", flush=True)
+        last = f", value {row['value_us']:.1f} us" if row["value_us"] else ""
+        print(f"{op} {n} {who:22} issue {row['issue_us']:.2f} us, done {row['done_us']:.2f} us{last}", flush=True)
     return rows
 
 

@@ -442,3 +442,16 @@ def test_auto_explains_shapes_in_our_words():
             with pytest.raises(ValueError, match=words) as caught:
                 cudakern.matmul(a, b, variant=name)
             assert "signature" not in str(caught.value)
+
+
+def test_auto_keeps_longlong_where_a_kernel_computes(monkeypatch):
+    """As NumPy does. (On a machine without a GPU, "auto" is NumPy itself unless it is told otherwise.)"""
+    from cudakern._operations import _on_host
+
+    monkeypatch.setattr(_on_host, "answers_at_once", lambda here: True)
+    x = np.arange(5).astype(np.longlong)
+    for result in (cudakern.matmul(x, x), cudakern.matmul(x, x, variant="tiled")):
+        assert type(result) is np.longlong
+        assert result == np.matmul(x, x)
+    mixed = cudakern.matmul(x, x.astype(np.int_))
+    assert type(mixed) is type(np.matmul(x, x.astype(np.int_)))

@@ -205,6 +205,9 @@ def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[
     stays = stays and any(type_name(kinds[0]) in entry.types for entry in variants(rule.name))
     try:
         dtype = kinds[0] if stays else _common(kinds, rule).newbyteorder("=")
+        types = [kind for kind in kinds if type(kind) not in WEAK]
+        if types and types[0] == dtype and len({kind.char for kind in types}) == 1:
+            dtype = types[0]  # longlong and long are equal on most systems, but NumPy keeps them apart
     except TypeError:  # NumPy has no common type
         if variant is not None:
             _check_one_type(rule, variant, given)
