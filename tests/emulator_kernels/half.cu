@@ -131,14 +131,17 @@ CAST_ALL(bfloat16)
     X(__hneg)                                                                                                        \
     X(__habs)                                                                                                        \
     X(hsqrt)                                                                                                         \
-    X(hrsqrt) X(hrcp) X(hexp) X(hexp2) X(hexp10) X(hlog) X(hlog2) X(hlog10) X(hsin) X(hcos) X(htanh) X(hceil)        \
-        X(hfloor) X(htrunc) X(hrint)
+    X(hrsqrt)                                                                                                        \
+    X(hrcp)                                                                                                          \
+    X(hexp)                                                                                                          \
+    X(hexp2) X(hexp10) X(hlog) X(hlog2) X(hlog10) X(hsin) X(hcos) X(htanh) X(hceil) X(hfloor) X(htrunc) X(hrint)
 #define BINARY(X)                                                                                                    \
     X(__hadd)                                                                                                        \
     X(__hadd_rn)                                                                                                     \
     X(__hadd_sat)                                                                                                    \
-    X(__hsub) X(__hsub_rn) X(__hsub_sat) X(__hmul) X(__hmul_rn) X(__hmul_sat) X(__hdiv) X(__hmin) X(__hmax)          \
-        X(__hmin_nan) X(__hmax_nan)
+    X(__hsub)                                                                                                        \
+    X(__hsub_rn)                                                                                                     \
+    X(__hsub_sat) X(__hmul) X(__hmul_rn) X(__hmul_sat) X(__hdiv) X(__hmin) X(__hmax) X(__hmin_nan) X(__hmax_nan)
 #define TERNARY(X) X(__hfma) X(__hfma_sat) X(__hfma_relu)
 #define COMPARISONS(X)                                                                                               \
     X(__heq) X(__hne) X(__hlt) X(__hle) X(__hgt) X(__hge) X(__hequ) X(__hneu) X(__hltu) X(__hleu) X(__hgtu) X(__hgeu)
