@@ -97,7 +97,7 @@ typedef struct ck_symbol {
 // A texture object: the input is copied into an array. It has one to three axes and perhaps one more of channels, none
 // of them empty.
 typedef struct ck_texture_plan {
-    enum cudaTextureAddressMode address; // in all axes; wrap and mirror need normalised coordinates
+    enum cudaTextureAddressMode address; // in all axes; wrap and mirror need normalized coordinates
     enum cudaTextureFilterMode filter;   // linear: floats only
     int normalized;                      // 1: coordinates from 0 to 1
     int channels;                        // 2 or 4: the length of the last axis, an element's parts; 0: no such axis

@@ -2,7 +2,7 @@
 //
 // Change  A thread loads and stores its whole struct at once, 16 bytes.
 // Why     The lanes of such a request are side by side, and one request does the work of four.
-// Claim   sectors a warp's load: 16, for all four fields, and all of them wanted (before: 64)
+// Claim   sectors per load of a warp: 16, for all four fields, and all of them wanted (before: 64)
 // Price   structs must lie on multiples of 16 bytes
 // Edges   where an array does not lie so, fields go one by one, as before; threads beyond the last struct do nothing
 // Map     struct i: thread i of the grid

@@ -1,8 +1,8 @@
-// add_fields "array_of_structs": where the ladder begins.
+// add_fields "array_of_structs": the ladder begins here.
 //
-// Idea    A thread a struct of four fields. It adds the fields of the source's struct to its own, one by one, in
+// Idea    One thread per struct of four fields. It adds the fields of the source's struct to its own, one by one, in
 //         memory, as often as there are rounds.
-// Claim   sectors a warp's load of one field: 16, of which a quarter is wanted at that moment; 64 for the four fields
+// Claim   sectors per load of a warp of one field: 16, of which a quarter is wanted at that moment; 64 for the four fields
 // Price   the other three quarters must be found again in a cache, or be moved again
 // Edges   threads beyond the last struct do nothing
 // Map     struct i: thread i of the grid

@@ -3,8 +3,8 @@
 // Change  All first fields lie side by side, then all second ones, and so on: arrays of shape (n, 4) in Fortran's
 //         order.
 //         The kernel takes arrays as they lie, by their strides; in C order it does what "array_of_structs" does.
-// Why     In each load neighbouring threads read neighbouring words, and no alignment of the whole is asked for.
-// Claim   sectors a warp's load of one field: 4, all wanted; 16 for the four fields
+// Why     In each load neighboring threads read neighboring words, and no alignment of the whole is asked for.
+// Claim   sectors per load of a warp of one field: 4, all wanted; 16 for the four fields
 // Price   four requests where "aligned_structs" has one; a struct's fields lie far from each other
 // Edges   threads beyond the last struct do nothing
 // Map     struct i: thread i of the grid

@@ -2,7 +2,7 @@
 //
 // Change  After every `stride` words one word is left unused: what lane t reads lies at (stride + 1) * t.
 // Why     stride + 1 is odd where stride is even, and an odd distance leads 32 lanes to 32 banks.
-// Claim   wavefronts a request: the greatest common divisor of stride + 1 and 32: 1 for every even stride
+// Claim   wavefronts per request: the greatest common divisor of stride + 1 and 32: 1 for every even stride
 // Price   a word in stride + 1; and an odd stride, which had no conflicts, now has them
 // Edges   beyond the input's end the tile holds zeros
 // Map     word w of the tile lies at w / stride * (stride + 1) + w % stride; the values are those of "strided"

@@ -1,9 +1,9 @@
-// bank_conflicts "strided": where the ladder begins.
+// bank_conflicts "strided": the ladder begins here.
 //
 // Idea    Lane t of a warp reads word stride * t of shared memory, again and again. Shared memory is 32 banks of 4-byte
 //         words, word w in bank w % 32, and a bank gives one word at a time: lanes that want different words of one
 //         bank wait for each other. Lanes that want the same word share it (stride 0, a broadcast).
-// Claim   wavefronts a request: the greatest common divisor of stride and 32; 1 for stride 0
+// Claim   wavefronts per request: the greatest common divisor of stride and 32; 1 for stride 0
 // Price   31 * stride + 1 words of shared memory
 // Edges   beyond the input's end the tile holds zeros
 // Map     block b: elements 1024 * b and on; thread t's word: stride * (t % 32), the same for all warps

@@ -1,14 +1,14 @@
-// coalescing "elementwise": where the ladder begins.
+// coalescing "elementwise": the ladder begins here.
 //
 // Idea    Thread i reads element offset + stride * i and writes element i: NumPy's x[offset::stride]. A warp's 32 loads
 //         are one request, and memory moves whole sectors of 32 bytes: what counts is how many of them the 32 addresses
 //         touch. The lane `idle` of each warp reads nothing.
-// Claim   sectors a request of 4-byte loads: 4 for stride 1 from a multiple of 8 on, 5 from elsewhere, 4 * stride up to
+// Claim   sectors per request of 4-byte loads: 4 for stride 1 from a multiple of 8 on, 5 from elsewhere, 4 * stride up to
 //         stride 8, then 32; a lane that takes no part changes none of these
 // Price   for the elements that nobody wants: their share of the memory's speed
 // Edges   the last block has threads beyond the result: they do nothing
 // Map     element i: thread i of the grid, which is lane i % 32 where a block has a multiple of 32 threads
-// Limit   one load a thread under way: "latency" has several
+// Limit   one load in flight per thread: "latency" has several
 #ifndef CK_COALESCING_ELEMENTWISE_CUH
 #define CK_COALESCING_ELEMENTWISE_CUH
 

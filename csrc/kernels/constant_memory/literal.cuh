@@ -1,4 +1,4 @@
-// constant_memory "literal": where the ladder begins.
+// constant_memory "literal": the ladder begins here.
 //
 // Idea    The numbers stand in the source: the compiler puts them into the instructions themselves.
 // Why     What is known when the program is written need not be read when it runs.

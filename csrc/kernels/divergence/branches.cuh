@@ -1,4 +1,4 @@
-// divergence "branches": where the ladder begins.
+// divergence "branches": the ladder begins here.
 //
 // Idea    A thread takes one of two paths of the same length. A warp has one place in the program: where its lanes take
 //         both paths it walks one after the other, while the lanes of the other path wait.
@@ -6,7 +6,7 @@
 // Price   where every warp diverges, the time of both paths
 // Edges   threads beyond the last element do nothing
 // Map     element i: thread i of the grid, in blocks of 256
-// Limit   none: choose by whole warps, as "warp" does, and let neighbours agree
+// Limit   none: choose by whole warps, as "warp" does, and let neighbors agree
 #ifndef CK_DIVERGENCE_BRANCHES_CUH
 #define CK_DIVERGENCE_BRANCHES_CUH
 

@@ -13,7 +13,7 @@
 
 namespace scan {
 
-// Eight accesses of 16 bytes a thread are on their way at once: with four the memory waits for threads (tried on an
+// Eight accesses of 16 bytes per thread are on their way at once: with four the memory waits for threads (tried on an
 // H200, float32: a fifth slower). Sums of 64 bits spill some words for it, and are faster all the same.
 enum { ROUNDS = 8 };
 

@@ -1,8 +1,8 @@
-// hello "greeting": where everything begins.
+// hello "greeting": the first kernel.
 //
 // Idea    Each thread says who it is, and adds its number to an element, so that what it did can be checked, too.
 // Why     A kernel runs out of sight. printf in it writes to a buffer on the device, which the host empties when it
-//         synchronises: no synchronisation, no greeting.
+//         synchronizes: no synchronization, no greeting.
 // Claim   lines printed: as many as threads that have an element, and no more than asked for
 // Price   a printf costs a kernel registers, local memory for its arguments, and its turn at one buffer of 1 MiB
 // Edges   the last block has threads beyond the array: they are silent

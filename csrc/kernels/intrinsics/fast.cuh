@@ -3,7 +3,7 @@
 // Change  Intrinsic functions: what the chip's unit for special functions (base-2 exponential and logarithm, sine and
 //         cosine of a turn, reciprocal, reciprocal root) gives with one multiplication before or behind it.
 // Why     One instruction of that unit takes the place of a polynomial and its special cases.
-// Claim   instructions a result: 1 to 3, against tens
+// Claim   instructions per result: 1 to 3, against tens
 // Price   errors that grow with the argument: 2 + |1.173 x| units for __expf; no angle far from 0; __fdividef gives 0
 //         for a divisor beyond 2^126; __powf has no negative numbers
 // Edges   threads beyond the array leave at once

@@ -1,9 +1,9 @@
-// intrinsics "full": where the ladder begins.
+// intrinsics "full": the ladder begins here.
 //
 // Idea    The functions of C's library, in float: right for every argument, to a unit or two of the last place.
 // Why     A large angle must be reduced by many digits of pi, a quotient rounded as IEEE 754 asks: that is code.
 // Claim   units of the last place that a result is off: 4 at most (CUDA's documents), 0 for quotient and product
-// Price   tens of instructions a result, and a slow path for large angles with local memory of its own
+// Price   tens of instructions per result, and a slow path for large angles with local memory of its own
 // Edges   threads beyond the array leave at once
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x
 // Limit   the instructions: "fast" has a handful

@@ -6,7 +6,7 @@
 // Price   a register, from the load to its use
 // Edges   the loop's condition is the edge
 // Map     element i: thread i % grid_threads()
-// Limit   one load a thread under way: "several"
+// Limit   one load in flight per thread: "several"
 #ifndef CK_LATENCY_EARLY_CUH
 #define CK_LATENCY_EARLY_CUH
 

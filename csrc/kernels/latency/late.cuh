@@ -1,8 +1,8 @@
-// latency "late": where the ladder begins.
+// latency "late": the ladder begins here.
 //
 // Idea    A thread first computes, a chain of multiply-adds, and loads its element when it is needed. That the load
 //         comes late is made sure: its address waits for the chain's result (of which `never`, 0, leaves nothing).
-// Claim   loads under way a thread: one, and none while it computes; the time of an element: chain + latency
+// Claim   loads in flight per thread: one, and none while it computes; the time of an element: chain + latency
 // Price   the latency is waited for in full, unless other warps have work meanwhile
 // Edges   the loop's condition is the edge
 // Map     element i: thread i % grid_threads()

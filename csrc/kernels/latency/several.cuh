@@ -2,13 +2,13 @@
 //
 // Change  A thread starts the loads of several elements, and computes all their chains, before it uses the first.
 // Why     Loads wait side by side, and so do the multiply-adds of chains that do not need each other.
-// Claim   loads under way a thread: ELEMENTS (before: 1); the time of ELEMENTS elements: nearly that of one, while
+// Claim   loads in flight per thread: ELEMENTS (before: 1); the time of ELEMENTS elements: nearly that of one, while
 //         there is room
 // Price   a register for each element's load and one for its chain
 // Edges   elements beyond the end are neither loaded nor stored; their chains are computed for nothing
 // Map     element i: thread i % grid_threads(); a thread's elements of one turn are grid_threads() apart, so that
-//         neighbouring threads still read neighbours
-// Limit   registers; and bytes under way beyond what the memory can serve only wait
+//         neighboring threads still read neighbors
+// Limit   registers; and bytes in flight beyond what the memory can serve only wait
 #ifndef CK_LATENCY_SEVERAL_CUH
 #define CK_LATENCY_SEVERAL_CUH
 

@@ -3,7 +3,7 @@
 // Change  The loop over rows is written out WINDOW times, so that a row's slot is a number in the source.
 // Why     With every index known to the compiler the array needs no address, and its values stay in registers.
 // Claim   accesses to local memory: none (before: WINDOW + 1 a row)
-// Price   code for WINDOW rows; WINDOW registers a thread (twice that for doubles), so fewer threads at a time
+// Price   code for WINDOW rows; WINDOW registers per thread (twice that for doubles), so fewer threads at a time
 // Edges   rows are tested one by one: the last piece may end within a turn
 // Map     as before
 // Limit   the memory: each value is read once and each sum written once; or the 2 * WINDOW operations a row

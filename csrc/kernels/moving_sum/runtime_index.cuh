@@ -1,4 +1,4 @@
-// moving_sum "runtime_index": where the ladder begins.
+// moving_sum "runtime_index": the ladder begins here.
 //
 // Idea    A thread keeps the newest WINDOW values in an array of its own, and overwrites the oldest: a ring.
 // Why     It is how one writes it for a CPU: no value is moved, none is read from memory twice.

@@ -3,7 +3,7 @@
 // Change  The ring lies in shared memory, which has addresses: slot s of thread t is word s * blockDim.x + t.
 // Why     Where an index cannot be known beforehand, memory on the chip is the next best place for an array.
 // Claim   accesses to local memory: none; to shared memory WINDOW + 1 a row, without a bank conflict (the lanes' words
-//         are neighbours, whatever the slot)
+//         are neighbors, whatever the slot)
 // Price   4 * WINDOW bytes of shared memory a float thread: 32 KB for a block of 256 with a window of 32
 // Edges   as before; no barrier, since a thread reads only what it has written itself
 // Map     as before

@@ -1,6 +1,6 @@
 // moving_sum "spilled": comes after "compile_time_index".
 //
-// Change  The same code, but the compiler may use 32 registers a thread: two blocks of 1024 are to fit on a
+// Change  The same code, but the compiler may use 32 registers per thread: two blocks of 1024 are to fit on a
 //         multiprocessor of 65,536 registers.
 // Why     More threads at a time hide more waiting; and it shows what a limit costs that is too tight.
 // Claim   registers: at most 32; what a window of 32 has beyond that lies in local memory

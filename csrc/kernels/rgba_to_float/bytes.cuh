@@ -1,7 +1,7 @@
-// rgba_to_float "bytes": where the ladder begins.
+// rgba_to_float "bytes": the ladder begins here.
 //
-// Idea    A thread a pixel: four bytes loaded, each divided by 255, four floats stored, one by one.
-// Claim   load requests a pixel: 4, of a byte each; store requests: 4
+// Idea    One thread per pixel: four bytes loaded, each divided by 255, four floats stored, one by one.
+// Claim   load requests per pixel: 4, of a byte each; store requests: 4
 // Price   a division by a constant is a few instructions, for each of four
 // Edges   the loop's condition is the edge
 // Map     pixel p: thread p % grid_threads()

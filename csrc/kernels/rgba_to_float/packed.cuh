@@ -2,7 +2,7 @@
 //
 // Change  A pixel's four bytes are one load, its four floats one store.
 // Why     Fewer requests for the same bytes.
-// Claim   load requests a pixel: 1 (before: 4); store requests: 1 (before: 4)
+// Claim   load requests per pixel: 1 (before: 4); store requests: 1 (before: 4)
 // Price   an image that begins between two words goes byte by byte, as before
 // Edges   as before
 // Map     pixel p: thread p % grid_threads()

@@ -1,6 +1,6 @@
 // rgba_to_float "texture": comes after "packed".
 //
-// Change  The image is a texture of four bytes an element, read as normalised floats: the hardware divides.
+// Change  The image is a texture of four bytes an element, read as normalized floats: the hardware divides.
 // Why     One read gives four floats; no instruction for the conversion.
 // Claim   divisions: 0 (before: 4 a pixel)
 // Price   the image is copied into an array first; how the hardware rounds is not documented

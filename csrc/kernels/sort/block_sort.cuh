@@ -3,7 +3,7 @@
 //
 //     round 0    runs of 15 keys, one a thread        round r    runs of 15 * 2^r keys
 //
-// 15 is odd: when neighbouring threads store the keys they hold, the 32 lanes of a warp meet 32 banks.
+// 15 is odd: when neighboring threads store the keys they hold, the 32 lanes of a warp meet 32 banks.
 #ifndef CK_SORT_BLOCK_SORT_CUH
 #define CK_SORT_BLOCK_SORT_CUH
 
@@ -13,7 +13,7 @@ namespace sort {
 
 enum { SORT_THREADS = 512, KEYS_A_THREAD = 15, BLOCK_KEYS = SORT_THREADS * KEYS_A_THREAD };
 
-// Neighbours change places where they are out of order, as often as there are keys.
+// Neighbors change places where they are out of order, as often as there are keys.
 template <int COUNT> __device__ __forceinline__ void sort_in_registers(uint32_t (&keys)[COUNT]) {
 #pragma unroll
     for (int round = 0; round < COUNT; ++round)

@@ -1,13 +1,13 @@
-// sort "radix_lists": where the ladder begins.
+// sort "radix_lists": the ladder begins here.
 //
-// Idea    A thread a list. The keys are dealt out to the lists in turn; each thread sorts its own, bit after bit: keys
+// Idea    One thread per list. The keys are dealt out to the lists in turn; each thread sorts its own, bit after bit: keys
 //         whose bit is 0 go to one work list, the others to a second one, and both come back, zeros first. Then one
 //         thread merges: it writes the smallest of the lists' first keys, again and again.
 // Claim   a key is read and written 4 times a bit, 32 times; the merge reads `lists` keys for each one it writes
 // Price   two work lists as long as the keys
 // Edges   lists of any number and of any length, also of none; a list that has ended is known by its place, not by a
 //         key: 0xffffffff is a key as any other
-// Map     list t holds the keys t, t + lists, t + 2 * lists ...: neighbouring threads read neighbours
+// Map     list t holds the keys t, t + lists, t + 2 * lists ...: neighboring threads read neighbors
 // Limit   one of the two work lists is not needed: "merge_serial"
 #ifndef CK_SORT_RADIX_LISTS_CUH
 #define CK_SORT_RADIX_LISTS_CUH

@@ -7,7 +7,7 @@
 // Price   the splitters twice in shared memory: in order too, for the last question, whether the key is one of them
 // Edges   bins are a power of two, so that all keys take the same number of steps; a key equal to several splitters
 //         finds the first of them
-// Map     node j has the nodes 2 j and 2 j + 1 below it. The nodes of one step are neighbours, in different banks up to
+// Map     node j has the nodes 2 j and 2 j + 1 below it. The nodes of one step are neighbors, in different banks up to
 //         the 32 of step 5; in order, those of step d would be bins / 2^d apart, in few banks
 // Limit   every key is searched twice a level; the network and the merges of the bins
 #ifndef CK_SORT_SAMPLE_SORT_CUH

@@ -2,7 +2,7 @@
 //
 // A block sorts its tile by division in shared memory first (counts, their prefix sum, and a place for each key by an
 // atomic on its division's count), takes room in each division by one atomic in global memory, and then writes the
-// tile in that order: neighbouring threads write neighbours. The order of keys within a division is left to chance; it
+// tile in that order: neighboring threads write neighbors. The order of keys within a division is left to chance; it
 // does not matter, since the division is sorted later or holds one key only.
 #ifndef CK_SORT_SCATTER_CUH
 #define CK_SORT_SCATTER_CUH

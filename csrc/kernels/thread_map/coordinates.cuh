@@ -1,4 +1,4 @@
-// thread_map "coordinates": where the ladder begins.
+// thread_map "coordinates": the ladder begins here.
 //
 // Idea    Blocks tile an array as a grid tiles a page: the thread's place in its block plus the block's place in the
 //         grid, axis by axis, is the element that it has. Each thread adds a number of its own to that element, so the
@@ -7,7 +7,7 @@
 // Price   idle threads: those of edge blocks that lie beyond the array
 // Edges   `if` keeps threads beyond the array out of it; elements that no thread comes to stay 0
 // Map     x = blockIdx.x * blockDim.x + threadIdx.x, y and z likewise; x is the array's last axis
-// Limit   it only shows; what the map costs where neighbours in a warp are no neighbours in memory: "coalescing"
+// Limit   it only shows; what the map costs where neighbors in a warp are no neighbors in memory: "coalescing"
 #ifndef CK_THREAD_MAP_COORDINATES_CUH
 #define CK_THREAD_MAP_COORDINATES_CUH
 

@@ -1,6 +1,6 @@
-// unpack_bytes "bytes": where the ladder begins.
+// unpack_bytes "bytes": the ladder begins here.
 //
-// Idea    A thread a byte, which it reads by itself and writes as a float.
+// Idea    One thread per byte, which it reads by itself and writes as a float.
 // Claim   load requests: one for 32 bytes; they touch one sector each
 // Price   none: an instruction and a request for each 32 bytes
 // Edges   the last block has threads beyond the array: they do nothing

@@ -2,7 +2,7 @@
 //
 // Change  Each vector is followed by four unused bytes, so that it is 16 bytes long and lies on a multiple of 16.
 // Why     16 bytes are one load. Its lanes are side by side.
-// Claim   requests a warp: one (before: three), of 16 sectors
+// Claim   requests per warp: one (before: three), of 16 sectors
 // Price   a third more memory, and as much more traffic
 // Edges   threads beyond the last vector do nothing
 // Map     vector i: thread i of the grid

@@ -1,8 +1,8 @@
-// vec3 "array_of_structs": where the ladder begins.
+// vec3 "array_of_structs": the ladder begins here.
 //
-// Idea    A thread a vector of three floats, which lie side by side: 12 bytes, a size that no load has. So there are
+// Idea    One thread per vector of three floats, which lie side by side: 12 bytes, a size that no load has. So there are
 //         three loads of 4 bytes, and in each of them the lanes are 12 bytes apart.
-// Claim   sectors a request: 12, and 36 for the three, of which 12 are different (384 bytes are wanted)
+// Claim   sectors per request: 12, and 36 for the three, of which 12 are different (384 bytes are wanted)
 // Price   none in memory; each sector is asked for three times, and comes from the cache the second and third time
 // Edges   threads beyond the last vector do nothing
 // Map     vector i: thread i of the grid

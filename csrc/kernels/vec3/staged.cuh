@@ -2,9 +2,9 @@
 //
 // Change  The vectors stay structs. A block carries its share into shared memory as plain floats, side by side, and
 //         each thread picks its three from there.
-// Why     Global memory wants neighbours to read neighbours; shared memory does not mind a distance of three words,
+// Why     Global memory wants neighbors to read neighbors; shared memory does not mind a distance of three words,
 //         since three is odd: 32 lanes meet 32 banks.
-// Claim   sectors a request: 4, and 12 for the three; wavefronts of each shared load: 1
+// Claim   sectors per request: 4, and 12 for the three; wavefronts of each shared load: 1
 // Price   12 bytes of shared memory a thread, a barrier
 // Edges   floats beyond the last vector are not carried; all threads reach the barrier
 // Map     float f of the block: thread f % threads; vector i: thread i of the grid

@@ -2,8 +2,8 @@
 //
 // Change  All x lie side by side, then all y, then all z: an array of shape (n, 3) in Fortran's order. The kernel takes
 //         the array as it lies, by its strides; in C order it reads what "array_of_structs" reads.
-// Why     Neighbouring threads read neighbouring floats in each of the three loads, and nothing is padding.
-// Claim   sectors a request: 4, and 12 for the three, all different
+// Why     Neighboring threads read neighboring floats in each of the three loads, and nothing is padding.
+// Claim   sectors per request: 4, and 12 for the three, all different
 // Price   a vector's parts lie far from each other, which who wants one vector alone pays for
 // Edges   threads beyond the last vector do nothing
 // Map     vector i: thread i of the grid
