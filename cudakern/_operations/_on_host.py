@@ -206,8 +206,9 @@ def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[
     try:
         dtype = kinds[0] if stays else _common(kinds, rule).newbyteorder("=")
         types = [kind for kind in kinds if type(kind) not in WEAK]
-        if types and types[0] == dtype and len({kind.char for kind in types}) == 1:
-            dtype = types[0]  # longlong and long are equal on most systems, but NumPy keeps them apart
+        if types and all(kind == dtype for kind in types):
+            # long and longlong are equal on most systems, but NumPy keeps them apart, and takes longlong for both.
+            dtype = max(types, key=lambda kind: kind.num)
     except TypeError:  # NumPy has no common type
         if variant is not None:
             _check_one_type(rule, variant, given)
