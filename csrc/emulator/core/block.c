@@ -332,6 +332,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     block->phase = 0;
     block->live = block->thread_count;
     block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
+    ++block->runs;
     for (int w = 0; w < block->warp_count; ++w) {
         int lanes = block->thread_count - w * EMU_WARP;
         block->warps[w].exited = lanes >= EMU_WARP ? 0 : ~0u << lanes;

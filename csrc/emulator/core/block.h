@@ -98,6 +98,7 @@ typedef struct emu_block {
     emu_dim3 shape; // that threads[] is filled in for
     emu_dim3 index;
     uint64_t number, phase;
+    uint64_t runs; // blocks that this OS thread has begun: what belongs to an earlier one is out of date
     emu_fiber main, nowhere; // the OS thread's own stack; what is left for good
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;

@@ -8,6 +8,7 @@
 //   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
 //   copy.c     copies and fills                      texel.c   what a texture read gives
 //   texture.c  arrays and texture objects            print.c   printf
+//                                                    async.c   copies that are waited for later
 //   symbol.c   __constant__ and __device__ variables
 //   kernel.c   handles, parameters, settings
 //   launch.c   what a launch may ask for

@@ -52,6 +52,12 @@ EMU_API uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int
                           const char *file, int line);
 EMU_API unsigned emu_activemask(const char *file, int line);
 
+// cp.async: begins a copy of 4, 8 or 16 bytes, of zeros if not `inside`; makes a group of those begun so far; waits until at
+// most `groups` groups are unfinished.
+EMU_API void emu_copy_async(void *shared, const void *global, int bytes, int inside, const char *file, int line);
+EMU_API void emu_copy_async_commit(void);
+EMU_API void emu_copy_async_wait(int groups);
+
 // A texture's value: `axes` coordinates, or for 0 an index (tex1Dfetch). The channels, as many as there are; as_float:
 // the caller takes floats, whose bits the words are, else integers.
 EMU_API void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,

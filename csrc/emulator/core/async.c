@@ -1,0 +1,100 @@
+// Copies that a thread begins and waits for later (cp.async).
+//
+//   cp_async --.           .-> [copy][copy] group 0 --.
+//   cp_async --+-> commit -+                          +-> cp_async_wait<1>: group 0 is copied, group 1 may be unfinished
+//   cp_async --'           '-> [copy]       group 1 --'
+//
+// A copy is carried out in the wait that it must be finished by, as late as the rules allow. Until then its destination
+// contains NaN bytes. Copies that no wait covers are dropped when their block ends.
+//
+// Invariant: a thread's copies are in the order in which they began, so those of the earliest groups come first.
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct emu_async_copy {
+    void *shared;
+    const void *global; // NULL: zeros
+    unsigned bytes, group;
+} emu_async_copy;
+
+typedef struct emu_async_copies { // of one thread
+    emu_async_copy *list;
+    int first, count, capacity; // list[first...count-1] are unfinished
+    unsigned commits;
+    uint64_t run; // of the block that they belong to
+} emu_async_copies;
+
+static pthread_key_t copies_key;
+static pthread_once_t copies_once = PTHREAD_ONCE_INIT;
+
+static void free_copies(void *pointer) {
+    emu_async_copies *copies = pointer;
+    for (int id = 0; id < EMU_MAX_THREADS; ++id) free(copies[id].list);
+    free(copies);
+}
+static void make_key(void) {
+    pthread_key_create(&copies_key, free_copies);
+}
+
+static _Noreturn void no_memory(void) {
+    emu_block_fail(NULL, 0, "this computer has no memory left for asynchronous copies");
+}
+
+// The calling thread's. Those of a block that ran before on this OS thread are dropped.
+static emu_async_copies *own_copies(void) {
+    const emu_block *block = emu_current;
+    pthread_once(&copies_once, make_key);
+    emu_async_copies *all = pthread_getspecific(copies_key);
+    if (!all) {
+        all = calloc(EMU_MAX_THREADS, sizeof *all);
+        if (!all || pthread_setspecific(copies_key, all)) {
+            free(all);
+            no_memory();
+        }
+    }
+    emu_async_copies *own = &all[block->current->id];
+    if (own->run != block->runs) {
+        own->run = block->runs;
+        own->first = own->count = 0;
+        own->commits = 0;
+    }
+    return own;
+}
+
+void emu_copy_async(void *shared, const void *global, int bytes, int inside, const char *file, int line) {
+    emu_async_copies *copies = own_copies();
+    if ((uintptr_t)shared % (unsigned)bytes || (inside && (uintptr_t)global % (unsigned)bytes))
+        emu_block_fail(file, line,
+                       "cp.async of %d bytes requires addresses that are multiples of %d; shared %p, global %p",
+                       bytes, bytes, shared, global);
+    if (copies->count == copies->capacity) {
+        const int capacity = copies->capacity ? 2 * copies->capacity : 32;
+        emu_async_copy *list = realloc(copies->list, (size_t)capacity * sizeof *list);
+        if (!list) no_memory();
+        copies->list = list;
+        copies->capacity = capacity;
+    }
+    copies->list[copies->count++] = (emu_async_copy){
+        .shared = shared, .global = inside ? global : NULL, .bytes = (unsigned)bytes, .group = copies->commits};
+    memset(shared, 0xff, (size_t)bytes);
+}
+
+void emu_copy_async_commit(void) {
+    ++own_copies()->commits;
+}
+
+void emu_copy_async_wait(int groups) {
+    emu_async_copies *copies = own_copies();
+    while (copies->first < copies->count) {
+        const emu_async_copy *copy = &copies->list[copies->first];
+        if (copy->group + (unsigned)groups >= copies->commits) return;
+        if (copy->global)
+            memcpy(copy->shared, copy->global, copy->bytes);
+        else
+            memset(copy->shared, 0, copy->bytes);
+        ++copies->first;
+    }
+    copies->first = copies->count = 0;
+}
