@@ -118,6 +118,11 @@ _Matmul: TypeAlias = Literal[
     "tiled_padded",
     "naive_2d",
     "tiled_plain",
+    "column_tile",
+    "register_tile",
+    "vectorized",
+    "double_buffered",
+    "warp_tiles",
 ]
 _Packbits: TypeAlias = Literal[
     "auto",

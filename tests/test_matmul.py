@@ -122,13 +122,12 @@ def test_root_mean_square_of_the_error(backend, variant, dtype):
 @every_variant
 def test_layouts(backend, variant, dtype, layout):
     view = LAYOUTS[layout]
-    for kind in ("float32", "float64"):
-        a, b = view(numbers((34, 21), kind)), view(numbers((21, 34), kind, 1))
-        plain = numbers((a.shape[1], 19), kind, 2)
-        check(variant, a, plain)
-        check(variant, numbers((19, b.shape[0]), kind, 3), b)
-        if a.shape[1] == b.shape[0]:
-            check(variant, a, b)
+    a, b = view(numbers((34, 21), dtype)), view(numbers((21, 34), dtype, 1))
+    plain = numbers((a.shape[1], 19), dtype, 2)
+    check(variant, a, plain)
+    check(variant, numbers((19, b.shape[0]), dtype, 3), b)
+    if a.shape[1] == b.shape[0]:
+        check(variant, a, b)
 
 
 @every_variant
@@ -137,7 +136,8 @@ def test_a_matrix_with_itself(backend, variant, dtype):
     check(variant, a, a)
     check(variant, a, a.T)
     check(variant, a[::-1], a[:, ::-1])
-    assert cudakern.matmul(np.eye(3, dtype=dtype).tolist(), np.ones((3, 1)), variant=variant.name).shape == (3, 1)
+    if "float64" in variant.types:
+        assert cudakern.matmul(np.eye(3).tolist(), np.ones((3, 1)), variant=variant.name).shape == (3, 1)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in matmul")  # NumPy's variant warns as NumPy does

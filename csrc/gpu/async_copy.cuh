@@ -17,6 +17,7 @@
 // 16 bytes bypass the L1 cache.
 template <int BYTES> __device__ __forceinline__ void cp_async(void *shared, const void *global, bool inside = true) {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async copies 4, 8 or 16 bytes");
+#if __CUDA_ARCH__ >= 800
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     const int read = inside ? BYTES : 0;
     if constexpr (BYTES == 16)
@@ -24,15 +25,22 @@ template <int BYTES> __device__ __forceinline__ void cp_async(void *shared, cons
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(BYTES), "r"(read)
                      : "memory");
+#else // a variant that uses it is refused on this chip: it needs compute capability 8.0
+    __trap();
+#endif
 }
 
 __device__ __forceinline__ void cp_async_commit() {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
 }
 
 // Waits until at most GROUPS of the latest groups are unfinished.
 template <int GROUPS> __device__ __forceinline__ void cp_async_wait() {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+#endif
 }
 
 #endif

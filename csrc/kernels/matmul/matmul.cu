@@ -10,6 +10,11 @@
 #include "tiled_padded.cuh"
 #include "naive_2d.cuh"
 #include "tiled_plain.cuh"
+#include "column_tile.cuh"
+#include "register_tile.cuh"
+#include "vectorized.cuh"
+#include "double_buffered.cuh"
+#include "warp_tiles.cuh"
 
 #include "launches.cuh"
 #include "../table.h"
@@ -17,6 +22,8 @@
 namespace matmul {
 
 ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
+ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered; // register_tiles.cu
+ck_run run_warp_tiles;                                                          // warp_tiles.cu
 
 namespace {
 
@@ -98,6 +105,37 @@ int plan_naive_2d(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_squares(call, plan, error, SQUARE);
 }
 
+// A one-dimensional grid with a block per tile of C (block_tile.cuh).
+int plan_tiles(const ck_call *call, ck_plan *plan, ck_error *error, int rows_of_tile, int columns_of_tile,
+               int threads) {
+    const int64_t tiles = product(divide_up(rows(call), rows_of_tile), divide_up(columns(call), columns_of_tile));
+    return plan_grid(call, plan, error, tiles, 1, threads, 1);
+}
+
+template <typename Size> int plan_squares_of(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_tiles(call, plan, error, Size::SIDE, Size::SIDE, Size::THREADS);
+}
+constexpr auto plan_column_tile = plan_squares_of<column_tile_size>;
+constexpr auto plan_register_tile = plan_squares_of<register_tile_size>;
+constexpr auto plan_vectorized = plan_squares_of<vectorized_size>;
+constexpr auto plan_double_buffered = plan_squares_of<double_buffered_size>;
+
+template <typename Size> int plan_warp_tiles_of(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_tiles(call, plan, error, Size::ROWS, Size::COLUMNS, Size::THREADS));
+    plan->shared_bytes = Size::SHARED_BYTES;
+    return CK_OK;
+}
+
+// Large tiles if that gives every multiprocessor a block or more, unless the caller chooses.
+int plan_warp_tiles(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t tiles = product(
+        product(divide_up(rows(call), warp_tiles_large::ROWS), divide_up(columns(call), warp_tiles_large::COLUMNS)),
+        products(call));
+    const int64_t choice = call->parameters[0]; // of TILE_SIZE
+    const bool large = choice == 0 ? tiles >= call->limits->multiprocessors : choice == 128;
+    return (large ? plan_warp_tiles_of<warp_tiles_large> : plan_warp_tiles_of<warp_tiles_small>)(call, plan, error);
+}
+
 // --- runs: those of naive.cu and tiled_*.cu are compiled by themselves
 
 RUN_FLAT(kahan, kahan, with_float_type)
@@ -170,6 +208,7 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER  "matmul/"
 #define BOTH_TYPES TYPES(F32_F32_F32, F64_F64_F64)
 #define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements a side of a tile", 16, 8, 32))
+#define TILE_SIZE  PARAMETERS(CHOICE(tile, "elements per side of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
@@ -199,6 +238,23 @@ const ck_variant variants[] = {
     VARIANT(tiled_plain, AFTER(naive_2d), AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, TILE_WIDTH,
             depth_in_a_row, KERNELS("tiled_plain"), "Tiles in shared memory, with plain sums",
             "The price of compensated sums, and what they gain", "P10"),
+    VARIANT(column_tile, AFTER(tiled_plain), AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth_in_a_row, KERNELS("column_tile"), "Each thread computes eight elements of a column",
+            "A value in a register can serve several results", "SGEMM_CUDA, kernel 4"),
+    VARIANT(register_tile, AFTER(column_tile), AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth_in_a_row, KERNELS("register_tile"), "Each thread computes 8 x 8 elements",
+            "The work of a square grows faster than its edges", "SGEMM_CUDA, kernel 5"),
+    VARIANT(vectorized, AFTER(register_tile), AT_LEAST(60), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
+            NO_PARAMETERS, depth_in_a_row, KERNELS("vectorized"), "Loads of 16 bytes; A's tile is transposed",
+            "Fewer, wider loads leave more instructions for arithmetic", "SGEMM_CUDA, kernel 6"),
+    VARIANT(double_buffered, AFTER(vectorized), AT_LEAST(80), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
+            NO_PARAMETERS, depth_in_a_row, KERNELS("double_buffered"),
+            "Asynchronous copies bring the next slab during the computation",
+            "Compute while the next data is on its way", "CUDA programming guide, asynchronous data copies"),
+    VARIANT(warp_tiles, AFTER(double_buffered), AT_LEAST(80), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
+            TILE_SIZE, depth_in_a_row, KERNELS("warp_tiles"),
+            "A tile per warp, lanes arranged for shared memory, four slabs ahead",
+            "Tiles at every level: block, warp, thread", "CUTLASS, and S. Gray's maxas"),
 };
 
 } // namespace

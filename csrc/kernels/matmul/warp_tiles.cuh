@@ -1,0 +1,120 @@
+// matmul "warp_tiles": comes after "double_buffered".
+//
+// Change  Each warp computes a tile of its own, of 32 x 64 elements, and its lanes are arranged so that a load of 16 bytes takes as
+//         few passes as possible. There are four slabs in shared memory instead of two, and the words for a step are loaded one
+//         step ahead, also across slabs.
+// Why     In "double_buffered" a warp covers 16 x 128 elements: at each step it needs 144 words for 2048 multiply-adds. A tile of
+//         32 x 64 needs 96. The hardware merges the two halves of a warp's load where lanes i and i ^ 1, or i and i ^ 2, read the
+//         same address. With the arrangement below this is so for A and for B.
+// Claim   distinct words loaded from shared memory per multiply-add of a warp: 96/2048 (before: 144/2048)
+// Price   a second set of registers for the next step's words: 122 registers per thread
+// Edges   as in "double_buffered"
+// Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block. Lane bits 4 3 2 1 0 are
+//         y1 x2 x1 x0 y0 for a warp tile of 4 x 8 lanes (x1 y2 y1 y0 x0 for 8 x 4). A lane has groups of four rows and columns.
+// Limit   the rate at which a multiprocessor issues instructions: a multiply-add is one, and a load takes the place of one
+#ifndef CK_MATMUL_WARP_TILES_CUH
+#define CK_MATMUL_WARP_TILES_CUH
+
+#include "block_tile.cuh"
+#include "device_extras.cuh"
+#include "operands.cuh"
+#include "register_sums.cuh"
+#include "slab_copies.cuh"
+
+namespace matmul {
+
+// The sizes of a block's tile, of a warp's, and of a thread's; slabs of DEPTH, STAGES of them; blocks per multiprocessor.
+template <int ROWS_, int COLUMNS_, int DEPTH_, int WARP_ROWS_, int WARP_COLUMNS_, int THREAD_ROWS_,
+          int THREAD_COLUMNS_, int STAGES_, int BLOCKS_>
+struct [[gnu::visibility("default")]] warp_tiles_size {
+    enum { ROWS = ROWS_, COLUMNS = COLUMNS_, DEPTH = DEPTH_, STAGES = STAGES_, BLOCKS = BLOCKS_ };
+    enum { WARP_ROWS = WARP_ROWS_, WARP_COLUMNS = WARP_COLUMNS_, WARPS_X = COLUMNS / WARP_COLUMNS };
+    enum { THREAD_ROWS = THREAD_ROWS_, THREAD_COLUMNS = THREAD_COLUMNS_ };
+    enum { LANES_Y = WARP_ROWS / THREAD_ROWS, LANES_X = WARP_COLUMNS / THREAD_COLUMNS };
+    enum { THREADS = ROWS / WARP_ROWS * WARPS_X * 32 };
+    enum { SHARED_BYTES = STAGES * DEPTH * (ROWS + 4 + COLUMNS + 4) * 4 };
+    static_assert(LANES_Y * LANES_X == 32 && (LANES_Y == 4 || LANES_Y == 8), "4 x 8 or 8 x 4 lanes");
+};
+
+// Large tiles load least; small ones give work to all multiprocessors where C is small.
+using warp_tiles_large = warp_tiles_size<128, 128, 8, 32, 64, 8, 8, 4, 2>;
+using warp_tiles_small = warp_tiles_size<64, 64, 16, 32, 32, 8, 4, 4, 4>;
+
+template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
+__global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) warp_tiles(const operand_stack<float, false> stack) {
+    constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES, LANES_Y = Size::LANES_Y, LANES_X = Size::LANES_X;
+    using a_copies = slab_copies<Size::ROWS, DEPTH, Size::THREADS, A_ALONG_K>;
+    using b_copies = slab_copies<Size::COLUMNS, DEPTH, Size::THREADS, B_ALONG_K>;
+    DYNAMIC_SHARED(float, a_slabs);
+    float *const b_slabs = a_slabs + STAGES * a_copies::WORDS;
+    const auto [a, b, c, m, n, k] = stack.of_block();
+    const auto [first_row, first_column] = tile_of_block<Size::ROWS, Size::COLUMNS>(m, n);
+    a_copies from_a(a.data + first_row * a.row_stride, a.row_stride, a.column_stride, m - first_row);
+    b_copies from_b(b.data + first_column * b.column_stride, b.column_stride, b.row_stride, n - first_column);
+
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int two_bits = (lane & 1) | (lane >> 3 & 2), three_bits = lane >> 1 & 7;
+    const int ty = warp / Size::WARPS_X * Size::WARP_ROWS + (LANES_Y == 4 ? two_bits : three_bits) * 4;
+    const int tx = warp % Size::WARPS_X * Size::WARP_COLUMNS + (LANES_X == 4 ? two_bits : three_bits) * 4;
+
+    // Begins the copies of the next slab, if there is one. Slabs that are whole along k need no checks.
+    int64_t left = k;
+    int next_stage = 0;
+    const auto begin_slab = [&] {
+        float *a_slab = a_slabs + next_stage * a_copies::WORDS, *b_slab = b_slabs + next_stage * b_copies::WORDS;
+        if (left >= DEPTH) {
+            from_a.template begin<false>(a_slab, left);
+            from_b.template begin<false>(b_slab, left);
+        } else if (left > 0) {
+            from_a.template begin<true>(a_slab, left);
+            from_b.template begin<true>(b_slab, left);
+        }
+        cp_async_commit(); // also an empty group: the waits count groups
+        left -= DEPTH;
+        next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
+    };
+
+    // The words of a step, in two sets: one is in use while the other is loaded.
+    float4 a_values[2][Size::THREAD_ROWS / 4], b_values[2][Size::THREAD_COLUMNS / 4];
+    const auto load_step = [&](int stage, int i, int set) {
+        const float *a_words = a_slabs + stage * a_copies::WORDS + i * a_copies::PITCH + ty;
+        const float *b_words = b_slabs + stage * b_copies::WORDS + i * b_copies::PITCH + tx;
+#pragma unroll
+        for (int group = 0; group < Size::THREAD_ROWS / 4; ++group)
+            a_values[set][group] = *reinterpret_cast<const float4 *>(a_words + group * LANES_Y * 4);
+#pragma unroll
+        for (int group = 0; group < Size::THREAD_COLUMNS / 4; ++group)
+            b_values[set][group] = *reinterpret_cast<const float4 *>(b_words + group * LANES_X * 4);
+    };
+    const auto wait_for_slab = [] {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();
+    };
+
+#pragma unroll
+    for (int i = 0; i < STAGES - 1; ++i) begin_slab();
+    wait_for_slab();
+    float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
+    int stage = 0;
+    if (k > 0) load_step(stage, 0, 0);
+    for (int64_t start = 0; start < k; start += DEPTH) {
+        begin_slab(); // into the slab that all threads have left: they passed the barrier after it
+        const int following = stage + 1 == STAGES ? 0 : stage + 1;
+#pragma unroll
+        for (int i = 0; i < DEPTH; ++i) {
+            if (i + 1 < DEPTH) {
+                load_step(stage, i + 1, (i + 1) % 2);
+            } else {
+                wait_for_slab();
+                load_step(following, 0, 0);
+            }
+            add_products(sum, a_values[i % 2], b_values[i % 2]);
+        }
+        stage = following;
+    }
+    store_tile(c, first_row + ty, LANES_Y * 4, first_column + tx, LANES_X * 4, m, n, sum);
+}
+
+} // namespace matmul
+
+#endif
