@@ -41,6 +41,13 @@ def test_groups(library, order, order_name, size, wait, inside):
     np.testing.assert_array_equal(out.get(), expected.ravel())
 
 
+def test_a_part_is_read_and_the_rest_is_zero(library):
+    data = np.random.default_rng().integers(1, 255, (17, 16)).astype(np.uint8)
+    out = library.buffer(np.zeros_like(data))
+    library.launch("run_parts", library.buffer(data), out, block=17)
+    np.testing.assert_array_equal(out.get(), np.where(np.arange(16) < np.arange(17)[:, None], data, 0))
+
+
 @pytest.mark.parametrize("order_name", ORDERS)
 @pytest.mark.parametrize("tiles", [1, 2, 5])
 def test_pipeline(library, order, order_name, tiles):

@@ -1,7 +1,7 @@
 // Below the seam, GPU side: asynchronous copies from global to shared memory (PTX: cp.async), from compute capability
 // 8.0 on. The emulator has a file of the same name and meaning (csrc/emulator/include/async_copy.cuh).
 //
-//     cp_async<16>(&tile[i], &matrix[j], j < length);   // begins a copy; past the end it writes zeros
+//     cp_async<16>(&tile[i], &matrix[j], bytes_left);   // begins a copy; past the end it writes zeros
 //     cp_async_commit();                                // the copies since the last commit become a group
 //     cp_async_wait<1>();                               // returns when at most one group is unfinished
 //     __syncthreads();                                  // the copies of the other threads of the block
@@ -13,13 +13,12 @@
 
 #include <cuda_runtime.h>
 
-// Copies BYTES (4, 8 or 16; both addresses are multiples of it). inside false: writes zeros and reads nothing.
-// 16 bytes bypass the L1 cache.
-template <int BYTES> __device__ __forceinline__ void cp_async(void *shared, const void *global, bool inside = true) {
+// Writes BYTES (4, 8 or 16; both addresses are multiples of it): the first `read` of them from global memory, then zeros.
+// A copy of 16 bytes bypasses the L1 cache.
+template <int BYTES> __device__ __forceinline__ void cp_async(void *shared, const void *global, int read = BYTES) {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async copies 4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    const int read = inside ? BYTES : 0;
     if constexpr (BYTES == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(read) : "memory");
     else

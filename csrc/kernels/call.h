@@ -119,11 +119,16 @@ typedef union ck_bound {
 } ck_bound;
 
 // --- the plan -----------------------------------------------------------------------------------------------------
+enum { CK_PITCH = 512 }; // of rows that are padded to the device's pitch
+
 // How an operand must lie on the device. Nothing asked: any strides.
 typedef struct ck_layout {
     // The matrices in the last two axes: rows and columns rounded up to these multiples (0 or 1: as they are; the
-    // rest is zero for inputs), and rows padded to the device's pitch.
-    int row_multiple, column_multiple, pitched;
+    // rest is zero for inputs).
+    int row_multiple, column_multiple;
+    // The elements of each row have no gaps, and every row starts at a multiple of this many bytes (of 16 at least the first one,
+    // and each matrix of a stack). Or the same is true of the columns. A power of two; 0: not so.
+    int pitch;
     int contiguous; // in C order without gaps, whatever the number of axes
 } ck_layout;
 

@@ -87,13 +87,16 @@ static int is_multiple(int64_t length, int of) {
     return of <= 1 || length % of == 0;
 }
 
-// Rows (or columns) without gaps, the distance between them a multiple of the pitch.
-static int is_pitched(const ck_view *view) {
-    const int64_t item = (int64_t)ck_dtype_size(view->dtype);
+// True if rows (or columns) have no gaps and start at multiples of the pitch, the first one at a multiple of 16 at least.
+static int is_pitched(const ck_view *view, int pitch) {
+    const int64_t item = (int64_t)ck_dtype_size(view->dtype), least = pitch < 16 ? pitch : 16;
     const int64_t *shape = &view->shape[view->ndim - 2], *strides = &view->strides[view->ndim - 2];
+    if ((uintptr_t)view->data % (uintptr_t)least != 0) return 0;
+    for (int i = 0; i < view->ndim - 2; i++)
+        if (view->shape[i] != 1 && view->strides[i] % least != 0) return 0;
     for (int inner = 1; inner >= 0; inner--) {
         const int outer = 1 - inner;
-        if ((shape[inner] == 1 || strides[inner] == item) && (shape[outer] == 1 || strides[outer] % CK_PITCH == 0))
+        if ((shape[inner] == 1 || strides[inner] == item) && (shape[outer] == 1 || strides[outer] % pitch == 0))
             return 1;
     }
     return 0;
@@ -113,7 +116,8 @@ int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output)
     if (layout->contiguous && !ck_view_is_contiguous(view)) return 0;
     if (n >= 1 && !is_multiple(view->shape[n - 1], layout->column_multiple)) return 0;
     if (n < 2) return 1;
-    return is_multiple(view->shape[n - 2], layout->row_multiple) && (!layout->pitched || is_pitched(view));
+    return is_multiple(view->shape[n - 2], layout->row_multiple) &&
+           (layout->pitch == 0 || is_pitched(view, layout->pitch));
 }
 
 // --- memory of ours ----------------------------------------------------------------------------------------------
@@ -147,7 +151,7 @@ int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int 
     const int across = by_columns ? layout->column_multiple : layout->row_multiple;
     int fits = (n < 1 || round_up(&bytes, along)) && (n < 2 || round_up(&padded_rows, across)) && times(&bytes, item);
     const int64_t padded_row_bytes = bytes;
-    fits = fits && (n < 2 || !layout->pitched || round_up(&bytes, CK_PITCH));
+    fits = fits && (n < 2 || layout->pitch == 0 || round_up(&bytes, layout->pitch));
     const int64_t pitch = bytes;
     fits = fits && times(&bytes, padded_rows);
     for (int i = n - 3; fits && i >= 0; i--) {

@@ -22,7 +22,7 @@ static int refuse_strides(const ck_view *given, int number, int axis, ck_error *
 
 // Fills the layout of an array that comes from the host or goes there.
 static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *layout, ck_error *error) {
-    static const ck_layout nothing_asked = {0, 0, 0, 0};
+    static const ck_layout nothing_asked = {0};
     const ck_view *given = operand->given;
     const int n = given->ndim;
     const int64_t item = (int64_t)ck_dtype_size(given->dtype);
@@ -41,7 +41,7 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
     // The layout may ask that what is broadcast be written out, or that what is transposed lie in C order.
     const unsigned columns = n >= 1 ? 1u << (n - 1) : 0, rows = n >= 2 ? 1u << (n - 2) : 0;
     operand->is_packed = (layout->contiguous && (kept != 0 || by_columns)) ||
-                         (layout->column_multiple > 1 && (kept & columns)) ||
+                         ((layout->column_multiple > 1 || layout->pitch) && (kept & columns)) ||
                          (layout->row_multiple > 1 && (kept & rows));
     operand->landed = *given;
     operand->landed.data = NULL;

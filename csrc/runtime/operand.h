@@ -5,8 +5,6 @@
 #include "state.h"
 
 // --- layout.c ----------------------------------------------------------------------------------------------------
-enum { CK_PITCH = 512 };
-
 // A copy between host and device, outermost axis first: blocks of `run` bytes without gaps on either side.
 typedef struct ck_axis {
     int64_t length, host, device; // strides in bytes

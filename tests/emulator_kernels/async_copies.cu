@@ -11,7 +11,7 @@ template <int BYTES, int WAIT> __global__ void copies(const int *in, int count, 
     int *own = tile + threadIdx.x * count * WORDS;
     const int first = (blockIdx.x * blockDim.x + threadIdx.x) * count;
     for (int i = 0; i < count; ++i) {
-        cp_async<BYTES>(own + i * WORDS, in + (first + i) * WORDS, first + i < inside);
+        cp_async<BYTES>(own + i * WORDS, in + (first + i) * WORDS, first + i < inside ? BYTES : 0);
         cp_async_commit();
     }
     cp_async_wait<WAIT>();
@@ -47,6 +47,19 @@ __global__ void pipeline(const float *in, int tiles, float *out) {
 }
 ENTRY run_pipeline(const Shape *shape, const float *in, int tiles, float *out) {
     return launch(shape, pipeline, in, tiles, out);
+}
+
+// Copies of 16 bytes that read 0 to 16 of them, and fill up with zeros.
+__global__ void parts(const unsigned char *in, unsigned char *out) {
+    __shared__ __align__(16) unsigned char tile[17][16];
+    const int t = threadIdx.x;
+    cp_async<16>(tile[t], in + 16 * t, t);
+    cp_async_commit();
+    cp_async_wait<0>();
+    for (int i = 0; i < 16; ++i) out[16 * t + i] = tile[t][i];
+}
+ENTRY run_parts(const Shape *shape, const unsigned char *in, unsigned char *out) {
+    return launch(shape, parts, in, out);
 }
 
 // The same without the wait: the emulator shows NaN.

@@ -15,8 +15,8 @@
 
 typedef struct emu_async_copy {
     void *shared;
-    const void *global; // NULL: zeros
-    unsigned bytes, group;
+    const void *global;
+    unsigned bytes, read, group; // bytes to write; those of them to read, the rest is zero
 } emu_async_copy;
 
 typedef struct emu_async_copies { // of one thread
@@ -63,9 +63,11 @@ static emu_async_copies *own_copies(void) {
     return own;
 }
 
-void emu_copy_async(void *shared, const void *global, int bytes, int inside, const char *file, int line) {
+void emu_copy_async(void *shared, const void *global, int bytes, int read, const char *file, int line) {
     emu_async_copies *copies = own_copies();
-    if ((uintptr_t)shared % (unsigned)bytes || (inside && (uintptr_t)global % (unsigned)bytes))
+    if (read < 0 || read > bytes)
+        emu_block_fail(file, line, "cp.async of %d bytes can read 0 to %d bytes, not %d", bytes, bytes, read);
+    if ((uintptr_t)shared % (unsigned)bytes || (read > 0 && (uintptr_t)global % (unsigned)bytes))
         emu_block_fail(file, line,
                        "cp.async of %d bytes requires addresses that are multiples of %d; shared %p, global %p",
                        bytes, bytes, shared, global);
@@ -76,8 +78,11 @@ void emu_copy_async(void *shared, const void *global, int bytes, int inside, con
         copies->list = list;
         copies->capacity = capacity;
     }
-    copies->list[copies->count++] = (emu_async_copy){
-        .shared = shared, .global = inside ? global : NULL, .bytes = (unsigned)bytes, .group = copies->commits};
+    copies->list[copies->count++] = (emu_async_copy){.shared = shared,
+                                                     .global = global,
+                                                     .bytes = (unsigned)bytes,
+                                                     .read = (unsigned)read,
+                                                     .group = copies->commits};
     memset(shared, 0xff, (size_t)bytes);
 }
 
@@ -90,10 +95,8 @@ void emu_copy_async_wait(int groups) {
     while (copies->first < copies->count) {
         const emu_async_copy *copy = &copies->list[copies->first];
         if (copy->group + (unsigned)groups >= copies->commits) return;
-        if (copy->global)
-            memcpy(copy->shared, copy->global, copy->bytes);
-        else
-            memset(copy->shared, 0, copy->bytes);
+        if (copy->read) memcpy(copy->shared, copy->global, copy->read);
+        memset((char *)copy->shared + copy->read, 0, copy->bytes - copy->read);
         ++copies->first;
     }
     copies->first = copies->count = 0;

@@ -15,10 +15,11 @@
 #include <string.h>
 
 const char *const emu_warp_names[EMU_WARP_KINDS] = {
-    "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",
-    "__all_sync",        "__any_sync",        "__ballot_sync",     "__match_any_sync",  "__match_all_sync",
-    "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
-    "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync", "__activemask"};
+    "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+    "__shfl_xor_sync",   "__all_sync",        "__any_sync",        "__ballot_sync",
+    "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
+    "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
+    "__reduce_or_sync",  "__reduce_xor_sync", "__activemask",      "a matrix operation of the warp"};
 
 #define FOR_LANES(lane, lanes)                                                                                       \
     for (unsigned left_ = (lanes), lane; left_ && (lane = (unsigned)__builtin_ctz(left_), 1); left_ &= left_ - 1)
@@ -79,6 +80,27 @@ static uint64_t reduce(const emu_warp_state *warp, emu_warp_kind kind, unsigned 
     return result;
 }
 
+// All 32 lanes must have come to the same operation.
+static void together(emu_block *block, emu_warp_state *warp, const emu_meeting *meeting) {
+    emu_together *lanes[EMU_WARP];
+    const unsigned first = (unsigned)__builtin_ctz(meeting->arrived);
+    for (unsigned lane = 0; lane < EMU_WARP; ++lane) {
+        lanes[lane] = (emu_together *)(uintptr_t)warp->value[lane];
+        const int absent = !(meeting->arrived >> lane & 1);
+        if (EMU_LIKELY(!absent && lanes[lane]->operate == lanes[first]->operate)) continue;
+        emu_thread *thread = thread_of(block, warp, absent ? first : lane);
+        block->current = thread;
+        if (absent)
+            emu_block_fail(thread->file, thread->line,
+                           "all 32 lanes of a warp must take part in %s; lane %u has ended or does not exist",
+                           lanes[first]->name, lane);
+        emu_block_fail(thread->file, thread->line,
+                       "all 32 lanes of a warp must call the same operation; lane %u calls %s, lane %u calls %s",
+                       lane, lanes[lane]->name, first, lanes[first]->name);
+    }
+    lanes[0]->operate(lanes);
+}
+
 static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *meeting) {
     unsigned lanes = meeting->arrived, yes = 0;
     uint64_t common = 0;
@@ -88,6 +110,7 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
     case EMU_SHFL_UP:
     case EMU_SHFL_DOWN:
     case EMU_SHFL_XOR: shuffle(block, warp, meeting); return;
+    case EMU_TOGETHER: together(block, warp, meeting); return;
     case EMU_MATCH_ANY:
         FOR_LANES(lane, lanes) {
             unsigned same = 0;
@@ -168,6 +191,10 @@ uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int argumen
     self->kind = (uint8_t)kind;
     self->mask = mask;
     return emu_block_switch(block, where_next(block)); // nothing may follow: see emu_fiber_switch
+}
+
+void emu_warp_together(emu_together *own, const char *file, int line) {
+    emu_warp(EMU_TOGETHER, 0xffffffffu, (uintptr_t)own, 0, EMU_WARP, file, line);
 }
 
 void emu_warp_lane_exits(emu_block *block, emu_thread *thread) {

@@ -9,9 +9,9 @@
 #include "cuda_runtime.h"
 
 template <int BYTES>
-__device__ __forceinline__ void cp_async(void *shared, const void *global, bool inside = true, EMU_SITE) {
+__device__ __forceinline__ void cp_async(void *shared, const void *global, int read = BYTES, EMU_SITE) {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async copies 4, 8 or 16 bytes");
-    emu_copy_async(shared, global, BYTES, inside, file, line);
+    emu_copy_async(shared, global, BYTES, read, file, line);
 }
 
 __device__ __forceinline__ void cp_async_commit() {

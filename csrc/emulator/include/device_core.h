@@ -39,6 +39,7 @@ typedef enum emu_warp_kind {
     EMU_REDUCE_OR,
     EMU_REDUCE_XOR,
     EMU_ACTIVEMASK,
+    EMU_TOGETHER,
     EMU_WARP_KINDS
 } emu_warp_kind;
 
@@ -52,9 +53,17 @@ EMU_API uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int
                           const char *file, int line);
 EMU_API unsigned emu_activemask(const char *file, int line);
 
-// cp.async: begins a copy of 4, 8 or 16 bytes, of zeros if not `inside`; makes a group of those begun so far; waits until at
+// An operation of all 32 lanes, such as mma.sync. Each lane passes its operands, which begin with an emu_together; when all
+// lanes have come, one calls operate() for the whole warp. Results are written to the lanes' operands.
+typedef struct emu_together {
+    const char *name; // for messages: "mma.sync"
+    void (*operate)(struct emu_together *const lanes[32]);
+} emu_together;
+EMU_API void emu_warp_together(emu_together *own, const char *file, int line);
+
+// cp.async: begins a copy of 4, 8 or 16 bytes, of which it reads the first `read` and fills up with zeros; makes a group of those begun so far; waits until at
 // most `groups` groups are unfinished.
-EMU_API void emu_copy_async(void *shared, const void *global, int bytes, int inside, const char *file, int line);
+EMU_API void emu_copy_async(void *shared, const void *global, int bytes, int read, const char *file, int line);
 EMU_API void emu_copy_async_commit(void);
 EMU_API void emu_copy_async_wait(int groups);
 

@@ -20,7 +20,7 @@ namespace matmul {
 
 // What the plan adds to that of "shared_row".
 inline void pad_rows_to_the_pitch(ck_plan *plan) {
-    for (int view = 0; view < 3; ++view) plan->layout[view].pitched = 1;
+    for (int view = 0; view < 3; ++view) plan->layout[view].pitch = CK_PITCH;
 }
 
 } // namespace matmul

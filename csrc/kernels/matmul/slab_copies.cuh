@@ -50,7 +50,7 @@ template <int EXTENT_, int DEPTH_, int THREADS, bool ALONG_K> struct slab_copies
         for (int i = 0; i < COUNT; ++i) {
             const int deeper = ALONG_K ? 0 : i * (THREADS / EXTENT);
             const bool take = (inside >> i & 1) && (!LAST || depth + deeper < left);
-            cp_async<4>(slab + to + (ALONG_K ? i * (THREADS / DEPTH) : deeper * PITCH), source, take);
+            cp_async<4>(slab + to + (ALONG_K ? i * (THREADS / DEPTH) : deeper * PITCH), source, take ? 4 : 0);
             source += step;
         }
         from += advance;
