@@ -123,6 +123,8 @@ _Matmul: TypeAlias = Literal[
     "vectorized",
     "double_buffered",
     "warp_tiles",
+    "tensor_cores",
+    "tensor_cores_double",
 ]
 _Packbits: TypeAlias = Literal[
     "auto",

@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(double_buffered_size::THREADS, 2)
     constexpr int SIDE = double_buffered_size::SIDE, DEPTH = double_buffered_size::DEPTH;
     constexpr int EDGE = double_buffered_size::EDGE, ACROSS = double_buffered_size::ACROSS;
     constexpr int THREADS = double_buffered_size::THREADS, HALF = double_buffered_size::HALF;
-    using a_copies = slab_copies<SIDE, DEPTH, THREADS, A_ALONG_K>;
-    using b_copies = slab_copies<SIDE, DEPTH, THREADS, B_ALONG_K>;
+    using a_copies = slab_copies<float, SIDE, DEPTH, THREADS, A_ALONG_K>;
+    using b_copies = slab_copies<float, SIDE, DEPTH, THREADS, B_ALONG_K>;
     constexpr int PITCH = a_copies::PITCH;
     __shared__ __align__(16) float a_slab[2][a_copies::WORDS];
     __shared__ __align__(16) float b_slab[2][b_copies::WORDS];

@@ -67,14 +67,15 @@ template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Vi
 
 // For kernels that copy slabs of A and B: visit(a_along_k, b_along_k), true types where elements along k are contiguous
 // in memory and those along the other axis are not.
+template <typename Visit> int with_flags(bool a, bool b, Visit visit) {
+    if (a) return b ? visit(std::true_type{}, std::true_type{}) : visit(std::true_type{}, std::false_type{});
+    return b ? visit(std::false_type{}, std::true_type{}) : visit(std::false_type{}, std::false_type{});
+}
 template <typename Visit> int with_directions(const ck_call *call, Visit visit) {
     const ck_view &a = call->views[0], &b = call->views[1];
     const int64_t word = static_cast<int64_t>(ck_dtype_size(call->types.input));
-    const bool a_along_k = stride(a, 1) == word || stride(a, 2) != word;
-    const bool b_along_k = stride(b, 2) == word && stride(b, 1) != word;
-    if (a_along_k)
-        return b_along_k ? visit(std::true_type{}, std::true_type{}) : visit(std::true_type{}, std::false_type{});
-    return b_along_k ? visit(std::false_type{}, std::true_type{}) : visit(std::false_type{}, std::false_type{});
+    return with_flags(stride(a, 1) == word || stride(a, 2) != word, stride(b, 2) == word && stride(b, 1) != word,
+                      visit);
 }
 
 // --- launches

@@ -15,6 +15,8 @@
 #include "vectorized.cuh"
 #include "double_buffered.cuh"
 #include "warp_tiles.cuh"
+#include "tensor_cores.cuh"
+#include "tensor_cores_double.cuh"
 
 #include "launches.cuh"
 #include "../table.h"
@@ -24,6 +26,7 @@ namespace matmul {
 ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
 ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered; // register_tiles.cu
 ck_run run_warp_tiles;                                                          // warp_tiles.cu
+ck_run run_tensor_cores, run_tensor_cores_double;                               // tensor_cores.cu
 
 namespace {
 
@@ -120,20 +123,28 @@ constexpr auto plan_register_tile = plan_squares_of<register_tile_size>;
 constexpr auto plan_vectorized = plan_squares_of<vectorized_size>;
 constexpr auto plan_double_buffered = plan_squares_of<double_buffered_size>;
 
-template <typename Size> int plan_warp_tiles_of(const ck_call *call, ck_plan *plan, ck_error *error) {
+template <typename Size> int plan_size(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_tiles(call, plan, error, Size::ROWS, Size::COLUMNS, Size::THREADS));
     plan->shared_bytes = Size::SHARED_BYTES;
     return CK_OK;
 }
 
 // Large tiles if that gives every multiprocessor a block or more, unless the caller chooses.
-int plan_warp_tiles(const ck_call *call, ck_plan *plan, ck_error *error) {
+template <typename Large, typename Small>
+int plan_large_or_small(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t tiles = product(
-        product(divide_up(rows(call), warp_tiles_large::ROWS), divide_up(columns(call), warp_tiles_large::COLUMNS)),
-        products(call));
+        product(divide_up(rows(call), Large::ROWS), divide_up(columns(call), Large::COLUMNS)), products(call));
     const int64_t choice = call->parameters[0]; // of TILE_SIZE
     const bool large = choice == 0 ? tiles >= call->limits->multiprocessors : choice == 128;
-    return (large ? plan_warp_tiles_of<warp_tiles_large> : plan_warp_tiles_of<warp_tiles_small>)(call, plan, error);
+    return (large ? plan_size<Large> : plan_size<Small>)(call, plan, error);
+}
+constexpr auto plan_warp_tiles = plan_large_or_small<warp_tiles_large, warp_tiles_small>;
+constexpr auto plan_tensor_cores_double = plan_large_or_small<tensor_cores_double_large, tensor_cores_double_small>;
+
+int plan_tensor_cores(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY((plan_large_or_small<tensor_cores_large, tensor_cores_small>(call, plan, error)));
+    plan->layout[0].pitch = plan->layout[1].pitch = 16; // a copy moves 16 bytes
+    return CK_OK;
 }
 
 // --- runs: those of naive.cu and tiled_*.cu are compiled by themselves
@@ -208,7 +219,7 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER  "matmul/"
 #define BOTH_TYPES TYPES(F32_F32_F32, F64_F64_F64)
 #define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements a side of a tile", 16, 8, 32))
-#define TILE_SIZE  PARAMETERS(CHOICE(tile, "elements per side of a block's tile; 0: by the size of C", 0, 128, 64))
+#define TILE_SIZE  PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
@@ -255,6 +266,13 @@ const ck_variant variants[] = {
             TILE_SIZE, depth_in_a_row, KERNELS("warp_tiles"),
             "A tile per warp, lanes arranged for shared memory, four slabs ahead",
             "Tiles at every level: block, warp, thread", "CUTLASS, and S. Gray's maxas"),
+    VARIANT(tensor_cores, AFTER(warp_tiles), AT_LEAST(80),
+            TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32)), SEQUENTIAL, CK_DETERMINISTIC, TILE_SIZE,
+            depth_in_a_row, KERNELS("tensor_cores"), "A warp multiplies small matrices in one instruction (mma.sync)",
+            "One instruction for 2048 multiply-adds", "PTX: mma.sync, ldmatrix"),
+    VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
+            TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
+            "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
 };
 
 } // namespace

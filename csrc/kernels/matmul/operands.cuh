@@ -54,6 +54,24 @@ template <typename T, bool PLAIN> struct output_matrix {
     }
 };
 
+// Two neighbors of a row, those that are inside the matrix: in one store where they lie side by side.
+template <typename T, typename Value>
+__device__ __forceinline__ void store_pair(const output_matrix<T, false> &c, int64_t row, int64_t column, int64_t m,
+                                           int64_t n, Value first, Value second) {
+    if (row >= m || column >= n) return;
+    struct alignas(2 * sizeof(T)) pair {
+        T first, second;
+    };
+    T *const to = c.data + row * c.row_stride + column * c.column_stride;
+    const bool two = column + 1 < n;
+    if (two && c.column_stride == 1 && reinterpret_cast<uintptr_t>(to) % sizeof(pair) == 0) {
+        *reinterpret_cast<pair *>(to) = {number_cast<T>(first), number_cast<T>(second)};
+    } else {
+        to[0] = number_cast<T>(first);
+        if (two) to[c.column_stride] = number_cast<T>(second);
+    }
+}
+
 // One axis of a stack: the number of products along it, and the distance between their matrices.
 struct stack_axis {
     int64_t length, a, b, c;

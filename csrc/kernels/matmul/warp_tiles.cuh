@@ -43,8 +43,8 @@ using warp_tiles_small = warp_tiles_size<64, 64, 16, 32, 32, 8, 4, 4, 4>;
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) warp_tiles(const operand_stack<float, false> stack) {
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES, LANES_Y = Size::LANES_Y, LANES_X = Size::LANES_X;
-    using a_copies = slab_copies<Size::ROWS, DEPTH, Size::THREADS, A_ALONG_K>;
-    using b_copies = slab_copies<Size::COLUMNS, DEPTH, Size::THREADS, B_ALONG_K>;
+    using a_copies = slab_copies<float, Size::ROWS, DEPTH, Size::THREADS, A_ALONG_K>;
+    using b_copies = slab_copies<float, Size::COLUMNS, DEPTH, Size::THREADS, B_ALONG_K>;
     DYNAMIC_SHARED(float, a_slabs);
     float *const b_slabs = a_slabs + STAGES * a_copies::WORDS;
     const auto [a, b, c, m, n, k] = stack.of_block();

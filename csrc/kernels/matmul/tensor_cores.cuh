@@ -1,0 +1,105 @@
+// matmul "tensor_cores": comes after "warp_tiles".
+//
+// Change  The multiply-adds of a warp are done by the tensor cores: one instruction (mma.sync) multiplies 16 x 16 by 16 x 8 elements of
+//         float16 or bfloat16 and adds to sums in float32. Another (ldmatrix) loads four matrices of 8 x 8 elements from shared
+//         memory, each lane getting the elements that mma.sync expects there.
+// Why     "warp_tiles" issues one instruction per 32 multiply-adds. mma.sync does 2048.
+// Claim   instructions per warp for 64 x 64 x 16 multiply-adds: 32 mma.sync and 8 ldmatrix (before: 2048 and 256 loads)
+// Price   Sums are cut off, not rounded, as the tensor core adds (tensor_core.cuh). Rows or columns of the operands must start at
+//         multiples of 16 bytes: otherwise the operand is copied first.
+// Edges   cp.async writes zeros for what is outside the matrix, also for a part of 16 bytes
+// Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block; elements of a lane: tensor_core.cuh
+// Limit   On Hopper mma.sync reaches about 60% of the tensor cores' rate: the registers and the warps that feed them are too slow.
+#ifndef CK_MATMUL_TENSOR_CORES_CUH
+#define CK_MATMUL_TENSOR_CORES_CUH
+
+#include "block_tile.cuh"
+#include "device_extras.cuh"
+#include "half_slabs.cuh"
+#include "operands.cuh"
+
+namespace matmul {
+
+template <int ROWS_, int COLUMNS_, int WARP_ROWS_, int WARP_COLUMNS_, int STAGES_, int BLOCKS_>
+struct [[gnu::visibility("default")]] tensor_cores_size {
+    enum { ROWS = ROWS_, COLUMNS = COLUMNS_, DEPTH = 32, STAGES = STAGES_, BLOCKS = BLOCKS_ };
+    enum { WARP_ROWS = WARP_ROWS_, WARP_COLUMNS = WARP_COLUMNS_, WARPS_X = COLUMNS / WARP_COLUMNS };
+    enum { THREADS = ROWS / WARP_ROWS * WARPS_X * 32 };
+    enum { SHARED_BYTES = STAGES * DEPTH * (ROWS + COLUMNS) * 2 };
+};
+
+using tensor_cores_large = tensor_cores_size<128, 256, 64, 64, 4, 1>;
+using tensor_cores_small = tensor_cores_size<64, 64, 32, 32, 4, 4>;
+
+template <typename T, typename Size, bool A_ALONG_K, bool B_ALONG_K>
+__global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(const operand_stack<T, false> stack) {
+    constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES;
+    constexpr int TILES_Y = Size::WARP_ROWS / 16, TILES_X = Size::WARP_COLUMNS / 8; // of mma.sync, per warp
+    using a_slab = half_slab<Size::ROWS, DEPTH, A_ALONG_K>;
+    using b_slab = half_slab<Size::COLUMNS, DEPTH, B_ALONG_K>;
+    DYNAMIC_SHARED(unsigned char, a_slabs);
+    unsigned char *const b_slabs = a_slabs + STAGES * a_slab::BYTES;
+    const auto [a, b, c, m, n, k] = stack.of_block();
+    const auto [first_row, first_column] = tile_of_block<Size::ROWS, Size::COLUMNS>(m, n);
+    half_slab_copies<a_slab, Size::THREADS> from_a(a.data + first_row * a.row_stride, a.row_stride, a.column_stride,
+                                                   m - first_row);
+    half_slab_copies<b_slab, Size::THREADS> from_b(b.data + first_column * b.column_stride, b.column_stride,
+                                                   b.row_stride, n - first_column);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_row = warp / Size::WARPS_X * Size::WARP_ROWS,
+              warp_column = warp % Size::WARPS_X * Size::WARP_COLUMNS;
+
+    int64_t left = k;
+    int next_stage = 0;
+    const auto begin_slab = [&] { // begins the copies of the next slab, if there is one
+        if (left > 0) {
+            from_a.begin(a_slabs + next_stage * a_slab::BYTES, left);
+            from_b.begin(b_slabs + next_stage * b_slab::BYTES, left);
+        }
+        cp_async_commit(); // also an empty group: the waits count groups
+        left -= DEPTH;
+        next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
+    };
+
+    float sum[TILES_Y][TILES_X][4] = {};
+#pragma unroll
+    for (int i = 0; i < STAGES - 1; ++i) begin_slab();
+    int stage = 0;
+    for (int64_t start = 0; start < k; start += DEPTH) {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads(); // the slab is complete, and no thread reads the one before it any more
+        begin_slab();
+        const unsigned char *a_words = a_slabs + stage * a_slab::BYTES, *b_words = b_slabs + stage * b_slab::BYTES;
+#pragma unroll
+        for (int i = 0; i < DEPTH; i += 16) {
+            unsigned a_fragments[TILES_Y][4], b_fragments[TILES_X / 2][4];
+#pragma unroll
+            for (int y = 0; y < TILES_Y; ++y)
+                load_fragment<a_slab, false>(a_fragments[y], a_words, warp_row + y * 16, i);
+#pragma unroll
+            for (int x = 0; x < TILES_X / 2; ++x)
+                load_fragment<b_slab, true>(b_fragments[x], b_words, warp_column + x * 16, i);
+#pragma unroll
+            for (int y = 0; y < TILES_Y; ++y)
+#pragma unroll
+                for (int x = 0; x < TILES_X; ++x) {
+                    const unsigned two[2] = {b_fragments[x / 2][x % 2 * 2], b_fragments[x / 2][x % 2 * 2 + 1]};
+                    mma_m16n8k16<T>(sum[y][x], a_fragments[y], two);
+                }
+        }
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+    }
+
+    const int64_t row = first_row + warp_row + lane / 4, column = first_column + warp_column + lane % 4 * 2;
+#pragma unroll
+    for (int y = 0; y < TILES_Y; ++y)
+#pragma unroll
+        for (int x = 0; x < TILES_X; ++x) {
+            store_pair(c, row + y * 16, column + x * 8, m, n, sum[y][x][0], sum[y][x][1]);
+            store_pair(c, row + y * 16 + 8, column + x * 8, m, n, sum[y][x][2], sum[y][x][3]);
+        }
+}
+
+} // namespace matmul
+
+#endif
