@@ -4,9 +4,9 @@
 //     bin 0 | = s0 | bin 2 | = s1 | bin 4 | ...        bins - 1 splitters, 2 * bins - 1 divisions
 //
 // Even divisions are the segments of the next level. Odd divisions contain copies of a single key and need no sorting:
-// their keys are written to the result at once, so many equal keys do not cause more work. The divisions of all segments
-// are in ascending order, and their positions are indices into the whole array: a bin begins at the index where it begins
-// in the result.
+// their keys are written to the result at once, so many equal keys do not cause more work. The divisions of all
+// segments are in ascending order, and their positions are indices into the whole array: a bin begins at the index
+// where it begins in the result.
 #ifndef CK_SORT_BINS_CUH
 #define CK_SORT_BINS_CUH
 

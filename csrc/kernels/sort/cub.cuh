@@ -6,7 +6,8 @@
 // Claim   words read and written per key: 9, namely 1 to count all digits and 2 for each of the 4 digits
 // Price   a second buffer of n keys
 // Edges   The library sorts floats by their bits, which puts negative NaNs first. The kernels in this file move them to
-//         the end: one thread counts them by binary search, and if the count is 0, the other two kernels return at once.
+//         the end: one thread counts them by binary search, and if the count is 0, the other two kernels return at
+//         once.
 // Map     element i of the result: thread i % grid_threads()
 // Limit   the number of bits of a key: a key of half as many bits takes half the time
 #ifndef CK_SORT_CUB_CUH

@@ -3,8 +3,8 @@
 // Change  Each block sorts one piece of the array in its shared memory, as "merge_hybrid" does. Further launches merge
 //         pairs of sorted runs, with one thread per 8 keys of the result.
 // Why     All multiprocessors are used, and pieces that fit in shared memory are sorted there.
-// Claim   launches: 1 + ceil(log2(pieces)), and each moves every key once; threads that merge: n / 8 (before: one
-//         key at a time)
+// Claim   launches: 1 + ceil(log2(pieces)), and each moves every key once; threads that merge: n / 8 (before: one key
+//         at a time)
 // Price   a workspace of n keys for two pieces, of 2n keys for three or more
 // Edges   The length is arbitrary: the last piece, and later the last run, may be shorter. A run without a partner is
 //         only copied.

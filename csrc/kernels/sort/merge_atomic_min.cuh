@@ -1,13 +1,13 @@
 // sort "merge_atomic_min": comes after "merge_serial".
 //
-// Change  The thread of each list submits its list's first key with atomicMin. The threads whose key is the minimum then
-//         submit their index in the same way, and the thread with the lowest index writes the key.
+// Change  The thread of each list submits its list's first key with atomicMin. The threads whose key is the minimum
+//         then submit their index in the same way, and the thread with the lowest index writes the key.
 // Why     All lists are checked at the same time, and each key is read only once, by the thread of its list.
 // Claim   keys that the merge reads: n (before: n * lists)
 // Price   two barriers and up to 2 * lists atomics per key written
 // Edges   An exhausted list submits nothing. Whether a list is exhausted is known from its index, not from a key, so
-//         0xffffffff is sorted correctly too. The minimum must be reset for each key while other threads still read
-//         it, so two minima are used in turn.
+//         0xffffffff is sorted correctly too. The minimum must be reset for each key while other threads still read it,
+//         so two minima are used in turn.
 // Map     thread t keeps the first key of list t in a register
 // Limit   Atomics on one address are executed one after another. With many lists they take most of the time: see
 //         "merge_reduction".

@@ -1,12 +1,13 @@
 // sort "merge_hybrid": comes after "merge_reduction".
 //
 // Change  Two steps: each group of 8 lists finds its minimum with atomics, and then one thread per group submits it.
-// Why     At most 8 threads compete for the word of a group, and at most 32 threads, one warp, for the last word. A tree
-//         over 256 lists has 8 steps.
+// Why     At most 8 threads compete for the word of a group, and at most 32 threads, one warp, for the last word. A
+//         tree over 256 lists has 8 steps.
 // Claim   barriers per key written: 3, for any number of lists (before: log2(lists) + 2)
 // Price   per key written, one atomic per group of 8 lists more than "merge_atomic_min"
 // Edges   The number of lists is arbitrary, so the last group may be smaller. A group whose lists are all exhausted
-//         submits the largest key. No thread can win with it by mistake, since threads of exhausted lists do not compare.
+//         submits the largest key. No thread can win with it by mistake, since threads of exhausted lists do not
+//         compare.
 // Map     thread t belongs to group t / 8; thread g < groups submits the minimum of group g
 // Limit   one block on one multiprocessor, and one key at a time: see "many_blocks"
 #ifndef CK_SORT_MERGE_HYBRID_CUH

@@ -5,9 +5,9 @@
 //         that have no atomicMin.
 // Claim   atomics: 0 (before: at least one per key written, plus one per list)
 // Price   log2(lists) + 2 barriers per key written (before: 2)
-// Edges   The number of lists need not be a power of two: the upper half may be one shorter than the lower half. Key and
-//         list are combined into a 64-bit number, so that equal keys stay distinct. An exhausted list submits a number
-//         that is larger than any such combination.
+// Edges   The number of lists need not be a power of two: the upper half may be one shorter than the lower half. Key
+//         and list are combined into a 64-bit number, so that equal keys stay distinct. An exhausted list submits a
+//         number that is larger than any such combination.
 // Map     thread t compares heads t and t + half
 // Limit   With few lists, the tree spends its time in barriers, and atomics are faster: see "merge_hybrid".
 #ifndef CK_SORT_MERGE_REDUCTION_CUH

@@ -8,9 +8,9 @@
 //         the key equal to a splitter?
 // Edges   The number of bins is a power of two, so all keys take the same number of steps. A key that is equal to
 //         several splitters finds the first of them.
-// Map     The children of node j are nodes 2j and 2j + 1. The nodes of one step are contiguous, so they are in different
-//         banks, up to the 32 nodes of step 5. In ascending order, the splitters of step d would be bins / 2^d words
-//         apart, in few banks.
+// Map     The children of node j are nodes 2j and 2j + 1. The nodes of one step are contiguous, so they are in
+//         different banks, up to the 32 nodes of step 5. In ascending order, the splitters of step d would be bins /
+//         2^d words apart, in few banks.
 // Limit   each key is searched for twice per level; the sorting network and the merges within the bins
 #ifndef CK_SORT_SAMPLE_SORT_CUH
 #define CK_SORT_SAMPLE_SORT_CUH

@@ -1,5 +1,5 @@
-// The first two stages of sample sort. For each segment, keys are selected as a sample, and a block sorts the sample. The
-// splitters are keys at equal distances in the sorted sample.
+// The first two stages of sample sort. For each segment, keys are selected as a sample, and a block sorts the sample.
+// The splitters are keys at equal distances in the sorted sample.
 //
 // The segment is divided into stretches of equal length, and one key is selected at random from each stretch. Keys at
 // equal distances would give a bad sample if the keys repeat periodically. A sample that is too long for a block has

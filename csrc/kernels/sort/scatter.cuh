@@ -1,10 +1,10 @@
 // The fifth stage of sample sort: every key is moved to its division.
 //
-// A block first sorts its tile by division in shared memory: it counts the keys per division, computes the prefix sum of
-// the counts, and assigns each key a position with an atomic on the count of its division. Then it reserves room in each
-// division with one atomic in global memory, and writes the tile in the sorted order, so that neighboring threads write
-// neighboring keys. The order of keys within a division varies from run to run. This does not matter, since a division
-// either is sorted later or contains a single key.
+// A block first sorts its tile by division in shared memory: it counts the keys per division, computes the prefix sum
+// of the counts, and assigns each key a position with an atomic on the count of its division. Then it reserves room in
+// each division with one atomic in global memory, and writes the tile in the sorted order, so that neighboring threads
+// write neighboring keys. The order of keys within a division varies from run to run. This does not matter, since a
+// division either is sorted later or contains a single key.
 #ifndef CK_SORT_SCATTER_CUH
 #define CK_SORT_SCATTER_CUH
 
