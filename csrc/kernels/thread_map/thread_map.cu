@@ -28,9 +28,8 @@ int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int axes = array.ndim;
     if (axes < 1 || axes > 3 || numbers.ndim != 2 * axes)
         return ck_fail(error, CK_BAD_VALUE,
-                       "the array has %d axes and the numbers have %d: an array needs 1 to 3 axes, and the numbers "
-                       "need twice as "
-                       "many, for the grid and the block",
+                       "the array has %d axes and the numbers have %d, but the array must have 1 to 3 axes, and the "
+                       "numbers twice as many, for the grid and the block",
                        axes, numbers.ndim);
     CK_TRY(check_result_length(call, elements_of(array), error));
     int64_t threads = 1;
