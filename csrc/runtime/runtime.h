@@ -73,7 +73,8 @@ int ck_device_properties(int device, ck_properties *properties, ck_error *error)
 size_t ck_pool_used(ck_runtime *runtime, int device); // bytes in allocations of ours
 
 // --- callers.c ---------------------------------------------------------------------------------------------------
-// Streams of callers: 0 and 1 (the default stream), 2 (the thread's own) or a handle. All but the first enter the device.
+// Streams of callers: 0 and 1 (the default stream), 2 (the thread's own) or a handle. All but the first enter the
+// device.
 cudaStream_t ck_stream_of(int64_t handle); // 0 and 1 are the same stream: NULL
 int ck_stream_create(int device, int priority, cudaStream_t *stream, ck_error *error);
 int ck_stream_close(ck_runtime *runtime, int device, cudaStream_t stream, ck_error *error);

@@ -23,7 +23,7 @@ int plan_for(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t threads = call->parameters[0];
     for (int i = 0; i < call->view_count; ++i)
         if (call->views[i].ndim != 1)
-            return ck_fail(error, CK_BAD_VALUE, "array %d has %d axes: numbers and counts have one each", i,
+            return ck_fail(error, CK_BAD_VALUE, "array %d has %d axes, but numbers and counts must have one axis", i,
                            call->views[i].ndim);
     CK_TRY(plan_row(call, plan, error, blocks_for_chip(call, length(call), threads), threads));
     plan->clear_outputs = 1;

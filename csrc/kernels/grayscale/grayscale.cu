@@ -24,9 +24,9 @@ int64_t pixels(const ck_call *call) {
 int check_shapes(const ck_call *call, ck_error *error) {
     const ck_view &image = call->views[0], &gray = call->views[1];
     if (image.ndim != 3 || (image.shape[2] != 3 && image.shape[2] != 4))
-        return ck_fail(error, CK_BAD_VALUE, "a picture is (height, width, 3) or (height, width, 4)");
+        return ck_fail(error, CK_BAD_VALUE, "the picture must have shape (height, width, 3) or (height, width, 4)");
     if (gray.ndim != 2 || gray.shape[0] != image.shape[0] || gray.shape[1] != image.shape[1])
-        return ck_fail(error, CK_BAD_VALUE, "the gray picture has the picture's height and width");
+        return ck_fail(error, CK_BAD_VALUE, "the gray picture must have the height and width of the picture");
     return CK_OK;
 }
 

@@ -61,7 +61,7 @@ template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Vi
     case 16: return visit(std::integral_constant<int, 16>{});
     case 32: return visit(std::integral_constant<int, 32>{});
     }
-    return ck_fail(error, CK_BAD_VALUE, "tile=%lld: there are 8, 16 and 32",
+    return ck_fail(error, CK_BAD_VALUE, "tile must be 8, 16 or 32, not %lld",
                    static_cast<long long>(call->parameters[0]));
 }
 

@@ -35,13 +35,14 @@ int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t grid_
               int block_y) {
     *plan = ck_plan{};
     if (!shapes_fit(call))
-        return ck_fail(error, CK_BAD_VALUE, "the shapes do not fit: (..., m, k) by (..., k, n) gives (..., m, n)");
+        return ck_fail(error, CK_BAD_VALUE,
+                       "the shapes do not match: the product of (..., m, k) and (..., k, n) is (..., m, n)");
     const int64_t *most = call->limits->max_grid;
     int64_t grid_z = products(call);
     if (empty(call)) grid_x = grid_y = grid_z = 1;
     if (grid_x > most[0])
         return ck_fail(error, CK_BAD_VALUE,
-                       "a %lld x %lld result needs a grid of %lld blocks in x; this device allows %lld",
+                       "a %lld x %lld result needs a grid of %lld blocks in x, but this device allows at most %lld",
                        static_cast<long long>(rows(call)), static_cast<long long>(columns(call)),
                        static_cast<long long>(grid_x), static_cast<long long>(most[0]));
     plan->grid[0] = static_cast<unsigned>(grid_x);

@@ -20,7 +20,7 @@ enum { BIG, LITTLE }; // values of bitorder
 int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
     const int64_t bytes = divide_up(length(call), FLAGS_A_BYTE), given = elements_of(call->views[1]);
     if (given != bytes)
-        return ck_fail(error, CK_BAD_VALUE, "%lld flags are %lld bytes, and the result has %lld",
+        return ck_fail(error, CK_BAD_VALUE, "%lld flags need %lld bytes, but the result has %lld",
                        static_cast<long long>(length(call)), static_cast<long long>(bytes),
                        static_cast<long long>(given));
     return plan_row(call, plan, error, blocks, call->parameters[1]);

@@ -18,11 +18,11 @@ int64_t elements(const ck_call *call) {
 
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
     if (elements_of(call->views[0]) != 1)
-        return ck_fail(error, CK_BAD_VALUE, "array 0 is the factor, one number, and it has %lld",
+        return ck_fail(error, CK_BAD_VALUE, "array 0 is the factor and must have one element, not %lld",
                        static_cast<long long>(elements_of(call->views[0])));
     for (int i = 2; i < call->view_count; ++i)
         if (elements_of(call->views[i]) != elements(call))
-            return ck_fail(error, CK_BAD_VALUE, "array %d has %lld elements, and array 1 has %lld", i,
+            return ck_fail(error, CK_BAD_VALUE, "array %d has %lld elements, but array 1 has %lld", i,
                            static_cast<long long>(elements_of(call->views[i])),
                            static_cast<long long>(elements(call)));
     return plan_row(call, plan, error, blocks, call->parameters[0]);

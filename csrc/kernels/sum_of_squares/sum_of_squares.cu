@@ -31,13 +31,13 @@ namespace {
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
     *plan = ck_plan{};
     if (elements_of(call->views[1]) != 1)
-        return ck_fail(error, CK_BAD_VALUE, "the result is one element, and the output has %lld",
+        return ck_fail(error, CK_BAD_VALUE, "the output must have one element, not %lld",
                        static_cast<long long>(elements_of(call->views[1])));
     if (threads < 1 || threads > call->limits->max_threads_per_block)
-        return ck_fail(error, CK_BAD_VALUE, "threads=%lld: a block on this device has 1 to %d threads",
+        return ck_fail(error, CK_BAD_VALUE, "threads=%lld, but a block on this device has 1 to %d threads",
                        static_cast<long long>(threads), call->limits->max_threads_per_block);
     if (blocks < 1 || blocks > call->limits->max_grid[0])
-        return ck_fail(error, CK_BAD_VALUE, "blocks=%lld: a grid on this device has 1 to %lld blocks",
+        return ck_fail(error, CK_BAD_VALUE, "blocks=%lld, but a grid on this device has 1 to %lld blocks",
                        static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     plan->grid[0] = static_cast<unsigned>(blocks);
     plan->block[0] = static_cast<unsigned>(threads);

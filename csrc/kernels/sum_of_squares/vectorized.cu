@@ -21,7 +21,8 @@ CK_RUN(cooperative) {
         const long long most = static_cast<long long>(resident) * call->limits->multiprocessors;
         if (plan->grid[0] > most)
             return ck_fail(error, CK_BAD_VALUE,
-                           "blocks=%u: all must be resident at once, and this device holds %lld blocks of %u threads",
+                           "blocks=%u, but all blocks must be resident at once, and this device can hold only %lld "
+                           "blocks of %u threads",
                            plan->grid[0], most, plan->block[0]);
         return ck_launch_cooperative(context, error, "cooperative", kernel, ck_dim3(plan->grid), ck_dim3(plan->block),
                                      plan->shared_bytes, input<In>(call, 0), length(call),

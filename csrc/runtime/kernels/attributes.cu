@@ -1,5 +1,5 @@
-// What the driver knows of a kernel: registers, shared and local memory, how many of its blocks fit. (C++, because
-// CUDA has cudaOccupancyMaxPotentialBlockSize as a template only.)
+// What the driver knows of a kernel: registers, shared and local memory, how many of its blocks fit. (C++, because CUDA
+// has cudaOccupancyMaxPotentialBlockSize as a template only.)
 #include <cuda_runtime.h>
 
 #include "attributes.h"

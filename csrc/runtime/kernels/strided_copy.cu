@@ -204,9 +204,10 @@ int convert_from(const ck_view *to, const ck_view *from, const movement &movemen
 int convert(const ck_view *to, const ck_view *from, const movement &movement, const ck_context *context,
             ck_error *error) {
     if (to->swapped || from->swapped)
-        return ck_fail(error, CK_NOT_SUPPORTED,
-                       "%s to %s with swapped bytes: copy to this machine's byte order first",
-                       ck_dtype_name(from->dtype), ck_dtype_name(to->dtype));
+        return ck_fail(
+            error, CK_NOT_SUPPORTED,
+            "%s in swapped byte order cannot be converted to %s: copy it to this machine's byte order first",
+            ck_dtype_name(from->dtype), ck_dtype_name(to->dtype));
 #define CASE(code, element)                                                                                          \
     case CK_##code: return convert_from<widest<element>>(to, from, movement, context, error);
     switch (from->dtype) { CK_ELEMENTS(CASE) }
@@ -246,7 +247,7 @@ extern "C" int ck_strided_copy(const ck_view *to, const ck_view *from, const ck_
 
 extern "C" int ck_strided_fill(const ck_view *to, const void *value, const ck_context *context, ck_error *error) {
     using namespace strided;
-    if (to->swapped) return ck_fail(error, CK_NOT_SUPPORTED, "an array with swapped bytes cannot be filled");
+    if (to->swapped) return ck_fail(error, CK_NOT_SUPPORTED, "an array in swapped byte order cannot be filled");
     const movement movement = movement_of(to, to, true, false); // from itself: no other array limits the word
     if (elements(movement.shape) == 0) return CK_OK;
     return fill(to, static_cast<const char *>(value), movement, context, error);
