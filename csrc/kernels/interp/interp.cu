@@ -1,8 +1,8 @@
-// interp: a table of points (xp[i], fp[i]), read between them along straight lines. The launches and the table of the
-// ladder; a kernel is in a file of its own.
+// interp: linear interpolation in a table of points (xp[i], fp[i]). The launches and the table of the ladder; each
+// kernel is in a file of its own.
 //
-// Begin with global_memory.cuh and follow the table. Views: x of any shape, xp and fp of one length, left, right (one
-// element each), and the result, which is as x.
+// Begin with global_memory.cuh and follow the table. Views: x of any shape, xp and fp of equal length, left and right
+// (one element each), and the result, with the shape of x.
 #include "global_memory.cuh"
 #include "shared.cuh"
 #include "constant.cuh"
@@ -16,7 +16,7 @@ namespace interp {
 namespace {
 
 enum { X, XP, FP, LEFT, RIGHT, RESULT };
-enum { TEXTURE_ROW = 131072 }; // the longest that every chip has
+enum { TEXTURE_ROW = 131072 }; // the length that every chip supports
 
 int64_t points(const ck_call *call) {
     return elements_of(call->views[X]);
@@ -90,13 +90,13 @@ RUN(shared, with_float_type, shared<T>, input<T>(call, X), TABLE, ENDS)
 RUN(constant, with_float_type, constant<T>, input<T>(call, X), ENDS)
 RUN(texture, with_only<float>, texture, context->bound[0].texture, input<T>(call, X), input<T>(call, XP), ENDS)
 
-// Roundings of the slope, of the way from the cell's beginning, of the product and of the sum.
+// The roundings of the slope, of the distance from the start of the cell, of the product and of the sum.
 double depth_line(const ck_call *) {
     return 8;
 }
 
-// Of the values' size: a 256th for the weight, a 1024th for tables that are evenly spaced but for that much of a step,
-// and the roundings of the place, which is counted in cells.
+// Relative to the size of the values: 1/256 for the weight, 1/1024 for tables whose spacing deviates by that part of a
+// step, and the roundings of the position, which is counted in cells.
 double depth_texture(const ck_call *call) {
     return (1 << 16) + (1 << 14) + 8.0 * static_cast<double>(places(call)) + 8;
 }

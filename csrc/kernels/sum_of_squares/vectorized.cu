@@ -1,4 +1,4 @@
-// The launches of "vectorized" and of what comes after it. The table is in sum_of_squares.cu.
+// The launches of "vectorized" and of the variants after it. The table is in sum_of_squares.cu.
 #include "vectorized.cuh"
 #include "atomic.cuh"
 #include "cooperative.cuh"
@@ -15,7 +15,7 @@ CK_RUN(cooperative) {
         using In = decltype(element);
         using Acc = sum_of<In>;
         const auto kernel = cooperative<In, Acc>;
-        int resident = 0; // blocks a multiprocessor: the launch would fail too, but not say how many fit
+        int resident = 0; // blocks per multiprocessor; the launch would fail too, but without stating how many fit
         CK_CUDA(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                            &resident, kernel, static_cast<int>(plan->block[0]), plan->shared_bytes));
         const long long most = static_cast<long long>(resident) * call->limits->multiprocessors;
