@@ -15,7 +15,7 @@
 
 #include "grid.cuh"
 
-enum lookup_mode { LOOKUP_CLAMP, LOOKUP_WRAP, LOOKUP_MIRROR, LOOKUP_BORDER }; // in the order of the variants' words
+enum lookup_mode { LOOKUP_CLAMP, LOOKUP_WRAP, LOOKUP_MIRROR, LOOKUP_BORDER }; // in the order of the parameter's words
 enum lookup_filter { LOOKUP_LINEAR, LOOKUP_NEAREST };
 
 template <typename T> struct lookup_axis {

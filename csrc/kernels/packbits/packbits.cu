@@ -1,4 +1,4 @@
-// packbits: flags to bits. The launches and the table of the ladder; each kernel is in a file of its own.
+// packbits: packs flags into bits. The launches and the table of the ladder; each kernel is in a file of its own.
 //
 // Begin with global_memory.cuh and follow the table. Views: x, whose elements are flags (nonzero means 1), and the
 // result, one byte per 8 flags.
