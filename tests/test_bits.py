@@ -163,7 +163,7 @@ def test_packbits_refuses_before_it_copies(backend, monkeypatch):
 
 def test_the_c_module_refuses_a_result_of_another_length(backend):
     variant = cudakern.variants("packbits")["unrolled"]
-    with pytest.raises(ValueError, match="17 flags are 3 bytes, and the result has 2"):
+    with pytest.raises(ValueError, match="17 flags need 3 bytes, but the result has 2"):
         native(backend).execute(
             "packbits", variant.name, variant.values({}), (np.ones(17, bool),), (np.zeros(2, "uint8"),), 0, False, 0
         )

@@ -474,7 +474,7 @@ def test_the_plain_case_in_c(name):
         assert module.call("rule", "variant", {"n": 1}, (x, y), out, 0) is out
         shape = lambda *shapes: (5,)  # noqa: E731
         module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, shape, None)
-        with pytest.raises(ValueError, match="array 2 has 5 elements, and array 0 has 10"):  # as its plan says
+        with pytest.raises(ValueError, match="array 2 has 5 elements, but array 0 has 10"):  # as its plan says
             module.call("rule", "variant", {"n": 1}, (x, y), None, 0)
         for bad, error in (
             (lambda *s: 1 // 0, ZeroDivisionError),

@@ -74,7 +74,7 @@ def test_every_runtime_call_may_fail(backend, fault, make, code):
             raised = True
             failures += 1
             assert NAMES[code] in str(error), n
-            assert (n, error.code) == (n, code) or "does not answer" in str(error)  # then there is no device: 100
+            assert (n, error.code) == (n, code) or "does not respond" in str(error)  # then there is no device: 100
             assert isinstance(error, MemoryError) == (error.code == OUT_OF_MEMORY)
             error.__traceback__ = None  # it holds the frames, and they hold arrays
             result = None

@@ -181,7 +181,7 @@ def test_thread_map_can_count_to_one(backend, arguments, title, idle, missed):
         ((2, (4, 4), (8, 8)), "not 1, 2 and 2: "),
         (((1,) * 4, (1,) * 4), "4 axes|axes"),
         ((1, 1025), "1024 threads"),
-        (((1, 100_000), (1, 1)), "100000 blocks of 1 threads along y: this device takes 65535 blocks"),
+        (((1, 100_000), (1, 1)), "100000 blocks of 1 threads along y: this device allows at most 65535 blocks"),
         (((3_000_000_000,), (1,)), "at most 67,108,864 threads"),
         (((60_000, 60_000), (1, 1)), "at most 67,108,864 threads"),
         ((1, 1, 1 << 27), "at most 67,108,864 threads and as many elements"),

@@ -195,7 +195,7 @@ def test_what_is_refused(backend):
         cudakern.lookup_3d(np.zeros((2, 2, 2)), 0, 0, 0, mode=3)
     with pytest.raises(TypeError, match="real numbers"):
         cudakern.lookup_2d(table * 1j, at, at)
-    with pytest.raises(ValueError, match="has 131073 elements: a texture has up to 131072"):
+    with pytest.raises(ValueError, match="has 131073 elements, but a texture has at most 131072"):
         cudakern.lookup_2d(np.zeros((1, 131073), np.float32), at, at, variant="texture")
     with pytest.raises(ValueError, match="has 16385 elements"):
         cudakern.lookup_3d(np.zeros((1, 16385, 1), np.float32), at, at, at, variant="texture")

@@ -374,7 +374,7 @@ def test_shapes_that_do_not_fit(backend, variant):
         ((4, 2, 3), (3, 2), (4, 2, 2)),
     ):
         before = np.full(out, 7, "float32")
-        with pytest.raises(ValueError, match="do not fit"):
+        with pytest.raises(ValueError, match="do not match"):
             product(variant, np.zeros(left, "float32"), np.zeros(right, "float32"), before)
         assert (before == 7).all()
 

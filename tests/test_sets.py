@@ -293,7 +293,7 @@ def test_arguments_that_do_not_fit(kernels):
     refused(TypeError, "argument 1 is '1'", x, "1", 1, kernel="scale<float>")
     refused(ValueError, "argument 0 has gaps, or is not in C order: give a copy of it", strided, y, N)
     refused(ValueError, "argument 1 is read-only", x, read_only(y), N)
-    refused(ValueError, "has no kernel 'add_two'. It has add_one, scale<float>, ", kernel="add_two")
+    refused(ValueError, "has no kernel 'add_two'. Available: add_one, scale<float>, ", kernel="add_two")
     refused(ValueError, "grid is .*: it is one to three numbers from 1 on", x, y, N, grid=0)
     refused(ValueError, "block is ", x, y, N, block=(1, -1))
     refused(ValueError, "grid", x, y, N, grid=(1, 1, 1, 1))
@@ -353,12 +353,12 @@ def test_files_that_are_no_sets(side, tmp_path):
     for path, words in [
         (tmp_path / "missing.so", "the set of kernels cannot be loaded: .*missing.so"),
         (text, "the set of kernels cannot be loaded: .*text.so"),
-        (cuda_api.build(side, "handles"), "is no set of kernels: it exports no cudakern_set"),
+        (cuda_api.build(side, "handles"), "is not a set of kernels: it does not export cudakern_set"),
         (
             cuda_api.build(side, "set_other_version"),
-            r"was built for version \d+ of the kernels' interface, and this is",
+            r"was built for version \d+ of the kernel interface, but this is",
         ),
-        (cuda_api.build(side, "set_other_backend"), f"was built for backend another, and this is {side}"),
+        (cuda_api.build(side, "set_other_backend"), f"was built for the backend another, but this is {side}"),
     ]:
         with pytest.raises(ValueError, match=words):
             native.load_set(str(path))

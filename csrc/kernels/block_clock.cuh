@@ -1,7 +1,7 @@
-// How a block records its times: thread 0 reads the clocks first and last.
+// Recording the times of a block: thread 0 reads the clocks at the start and at the end.
 //
-// clock64 counts cycles of one multiprocessor, so only differences within a block have a meaning. The time of a whole
-// grid, last end minus first start, needs the timer that all multiprocessors share.
+// clock64 counts the cycles of one multiprocessor, so only differences within a block are meaningful. The time of a
+// whole grid, the last end minus the first start, needs the timer that all multiprocessors share.
 #ifndef CK_BLOCK_CLOCK_CUH
 #define CK_BLOCK_CLOCK_CUH
 
@@ -15,8 +15,8 @@ __device__ __forceinline__ void note_start(ck_clock *clocks) {
     }
 }
 
-// Every thread of the block calls it. The barrier is what the documents leave out: without it the time is thread
-// 0's own, while other warps may still be at work.
+// Every thread of the block must call this function. Without the barrier, which the source documents omit, the time
+// would be that of thread 0, while other warps may still be working.
 __device__ __forceinline__ void note_end(ck_clock *clocks) {
     __syncthreads();
     if (threadIdx.x == 0) {

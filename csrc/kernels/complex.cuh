@@ -1,13 +1,13 @@
-// Complex numbers in NumPy's layout: the real part, then the imaginary one, read and written as one word.
+// Complex numbers in NumPy's layout: the real part, then the imaginary part, read and written as one word.
 //
-// Products follow the plain formula, as NumPy's do: an infinity times a complex number may have NaN in a part. There
-// is no default value, so that shared memory can hold them.
+// Products use the plain formula, as NumPy does: an infinity times a complex number can have a NaN part. The default
+// constructor does nothing, so that shared memory can hold complex numbers.
 #ifndef CK_COMPLEX_CUH
 #define CK_COMPLEX_CUH
 
 #include <cuda_runtime.h>
 
-// Visible, as kernels are: a kernel of a type that is not would lose its name.
+// Default visibility, like that of kernels: a kernel whose type is hidden is hidden too, and cannot be found by name.
 template <typename T> struct alignas(2 * sizeof(T)) [[gnu::visibility("default")]] complex {
     T re, im;
 

@@ -1,10 +1,10 @@
-// The number that an element becomes when it is computed with: wider where the sum of a row would not fit the element.
+// The type in which a kernel computes with an element. It is wider if the sum of a row would not fit in the element.
 //
-//     in memory                    number           and back
-//     bool                         truth            or of ands, as NumPy has it
-//     integers                     unsigned, >= 32  modulo the element's size: signed and unsigned are one
+//     in memory                    number           result
+//     bool                         truth            logical or of logical ands, as in NumPy
+//     integers                     unsigned, >= 32  modulo the element's size, so signed and unsigned are the same
 //     float16, bfloat16            float            rounded once
-//     float, double, complex       itself
+//     float, double, complex       the same type
 #ifndef CK_ELEMENT_CUH
 #define CK_ELEMENT_CUH
 
@@ -25,7 +25,8 @@ struct truth {
     __device__ __forceinline__ truth &operator+=(truth b) { return *this = is || b.is; }
 };
 
-// Unsigned integers wrap by definition; those of fewer than 32 bits would be multiplied as int, which does not.
+// Unsigned integers wrap by definition. Types of fewer than 32 bits need a wider one, because C++ would multiply them
+// as int, whose overflow is undefined.
 template <typename T> struct number_of { using type = T; };
 template <> struct number_of<bool8> { using type = truth; };
 template <> struct number_of<uint8_t> { using type = uint32_t; };

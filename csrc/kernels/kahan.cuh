@@ -1,10 +1,10 @@
-// Compensated summation (Kahan): a second word keeps what the previous addition rounded away.
+// Compensated summation (Kahan): a second variable holds what the previous addition rounded off.
 //
-// `owed` is what the running sum still lacks, with the opposite sign: it is subtracted from a product, the difference is
-// added to the sum, and (sum_after - sum_before) + owed is exactly what that addition lost. The error of the whole sum
-// stays about two roundings, however long it is. It costs four operations per product where a plain sum needs one, and
-// no compiler may reorder them: neither build uses fast-math. Complex numbers are compensated part by part. Where
-// nothing is rounded (integers), nothing is owed, and the sum is a plain one.
+// `owed` is the amount by which the running sum is too small, with the opposite sign. It is subtracted from the next
+// product, and the difference is added to the sum; then (sum_after - sum_before) + owed is exactly what this addition
+// lost. The error of the whole sum stays at about two roundings for any length. The price is four operations per
+// product instead of one. No compiler may reorder them, and neither build uses fast-math. Complex numbers are
+// compensated separately in the real and the imaginary part. Integers are never rounded, so their sum is a plain one.
 #ifndef CK_KAHAN_CUH
 #define CK_KAHAN_CUH
 
@@ -34,9 +34,9 @@ template <typename T> struct kahan_sum<T, true> {
     __device__ __forceinline__ void add_product(T a, T b) { sum += a * b; }
 };
 
-// The sum, or, where an infinity went in (inf - inf made the correction NaN, and so all that followed), what plain
-// addition gives: the infinity or NaN that NumPy gives too. Rare, so the second walk along a row of A and a column of
-// B costs nothing in general.
+// The sum. If a product is infinite, inf - inf makes the correction NaN, and with it the whole sum. The products are
+// then added again without compensation, which gives the same infinity or NaN as in NumPy. This is rare, so the second
+// pass over a row of A and a column of B costs nothing in general.
 template <typename T, typename Row, typename Column>
 __device__ __forceinline__ T compensated_result(const kahan_sum<T> &total, const Row &a_row, const Column &b_column,
                                                 int64_t k) {

@@ -1,15 +1,15 @@
-// The one way to launch a kernel:
+// The only way to launch a kernel:
 //
 //     CK_TRY(ck_launch(context, error, "tiled", tiled<float, 16>, grid, block, shared_bytes, a, lda, ...));
 //
-// Most variants enqueue one kernel over their plan's grid, for the type of the elements. RUN writes such a run, and
-// CK_RUN the head of any other:
+// Most variants enqueue one kernel over the grid of their plan, for the type of the elements. RUN defines such a run
+// function, and CK_RUN writes the head of any other:
 //
 //     RUN(naive, with_any_type, naive<T>, input<T>(call, 0), output<T>(call), length(call))
 //
-// Arguments are converted to the kernel's own parameter types, as a call would. The launch goes to context->launcher,
-// which runs it, times it, or lists it. The name must be of static storage: a failure may show much later, and is then
-// told with what was outstanding.
+// Arguments are converted to the types of the kernel's parameters, as in a call. The launch goes to context->launcher,
+// which runs it, times it, or lists it. The name must be in static storage: a failure may appear much later, and its
+// message then lists the names of the outstanding launches.
 #ifndef CK_LAUNCH_CUH
 #define CK_LAUNCH_CUH
 
@@ -20,7 +20,8 @@
 
 #include "call.h"
 
-// A code for the runtime, which has another CUDA runtime of its own: this one need not keep it for whoever asks next.
+// An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's last
+// error is cleared, so that a later call does not report it.
 inline int ck_answer(cudaError_t code) {
     if (code != cudaSuccess) (void)cudaGetLastError();
     return static_cast<int>(code);
@@ -41,7 +42,8 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
     ck_launch_plan launch = {
         name,    nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, cooperative, addresses,
         nullptr, nullptr};
-    const int code = ck_answer(cudaGetKernel(&launch.kernel, kernel)); // a test lets it fail together with the launch
+    const int code =
+        ck_answer(cudaGetKernel(&launch.kernel, kernel)); // a test makes it fail together with the launch
     if (code != cudaSuccess) return ck_fail_cuda(error, static_cast<cudaError_t>(code), name);
     return context->launcher->launch(context->launcher, &launch, context->stream, error);
 }
@@ -53,7 +55,7 @@ int ck_launch(const ck_context *context, ck_error *error, const char *name, void
                           std::forward<Actual>(arguments)...);
 }
 
-// All blocks resident at once, so that they may wait for each other (grid-wide sync).
+// All blocks are resident at once, so they may wait for each other (grid-wide barrier).
 template <typename... Expected, typename... Actual>
 int ck_launch_cooperative(const ck_context *context, ck_error *error, const char *name, void (*kernel)(Expected...),
                           dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
@@ -61,7 +63,8 @@ int ck_launch_cooperative(const ck_context *context, ck_error *error, const char
                           std::forward<Actual>(arguments)...);
 }
 
-// What a library of the toolkit launches by itself: enqueue(stream) gives a cudaError_t. Grid and block are for reports.
+// Kernels that a library of the toolkit launches: enqueue(stream) returns a cudaError_t. Grid and block are only
+// reported.
 template <typename Enqueue>
 int ck_launch_library(const ck_context *context, ck_error *error, const char *name, dim3 grid, dim3 block,
                       Enqueue enqueue) {
@@ -73,7 +76,7 @@ int ck_launch_library(const ck_context *context, ck_error *error, const char *na
     return context->launcher->launch(context->launcher, &launch, context->stream, error);
 }
 
-// A binding of the variable: ck_bind_symbol(CK_SYMBOL(table), view).
+// To bind a __constant__ variable: ck_bind_symbol(CK_SYMBOL(table), view).
 #define CK_SYMBOL(variable)                                                                                          \
     [](void **address, size_t *bytes) -> int {                                                                       \
         const cudaError_t code = cudaGetSymbolAddress(address, variable);                                            \
@@ -96,7 +99,7 @@ inline dim3 ck_dim3(const unsigned sizes[3]) {
     return dim3(sizes[0], sizes[1], sizes[2]);
 }
 
-// Inputs by their number; the output comes after them.
+// An input by its index, and the output, which comes after the inputs.
 template <typename T> const T *input(const ck_call *call, int view) {
     return static_cast<const T *>(call->views[view].data);
 }
@@ -108,8 +111,8 @@ template <typename T> T *output(const ck_call *call) {
     int run_##variant([[maybe_unused]] const ck_call *call, [[maybe_unused]] const ck_plan *plan,                    \
                       [[maybe_unused]] const ck_context *context, [[maybe_unused]] ck_error *error)
 
-// `with` is a visitor of types.cuh, and T the type that it visits. A kernel with a comma stands in brackets.
-// RUN_NAMED: where the kernel has another name than the variant.
+// `with` is a visitor from types.cuh, and T is the type that it visits. A kernel that contains a comma must be in
+// parentheses. RUN_NAMED is for a kernel whose name differs from the variant's.
 #define RUN(variant, with, kernel, ...) RUN_NAMED(variant, #variant, with, kernel, __VA_ARGS__)
 #define RUN_NAMED(variant, name, with, kernel, ...)                                                                  \
     CK_RUN(variant) {                                                                                                \

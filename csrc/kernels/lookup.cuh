@@ -15,12 +15,12 @@
 
 #include "grid.cuh"
 
-enum lookup_mode { LOOKUP_CLAMP, LOOKUP_WRAP, LOOKUP_MIRROR, LOOKUP_BORDER }; // in the order of the variants' words
+enum lookup_mode { LOOKUP_CLAMP, LOOKUP_WRAP, LOOKUP_MIRROR, LOOKUP_BORDER }; // in the order of the parameter's words
 enum lookup_filter { LOOKUP_LINEAR, LOOKUP_NEAREST };
 
 template <typename T> struct lookup_axis {
-    int64_t at[2]; // -1: the border
-    T weight;      // of the second; 0: the first alone
+    int64_t at[2]; // indices of the two elements; -1: in the border
+    T weight;      // of the second element; 0: only the first one counts
     bool known;    // false: the result is NaN
 };
 
@@ -69,11 +69,11 @@ __device__ __forceinline__ T lookup_in_row(const T *table, int64_t row, int64_t 
     if (row < 0) return 0;
     const T *const from = table + row * columns;
     const T first = x.at[0] < 0 ? T(0) : from[x.at[0]];
-    if (x.weight == 0) return first; // the next one may be infinite
+    if (x.weight == 0) return first; // the next element may be infinite, and 0 * inf is NaN
     return lookup_between(first, x.at[1] < 0 ? T(0) : from[x.at[1]], x.weight);
 }
 
-// A coordinate as a texture takes it: an element's middle is half an element after its beginning.
+// Converts a coordinate to that of a texture, in which the center of element i is at i + 0.5.
 __device__ __forceinline__ float texture_place(float x, int64_t n, int normalized) {
     return normalized ? (x + 0.5f) / static_cast<float>(n) : x + 0.5f;
 }

@@ -1,9 +1,10 @@
-// Numbers from one type to another, as NumPy's astype does it: number_cast<float>(half).
+// Conversions between types of numbers, with the results of NumPy's astype: number_cast<float>(half).
 //
-// Every cast rounds once, to nearest, ties to even: through a third type only where that is exact. To bool is "not 0"
-// (NaN is true); to a real number from a complex one drops the imaginary part. A float that an integer type cannot
-// hold has no value by any standard: it gets the one that x86 processors give and NumPy hands on (the lowest int32 or
-// int64, cut to the type's bits), on every backend.
+// Every conversion rounds once, to nearest, ties to even. It goes through a third type only if that step is exact. A
+// number is converted to bool as "not equal to 0" (NaN is true), and a complex number to a real one by dropping the
+// imaginary part. No standard defines the conversion of a float that is out of range for an integer type. On every
+// backend, the result is that of x86 processors, which NumPy returns as well: the lowest int32 or int64, truncated to
+// the bits of the type.
 #ifndef CK_NUMBERS_CUH
 #define CK_NUMBERS_CUH
 
@@ -16,8 +17,8 @@
 
 #include "complex.cuh"
 
-// A bool as it lies in memory. Any byte but 0 is true, as NumPy has it; a C++ bool of such a byte would be undefined.
-// (Visible, so that its kernels are: complex.cuh.)
+// A bool in memory. Any byte other than 0 is true, as in NumPy; reading such a byte as a C++ bool would be undefined
+// behavior. (Default visibility, for the same reason as in complex.cuh.)
 struct [[gnu::visibility("default")]] bool8 {
     unsigned char byte;
 
@@ -31,7 +32,7 @@ struct [[gnu::visibility("default")]] bool8 {
 template <typename T> struct is_complex : std::false_type {};
 template <typename T> struct is_complex<complex<T>> : std::true_type {};
 
-// Toward zero; what does not fit is the lowest number of the type, int32_t or int64_t.
+// Rounds toward zero to int32_t or int64_t. A number out of range gives the lowest value of the type.
 template <typename Whole, typename Float> __device__ __forceinline__ Whole whole_number(Float x) {
     constexpr Whole lowest = sizeof(Whole) == 4 ? INT32_MIN : INT64_MIN;
     const Float low = static_cast<Float>(lowest); // a power of two: exact
@@ -48,8 +49,8 @@ template <typename To, typename Float> __device__ __forceinline__ To integer_of(
     return static_cast<To>(whole_number<Whole>(x));
 }
 
-// A double that rounds to every narrower type as the integer would: 53 bits, and in the last of them a mark if what
-// was cut off is not 0.
+// A double that rounds to every narrower type like the integer itself: its 53 highest bits, where the last bit is set
+// if the bits that were cut off are not all 0.
 template <typename Integer> __device__ __forceinline__ double marked_double(Integer x) {
     if constexpr (sizeof(Integer) < 8) {
         return static_cast<double>(x);

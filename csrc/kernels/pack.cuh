@@ -1,4 +1,4 @@
-// Sixteen bytes of elements, which a thread loads or stores at once: the widest access there is.
+// Packs: 16 bytes of elements, which a thread loads or stores at once. No wider access exists.
 #ifndef CK_PACK_CUH
 #define CK_PACK_CUH
 
@@ -13,7 +13,7 @@ template <typename T> struct alignas(WIDEST_ACCESS) pack_of {
     T values[WIDTH];
 };
 
-// A row of n elements in three parts: `head` elements before the first boundary of 16 bytes, whole packs, the rest.
+// A row of n elements in three parts: `head` elements before the first 16-byte boundary, whole packs, and the rest.
 struct packed_row {
     int64_t head, packs, n;
 };
@@ -25,14 +25,15 @@ template <typename T> __host__ __device__ __forceinline__ packed_row packed_row_
     return {head, (n - head) / WIDTH, n};
 }
 
-// The elements that are in no pack, counted 0, 1, 2...: there are n - packs * WIDTH of them.
+// The index of single element `which`. Single elements are the n - packs * WIDTH elements that are in no pack, numbered
+// from 0.
 template <typename T> __device__ __forceinline__ int64_t single_element(const packed_row &row, int64_t which) {
     return which < row.head ? which : which + row.packs * pack_of<T>::WIDTH;
 }
 
-// True if two arrays have their boundaries at the same elements, so that one's packs are the other's.
+// True if the 16-byte boundaries of two arrays are at the same elements, so that both have the same packs.
 template <typename T, typename U> __host__ __device__ __forceinline__ bool packs_meet(const T *x, const U *y) {
-    static_assert(sizeof(T) == sizeof(U), "packs of two sizes never meet");
+    static_assert(sizeof(T) == sizeof(U), "the elements of both arrays must have the same size");
     return (reinterpret_cast<uintptr_t>(x) - reinterpret_cast<uintptr_t>(y)) % WIDEST_ACCESS == 0;
 }
 

@@ -1,5 +1,5 @@
-// The package's own set: all operations. The build writes operations.inc, a line OPERATION(name) for each folder of
-// kernels; nothing else lists them.
+// The set of all operations of the package. The build writes operations.inc, which has a line OPERATION(name) for each
+// folder of kernels; the folders are not listed anywhere else.
 #include "set.h"
 
 #include "backend.h"

@@ -1,10 +1,11 @@
-// The end of a file of single kernels that is compiled into a set by itself:
+// For a file of single kernels that is compiled into a set of its own. The file ends with CK_SET:
 //
 //     __global__ void add_one(const float *x, float *y, int n) { ... }
 //
 //     CK_SET(CK_KERNEL(add_one))
 //
-// A template is named with its arguments: CK_KERNEL(scale<float>). What each parameter is follows from its type.
+// A template is named with its arguments: CK_KERNEL(scale<float>). The description of each parameter follows from its
+// type.
 #ifndef CK_SET_CUH
 #define CK_SET_CUH
 
@@ -13,12 +14,12 @@
 #include "set.h"
 #include "types.cuh"
 
-// Names of C++ for types that arrays have under another one.
+// C++ types that are not in the list of element types but have the layout of one that is.
 template <> constexpr int ck_dtype_of<bool> = CK_BOOL;
 template <> constexpr int ck_dtype_of<long long> = CK_INT64;
 template <> constexpr int ck_dtype_of<unsigned long long> = CK_UINT64;
 
-// (A kernel's own parameters have lost their outermost const.)
+// (The outermost const of a parameter is not part of the kernel's type.)
 template <typename P> constexpr ck_kernel_parameter ck_parameter_of() {
     using Element = std::remove_pointer_t<P>;
     constexpr ck_parameter_kind kind = !std::is_pointer<P>::value      ? CK_BY_VALUE

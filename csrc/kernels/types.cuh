@@ -1,15 +1,15 @@
-// The one place where dtype codes become C++ types. A visitor calls visit(T{}) with the type of the call's elements:
+// The only file that maps dtype codes to C++ types. A visitor calls visit(T{}) with the type of the call's elements:
 //
 //     with_type<CK_FLOAT32, CK_FLOAT64>(call, error, [&](auto element) { using T = decltype(element); ... });
 //
-// Each of them takes `call` and `error` first, so that RUN of launch.cuh can be told which one to use.
+// The first parameters of each visitor are `call` and `error`, so that RUN of launch.cuh can use any of them.
 #ifndef CK_TYPES_CUH
 #define CK_TYPES_CUH
 
 #include "call.h"
 #include "element.cuh"
 
-// EACH(code, type of an element)
+// EACH(code, element type)
 #define CK_ELEMENTS(EACH)                                                                                            \
     EACH(BOOL, bool8)                                                                                                \
     EACH(INT8, int8_t)                                                                                               \
@@ -27,7 +27,7 @@
     EACH(COMPLEX64, complex<float>)                                                                                  \
     EACH(COMPLEX128, complex<double>)
 
-// And back: ck_dtype_of<float> is CK_FLOAT32; -1 for a type that arrays do not have.
+// The reverse mapping: ck_dtype_of<float> is CK_FLOAT32; -1 for a type that is not an element type of arrays.
 template <int DTYPE> struct ck_element_of;
 template <typename T> inline constexpr int ck_dtype_of = -1;
 #define CK_ELEMENT(code, element)                                                                                    \
@@ -36,17 +36,18 @@ template <typename T> inline constexpr int ck_dtype_of = -1;
 CK_ELEMENTS(CK_ELEMENT)
 #undef CK_ELEMENT
 
-// Signed integers as unsigned: sums, differences and products are the same bits with a sign and without, and by
-// definition they wrap without one. One kernel then serves both.
+// Signed integers as unsigned ones. Sums, differences and products have the same bits with and without a sign, and
+// unsigned integers wrap by definition. One kernel then serves both.
 template <typename T, bool INTEGER = std::is_integral_v<T>> struct ck_unsigned { using type = T; };
 template <typename T> struct ck_unsigned<T, true> { using type = std::make_unsigned_t<T>; };
 
-// What sums of T are kept in: 64 bits for bools and integers, float for halves, else T itself.
+// The type of sums of T: 64 bits for bools and integers, float for the half types, otherwise T itself.
 template <typename T, typename Integer>
 using accumulator = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, bool8>, Integer, number<T>>;
 
 inline int no_kernel_for(int dtype, ck_error *error) {
-    return ck_fail(error, CK_BAD_TYPE, "no kernel for %s: a variant lists a type that its run lacks",
+    return ck_fail(error, CK_BAD_TYPE,
+                   "no kernel for %s: this variant's table lists the type, but its run function does not support it",
                    ck_dtype_name(dtype));
 }
 
@@ -68,7 +69,7 @@ template <int... DTYPES, typename Visit> int with_unsigned_type(const ck_call *c
 
 #define CK_INTEGERS CK_BOOL, CK_INT8, CK_UINT8, CK_INT16, CK_UINT16, CK_INT32, CK_UINT32, CK_INT64, CK_UINT64
 
-// Bools and integers, without a sign. Operations that compare have their own.
+// Bools and integers, as unsigned types. Operations that compare elements have their own visitor.
 template <typename Visit> int with_integer_type(const ck_call *call, ck_error *error, Visit visit) {
     return with_unsigned_type<CK_INTEGERS>(call, error, visit);
 }
@@ -91,12 +92,12 @@ template <typename Visit> int with_float_type(const ck_call *call, ck_error *err
     return with_type<CK_FLOAT32, CK_FLOAT64>(call, error, visit);
 }
 
-// Kernels of one type.
+// For kernels of a single type.
 template <typename T, typename Visit> int with_only(const ck_call *, ck_error *, Visit visit) {
     return visit(T{});
 }
 
-// Elements that are only carried, or compared with 0: their size is all that counts.
+// For elements that are only copied or compared with 0, so that only their size matters.
 template <typename Visit> int with_word(const ck_call *call, ck_error *error, Visit visit) {
     switch (ck_dtype_size(call->types.input)) {
     case 1: return visit(uint8_t{});

@@ -1,4 +1,4 @@
-// The list of bindings of a call, and the kinds that there are.
+// Acquires and releases the bindings of a call, and lists the kinds of bindings.
 #include "bindings.h"
 
 static const struct {

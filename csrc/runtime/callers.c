@@ -1,6 +1,6 @@
-// Streams and events that callers made, or brought along.
+// Streams and events of callers, created here or by other libraries.
 //
-// Each function enters the device, makes its calls, and leaves it again. Whoever waits here also sees to memory that
+// Each function enters the device, makes its calls, and leaves the device. Functions that wait also release memory that
 // waits for the device (ck_memory_sweep).
 #include "memory.h"
 #include "stream.h"
@@ -8,13 +8,13 @@
 static int check_event(cudaEvent_t event, ck_error *error) {
     const uintptr_t handle = (uintptr_t)event;
     if (handle >= 4096 && handle % sizeof(void *) == 0 && handle <= INTPTR_MAX) return CK_OK;
-    return ck_fail(error, CK_BAD_VALUE, "%lld is no event: it is made by cudakern.Event()",
+    return ck_fail(error, CK_BAD_VALUE, "%lld is not an event: create one with cudakern.Event()",
                    (long long)(intptr_t)handle);
 }
 
-// Around each of the functions below, which are `what` inside `device`.
+// The frame around each function below.
 typedef struct visit {
-    ck_runtime *runtime; // NULL: not needed
+    ck_runtime *runtime; // NULL if not needed
     int device, previous;
     ck_error *error;
 } visit;
@@ -37,7 +37,7 @@ static ck_launches *launches_of(const visit *visit, cudaStream_t stream) {
     return device != NULL ? ck_launches_of(device, stream) : NULL;
 }
 
-// Makes the call and notes its failure; for between enter and leave.
+// Makes the call and records its failure; for use between enter and leave.
 #define VISITING(visit, call)                                                                                        \
     do {                                                                                                             \
         cudaError_t code_;                                                                                           \
@@ -63,7 +63,7 @@ int ck_stream_close(ck_runtime *runtime, int device, cudaStream_t stream, ck_err
                        "stream %d is a default stream: it belongs to the device and cannot be destroyed",
                        (int)(uintptr_t)stream);
     CK_TRY(enter(&visit, stream));
-    CK_RELEASE(error, cudaStreamDestroy(stream)); // what is queued there still runs
+    CK_RELEASE(error, cudaStreamDestroy(stream)); // queued work still runs
     ck_device *state = ck_runtime_find(runtime, device);
     if (state != NULL) ck_launches_forget(state, stream);
     return leave(&visit);

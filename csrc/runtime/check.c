@@ -1,11 +1,12 @@
-// Is this a call that the variant allows? The answers name what was given, what is allowed, and what to do.
+// Checks whether a variant allows a call. The messages contain the value that was passed, what is allowed, and what to
+// do.
 #include <stdio.h>
 #include <string.h>
 
 #include "backend.h"
 #include "job.h"
 
-// Adds to a list in a buffer; what does not fit is cut.
+// Appends an item to a list in a buffer, and truncates it if it does not fit.
 static void add(char *text, size_t size, const char *separator, const char *item) {
     size_t used = strlen(text);
     if (used + 1 < size) snprintf(text + used, size - used, "%s%s", used ? separator : "", item);
@@ -14,9 +15,9 @@ static void add(char *text, size_t size, const char *separator, const char *item
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error) {
     for (int i = 0; i < operation->variant_count; i++)
         if (strcmp(operation->variants[i].name, name) == 0) return &operation->variants[i];
-    char known[600] = ""; // written only now: calls on host arrays come here each time
+    char known[600] = ""; // initialized only here, because every call on host arrays runs the lines above
     for (int i = 0; i < operation->variant_count; i++) add(known, sizeof known, ", ", operation->variants[i].name);
-    ck_fail(error, CK_BAD_VALUE, "%s has no variant '%.64s'. It has %s", operation->name, name, known);
+    ck_fail(error, CK_BAD_VALUE, "%s has no variant '%.64s'. Available: %s", operation->name, name, known);
     return NULL;
 }
 
@@ -54,17 +55,17 @@ int ck_check_parameters(const ck_operation *operation, const ck_variant *variant
         if (is_allowed(parameter, filled[known])) continue;
         char allowed[400];
         say_allowed(parameter, allowed, sizeof allowed);
-        return ck_fail(error, CK_BAD_VALUE, "%s=%lld does not fit %s '%s'. Allowed: %s%s%s%s", parameter->name,
+        return ck_fail(error, CK_BAD_VALUE, "%s=%lld is not allowed for %s '%s'. Allowed: %s%s%s%s", parameter->name,
                        (long long)filled[known], operation->name, variant->name, allowed, parameter->unit ? " (" : "",
                        parameter->unit ? parameter->unit : "", parameter->unit ? ")" : "");
     }
     if (count > known)
-        return ck_fail(error, CK_BAD_VALUE, "%s '%s' has %d parameters, %d were given", operation->name,
+        return ck_fail(error, CK_BAD_VALUE, "%s '%s' has %d parameters, but %d were passed", operation->name,
                        variant->name, known, count);
     return CK_OK;
 }
 
-// True if the inputs are all of the candidate's type.
+// True if all inputs have the candidate's type.
 static int all_are(const int *inputs, int count, const ck_types *candidate) {
     for (int k = 0; k < count; k++)
         if (inputs[k] != candidate->input) return 0;
@@ -82,7 +83,7 @@ int ck_check_types(const ck_operation *operation, const ck_variant *variant, con
         }
     }
     char listed[600] = "", outputs[120] = "", got[160] = "",
-         item[64]; // written only now: calls on host arrays come here each time
+         item[64]; // initialized only here, because every call on host arrays runs the lines above
     for (int i = 0; i < known; i++) {
         const ck_types *candidate = &variant->types[i];
         if (all_are(inputs, count, candidate)) add(outputs, sizeof outputs, " or ", ck_dtype_name(candidate->output));
@@ -95,10 +96,11 @@ int ck_check_types(const ck_operation *operation, const ck_variant *variant, con
     }
     for (int k = 0; k < count; k++) add(got, sizeof got, " and ", ck_dtype_name(inputs[k]));
     if (*outputs)
-        return ck_fail(error, CK_BAD_TYPE, "%s '%s' of %s writes %s, the output given is %s", operation->name,
+        return ck_fail(error, CK_BAD_TYPE,
+                       "the result of %s '%s' with %s is %s, but the output that was passed is %s", operation->name,
                        variant->name, got, outputs, ck_dtype_name(output));
     return ck_fail(error, CK_BAD_TYPE,
-                   "%s '%s' does not take %s. It takes %s%s. Convert with .astype(), or use variant=\"auto\"",
+                   "%s '%s' does not support %s. It supports %s%s. Convert with .astype(), or use variant=\"auto\"",
                    operation->name, variant->name, got, *listed ? listed : "no type",
                    count > 1 ? ", the same for all inputs" : "");
 }
@@ -110,18 +112,20 @@ int ck_check_device(const ck_operation *operation, const ck_variant *variant, co
         char others[64] = "";
         if (variant->backends & CK_ON_CUDA) add(others, sizeof others, ", ", "cuda");
         if (variant->backends & CK_ON_EMULATOR) add(others, sizeof others, ", ", "emulator");
-        return ck_fail(error, CK_NOT_SUPPORTED, "%s '%s' does not run on the backend %s, only on: %s",
-                       operation->name, variant->name, backend_name(), others);
+        return ck_fail(error, CK_NOT_SUPPORTED, "%s '%s' does not run on the backend %s, only on %s", operation->name,
+                       variant->name, backend_name(), others);
     }
     const int wrong = variant->capability_exact ? limits->capability != variant->capability
                                                 : limits->capability < variant->capability;
     if (wrong)
-        return ck_fail(error, CK_NOT_SUPPORTED, "%s '%s' needs a device of capability %d.%d%s, device %d has %d.%d",
-                       operation->name, variant->name, variant->capability / 10, variant->capability % 10,
+        return ck_fail(error, CK_NOT_SUPPORTED,
+                       "%s '%s' needs a device of capability %d.%d%s, but device %d has %d.%d", operation->name,
+                       variant->name, variant->capability / 10, variant->capability % 10,
                        variant->capability_exact ? " exactly" : " or later", limits->device, limits->capability / 10,
                        limits->capability % 10);
     if ((variant->traits & CK_COOPERATIVE) && !limits->cooperative)
-        return ck_fail(error, CK_NOT_SUPPORTED, "%s '%s' needs cooperative launches, device %d has none",
-                       operation->name, variant->name, limits->device);
+        return ck_fail(error, CK_NOT_SUPPORTED,
+                       "%s '%s' needs cooperative launches, which device %d does not support", operation->name,
+                       variant->name, limits->device);
     return CK_OK;
 }

@@ -1,7 +1,7 @@
-// Which device, what it can do, and where the state that belongs to each is found.
+// Choice, limits and properties of devices, and the state that the runtime keeps for each device.
 //
-// Nothing is asked of CUDA before the first real use: CUDA reads CUDA_VISIBLE_DEVICES at its first call, and an
-// import must not be that call.
+// No CUDA function is called before the first real use, because CUDA reads CUDA_VISIBLE_DEVICES at its first call, and
+// this must not happen during an import.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "backend.h"
 #include "state.h"
 
-// The lowest capability that the kernels of this build have code for, 80 for 8.0. The build passes it.
+// The lowest capability that this build has code for: 80 means 8.0. The build defines it.
 #ifndef CK_LOWEST_CAPABILITY
 #define CK_LOWEST_CAPABILITY 0
 #endif
@@ -17,7 +17,7 @@
 // --- state -------------------------------------------------------------------------------------------------------
 static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_error *error) {
     ck_device *device = calloc(1, sizeof *device);
-    if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the state of a device");
+    if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the state of a device");
     device->index = index;
     if (runtime->furnish(device, error) != CK_OK) {
         free(device);
@@ -34,7 +34,7 @@ void ck_lock(ck_runtime *runtime) {
         pthread_mutex_lock(&runtime->lock);
         return;
     }
-    // The wait ends without the lock: nobody may have to wait for a thread that has it.
+    // wait_ended must be called without the lock, because it may wait for a thread that waits for the lock.
     while (pthread_mutex_trylock(&runtime->lock) != 0) {
         void *begun = runtime->bystander->wait_begins();
         pthread_mutex_lock(&runtime->lock);
@@ -48,7 +48,7 @@ void ck_unlock(ck_runtime *runtime) {
 }
 
 ck_device *ck_runtime_find(ck_runtime *runtime, int index) {
-    ck_device *device = atomic_load(&runtime->devices); // which never leave the list
+    ck_device *device = atomic_load(&runtime->devices); // devices are never removed from the list
     while (device != NULL && device->index != index) device = device->next;
     return device;
 }
@@ -57,7 +57,7 @@ int ck_runtime_device(ck_runtime *runtime, int index, ck_device **found, ck_erro
     *found = ck_runtime_find(runtime, index);
     if (*found != NULL) return CK_OK;
     ck_lock(runtime);
-    *found = ck_runtime_find(runtime, index); // another thread may have been quicker
+    *found = ck_runtime_find(runtime, index); // another thread may have added it meanwhile
     const int status = *found == NULL ? make_device(runtime, index, found, error) : CK_OK;
     ck_unlock(runtime);
     return status;
@@ -80,7 +80,7 @@ int ck_device_of_pointer(const void *data, int *device, ck_error *error) {
 
 int ck_device_enter(int device, int *previous, ck_error *error) {
     CK_CUDA(error, cudaGetDevice(previous));
-    // Setting a device makes its context: the caller's own choice is left alone when it is the same.
+    // cudaSetDevice creates the context of the device, so it is not called if the device is already current.
     cudaError_t code = cudaSuccess;
     if (*previous == device || CK_CUDA_CODE(code, cudaSetDevice(device)) == cudaSuccess) return CK_OK;
     char call[40];
@@ -110,7 +110,7 @@ int ck_device_count(int *count, ck_error *error) {
     return code;
 }
 
-// 1: the device can be used. 0: it cannot, and `reason` says why.
+// 1: the device can be used. 0: it cannot, for the reason that is written to `reason`.
 static int is_suitable(int device, char *reason, size_t size) {
     int mode = 0, major = 0, minor = 0;
     cudaError_t code;
@@ -119,7 +119,7 @@ static int is_suitable(int device, char *reason, size_t size) {
             cudaSuccess ||
         CK_CUDA_CODE(code, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device)) !=
             cudaSuccess) {
-        snprintf(reason, size, "device %d does not answer: %s", device, cudaGetErrorName(code));
+        snprintf(reason, size, "device %d does not respond: %s", device, cudaGetErrorName(code));
         (void)cudaGetLastError();
         return 0;
     }
@@ -129,8 +129,8 @@ static int is_suitable(int device, char *reason, size_t size) {
     }
     if (10 * major + minor < CK_LOWEST_CAPABILITY) {
         snprintf(reason, size,
-                 "device %d has capability %d.%d, and this build has code from %d.%d on "
-                 "(set CUDAKERN_CUDA_ARCHS and build again)",
+                 "device %d has capability %d.%d, but this build supports only %d.%d and later "
+                 "(set CUDAKERN_CUDA_ARCHS and rebuild)",
                  device, major, minor, CK_LOWEST_CAPABILITY / 10, CK_LOWEST_CAPABILITY % 10);
         return 0;
     }
@@ -150,11 +150,11 @@ int ck_device_choose(int *device, ck_error *error) {
     int status = count_devices(&count, error);
     if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) say_there_is_none(error);
     if (status != CK_OK) return status;
-    if (count == 0) return ck_fail(error, cudaErrorNoDevice, "There is no device: CUDA counts none");
+    if (count == 0) return ck_fail(error, cudaErrorNoDevice, "There is no device: CUDA reports 0 devices");
     CK_TRY(ck_device_current(&current, error));
     char reasons[700] = "";
     size_t used = 0;
-    for (int i = -1; i < count; i++) { // the current one first
+    for (int i = -1; i < count; i++) { // the current device first
         int candidate = i < 0 ? current : i;
         char reason[200];
         if (i == current || candidate >= count) continue;
@@ -165,10 +165,10 @@ int ck_device_choose(int *device, ck_error *error) {
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s", used ? "; " : "", reason);
     }
-    return ck_fail(error, cudaErrorNoDevice, "There is no device that can be used: %s", reasons);
+    return ck_fail(error, cudaErrorNoDevice, "There is no usable device: %s", reasons);
 }
 
-// --- what a device is --------------------------------------------------------------------------------------------
+// --- limits and properties ---------------------------------------------------------------------------------------
 static int attribute(int device, enum cudaDeviceAttr which, int *value, ck_error *error) {
     CK_CUDA(error, cudaDeviceGetAttribute(value, which, device));
     return CK_OK;
@@ -198,7 +198,8 @@ int ck_device_limits(int device, ck_limits *limits, ck_error *error) {
 int ck_runtime_limits(ck_runtime *runtime, int index, ck_limits *limits, ck_error *error) {
     ck_device *device = ck_runtime_find(runtime, index);
     if (device == NULL)
-        return ck_device_limits(index, limits, error); // its first use: there is no place for them yet
+        return ck_device_limits(index, limits,
+                                error); // the device is not used yet, so it has no state to keep them in
     ck_lock(runtime);
     const int known = device->limits_known, asked = device->limits_asked;
     if (known) *limits = device->limits;
@@ -221,7 +222,7 @@ void ck_runtime_forget_limits(ck_runtime *runtime) {
     ck_unlock(runtime);
 }
 
-// An H100's (the SXM5 form, with 132 multiprocessors): the chip that questions without a device are answered for.
+// The limits of an H100 (SXM5, with 132 multiprocessors), the chip that is assumed if no device is available.
 void ck_device_nominal_limits(ck_limits *limits) {
     *limits = (ck_limits){.capability = 90,
                           .multiprocessors = 132,
@@ -233,7 +234,7 @@ void ck_device_nominal_limits(ck_limits *limits) {
                           .cooperative = 1};
 }
 
-// One list: expanded to names and to attributes.
+// One list, which is expanded twice: to names and to attributes.
 #define PROPERTIES(ITEM)                                                                                             \
     ITEM("capability.0", cudaDevAttrComputeCapabilityMajor)                                                          \
     ITEM("capability.1", cudaDevAttrComputeCapabilityMinor)                                                          \
@@ -305,7 +306,7 @@ int ck_device_properties(int device, ck_properties *properties, ck_error *error)
     int count = 0, previous = 0;
     CK_TRY(count_devices(&count, error));
     if (device < 0 || device >= count)
-        return ck_fail(error, CK_BAD_VALUE, "There is no device %d: CUDA counts %d, from 0", device, count);
+        return ck_fail(error, CK_BAD_VALUE, "There is no device %d: CUDA reports %d, numbered from 0", device, count);
     for (int i = 0; i < CK_PROPERTY_COUNT; i++)
         CK_TRY(attribute(device, attributes[i], &properties->values[i], error));
     struct cudaDeviceProp described;

@@ -1,4 +1,4 @@
-// Element types: one list, from which size, name and look-up follow.
+// Element types: one list of sizes and names.
 #include <string.h>
 
 #include "../kernels/call.h"

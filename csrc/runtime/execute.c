@@ -4,8 +4,8 @@
 //   device arrays   check -> plan -> order -> memory -> run -> finish by a kernel -> order
 //   a kernel        check -> order -> launch -> order
 //
-// Everything that a call takes is noted in one `job`. Each stage returns at its first failure; the one place that
-// gives back (`give_back`) takes whatever state it finds.
+// All resources of a call are recorded in one `job`. Each stage returns at its first failure; a single function,
+// `give_back`, releases the resources from any state.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,14 +25,14 @@ static int take_stream(job *job) {
     return ck_stream_acquire(job->frame.runtime, job->frame.device, &job->own, job->frame.error);
 }
 
-// --- host arrays: in a stream of the call's own, done on return ----------------------------------------------------
+// --- host arrays: in the call's own stream, complete on return -----------------------------------------------------
 static int execute_on_host_arrays(job *job) {
     const ck_request *request = job->request;
     CK_TRY(take_stream(job));
     CK_TRY(ck_frame_use(&job->frame, job->own->stream));
     CK_TRY(job_prepare(job));
     CK_TRY(job_compute(job));
-    // The copies back would hold this thread where no signal is looked at.
+    // The copies to the host would block this thread without checking for signals, so wait first.
     if (backend_wait_can_be_interrupted()) CK_TRY(wait(job, &request->waiter));
     CK_TRY(job_fetch(job));
     CK_TRY(wait(job, &request->waiter));
@@ -44,7 +44,7 @@ static int execute_on_host_arrays(job *job) {
     return CK_OK;
 }
 
-// --- device arrays: in the caller's stream, done later -------------------------------------------------------------
+// --- device arrays: in the caller's stream, asynchronous -----------------------------------------------------------
 static int execute_on_device_arrays(job *job) {
     const ck_request *request = job->request;
     ck_access accesses[CK_MAX_VIEWS];
@@ -92,9 +92,9 @@ static void give_back(job *job, const ck_waiter *waiter) {
     ck_device *device = job->frame.device;
     cudaStream_t stream = job->frame.stream;
     ck_error *error = job->frame.error;
-    ck_launches_explain(job->frame.launches, error); // before the log of a stream of ours is cleared
-    // A copy may still be on its way into the caller's array: wait for the stream before returning. (Host arrays are
-    // read as well, and a stream of our own holds nobody else's work.)
+    ck_launches_explain(job->frame.launches, error); // before the log of the call's own stream is cleared
+    // A copy to the caller's array may still be running: wait for the stream before returning. (Also if host arrays are
+    // only read, since the call's own stream contains no other work.)
     const int host_arrays = job->request != NULL && !job_on_device(job);
     if (error->code != CK_OK && (job->written_out || (job->own != NULL && host_arrays)))
         (void)backend_wait(stream, waiter->interrupted, waiter->argument);
@@ -107,7 +107,7 @@ static void give_back(job *job, const ck_waiter *waiter) {
     free(job->host_partials);
 }
 
-// What execute took goes back, whatever it is.
+// Releases all that the call has acquired.
 static int end(job *job, const ck_waiter *waiter) {
     give_back(job, waiter);
     const int status = ck_frame_end(&job->frame);
@@ -128,7 +128,8 @@ static int execute(job *job) {
 }
 
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error) {
-    ck_operand operands[CK_MAX_VIEWS]; // apart: clearing them would take longer than the rest of a short call
+    ck_operand
+        operands[CK_MAX_VIEWS]; // not in the job: clearing them would take longer than the rest of a short call
     ck_view views[CK_MAX_VIEWS];
     job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
                .request = request,
@@ -149,7 +150,7 @@ static int uses_of(const ck_kernel_request *request, ck_access accesses[CK_MAX_A
         if (kind == CK_BY_VALUE || request->memories[i] == NULL) continue;
         if (count == CK_MAX_ACCESSES) {
             ck_fail(error, CK_BAD_VALUE,
-                    "%s was given more than %d arrays, and a launch orders the uses of that many", kernel->name,
+                    "%s was called with more than %d arrays, but a launch supports at most that many", kernel->name,
                     CK_MAX_ACCESSES);
             return -1;
         }

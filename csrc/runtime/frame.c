@@ -1,5 +1,5 @@
-// What surrounds everything that enqueues work: the device is entered, the stream's log of launches is at hand, uses of
-// memory are ordered, and a failure that shows late names the launches that were outstanding.
+// The frame around everything that enqueues work: it enters the device, finds the stream's log of launches, orders uses
+// of memory, and adds the outstanding launches to the message of a failure that appears late.
 #include "frame.h"
 
 int ck_frame_begin(ck_frame *frame) {
@@ -28,7 +28,7 @@ int ck_frame_before(ck_frame *frame, const ck_access *accesses, int count) {
 
 int ck_frame_after(ck_frame *frame, const ck_access *accesses, int count, int status) {
     const int noted = ck_order_after_at(accesses, count, frame->stream, &frame->place, frame->error);
-    ck_launches_explain(frame->launches, frame->error); // any call may be the one that reports a kernel's failure
+    ck_launches_explain(frame->launches, frame->error); // any call may report the failure of a kernel
     return status != CK_OK ? status : noted;
 }
 

@@ -1,12 +1,12 @@
-// The stages of a call, in the order in which execute.c goes through them. Each returns at its first failure and notes
-// what it took in the job.
+// The stages of a call, in the order in which execute.c runs them. Each stage returns at its first failure and records
+// in the job what it has acquired.
 #include "job.h"
 
 #include <stdlib.h>
 
 #include "kernels/head_start.h"
 
-// A variant's function may return a failure without words.
+// Adds a message if a variant's function failed without writing one.
 static int worded(job *job, int status, const char *stage) {
     if (status != CK_OK && job->frame.error->code == CK_OK)
         ck_fail(job->frame.error, status, "%s of %s '%s' failed with status %d", stage, job->request->operation->name,
@@ -14,7 +14,7 @@ static int worded(job *job, int status, const char *stage) {
     return status;
 }
 
-// --- before anything is taken --------------------------------------------------------------------------------------
+// --- before any resource is acquired -------------------------------------------------------------------------------
 int job_check(job *job) {
     const ck_request *request = job->request;
     const ck_operation *operation = request->operation;
@@ -23,7 +23,7 @@ int job_check(job *job) {
     const int count = operation->inputs + operation->outputs;
     int inputs[CK_MAX_VIEWS];
     if (request->view_count != count || count > CK_MAX_VIEWS)
-        return ck_fail(error, CK_BAD_VALUE, "%s takes %d inputs and %d outputs, %d arrays were given",
+        return ck_fail(error, CK_BAD_VALUE, "%s needs %d inputs and %d outputs, but %d arrays were passed",
                        operation->name, operation->inputs, operation->outputs, request->view_count);
     CK_TRY(ck_runtime_limits(job->frame.runtime, request->device, &job->limits, error));
     CK_TRY(ck_check_device(operation, variant, &job->limits, error));
@@ -41,7 +41,7 @@ int job_check(job *job) {
                                error);
 }
 
-// A single partial result of the output's type is the result: the kernel writes it there.
+// A single partial result of the output's type is the result itself, and the kernel writes it to the output.
 static int is_the_result(const job *job) {
     const ck_types *types = &job->call.types;
     const ck_view *output = &job->request->views[job->request->operation->inputs];
@@ -56,12 +56,13 @@ static int check_finish(job *job) {
     const ck_types *types = &job->call.types;
     const char *name = job->request->variant->name;
     if (job_on_device(job) ? operation->finish_device == NULL : operation->finish_host == NULL)
-        return ck_fail(job->frame.error, CK_NOT_SUPPORTED, "%s '%s' leaves partial results, which %s cannot add %s",
+        return ck_fail(job->frame.error, CK_NOT_SUPPORTED, "%s '%s' has partial results, but %s cannot add them %s",
                        operation->name, name, operation->name, job_on_device(job) ? "on the device" : "on the host");
     if (ck_dtype_size(types->accumulator) != ck_dtype_size(types->output))
-        return ck_fail(job->frame.error, CK_NOT_SUPPORTED,
-                       "%s '%s' leaves partial results of %s, which are added in their own size, not in that of %s",
-                       operation->name, name, ck_dtype_name(types->accumulator), ck_dtype_name(types->output));
+        return ck_fail(
+            job->frame.error, CK_NOT_SUPPORTED,
+            "%s '%s' has partial results of type %s, whose elements must be as large as those of the result, %s",
+            operation->name, name, ck_dtype_name(types->accumulator), ck_dtype_name(types->output));
     return CK_OK;
 }
 
@@ -87,7 +88,7 @@ int job_plan(job *job) {
         job->laid_out++;
     }
     if (!moved && !job->plan.clear_outputs)
-        job->laid_out = 0; // the plain case: the kernel gets the arrays themselves
+        job->laid_out = 0; // the usual case: the kernel accesses the caller's arrays directly
     return CK_OK;
 }
 
@@ -128,7 +129,7 @@ static int launches(const job *job) {
     return ((const ck_runner *)job->context.launcher)->count;
 }
 
-// What the host has to make for it comes before the head start.
+// The host creates the events before the head start, because that takes time.
 int job_mark_start(job *job) {
     if (job->measure == NULL) return CK_OK;
     CK_TRY(job_mark(job, COPIED_IN));
@@ -183,11 +184,11 @@ int job_compute(job *job) {
     return CK_OK;
 }
 
-// Host memory for what comes back, and the copy.
+// Allocates host memory for a block and enqueues the copy to it.
 static int fetch(job *job, const ck_block *block, const char *what, void **host) {
     *host = malloc(block->bytes);
     if (*host == NULL)
-        return ck_fail(job->frame.error, CK_NO_HOST_MEMORY, "no host memory for the %s: %zu bytes", what,
+        return ck_fail(job->frame.error, CK_NO_HOST_MEMORY, "not enough host memory for the %s: %zu bytes", what,
                        block->bytes);
     job->written_out = 1;
     CK_CUDA(job->frame.error,
@@ -205,6 +206,6 @@ int job_fetch(job *job) {
         CK_TRY(job_mark(job, COPIED_OUT));
     }
     if (job->measure == NULL || job->clocks.data == NULL) return CK_OK;
-    // Only for the report, so no part of the time.
+    // Needed only for the report, so it is not part of the measured time.
     return fetch(job, &job->clocks, "clocks of the blocks", (void **)&job->measure->clocks);
 }

@@ -1,8 +1,8 @@
-// The launcher that runs kernels: the one place of the package where a kernel is launched on a device.
+// The launcher that runs kernels. No other file of the package launches a kernel on a device.
 //
-// A failure names the kernel with its grid, block and shared memory: `tiled<<<(63,63,1),(16,16,1),0>>>`. A launch that
-// went well is noted in the stream's log: a kernel's own failure may show much later, and is then told with what was
-// outstanding.
+// The message of a failure contains the kernel with its grid, block and shared memory:
+// `tiled<<<(63,63,1),(16,16,1),0>>>`. A successful launch is recorded in the log of the stream, because the failure of
+// the kernel itself may appear much later; its message then lists the outstanding launches.
 #include <stdio.h>
 
 #include "launcher.h"

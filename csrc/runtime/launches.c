@@ -1,10 +1,11 @@
-// What each stream has been given, for late errors: a kernel's failure shows where somebody waits, and by then the
-// only trace of it is this.
+// The launches on each stream, for late errors: a kernel's failure is reported by a later wait, and this record is then
+// the only information about its origin.
 //
-//   device's log --> [stream A: 16 last launches, 20 outstanding] --> [default stream: ...] --> ... at most STREAMS
+//   device's log --> [stream A: last 16 launches, 20 outstanding] --> [default stream: ...] --> ... at most STREAMS
 //
-// The stream used last is in front; one more than there is room for takes the place of the one unused longest. A
-// record is not freed before its device is, so who holds one may go on noting, at worst for a stream that it is not of.
+// The stream that was used last is first in the list. If the list is full, a new stream replaces the one that was
+// unused for longest. A record is freed only together with its device, so a caller that still holds one may continue to
+// use it; at worst it then records launches for the wrong stream.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +18,14 @@ typedef struct launch {
     const char *name;
     unsigned grid[3], block[3];
     size_t shared_bytes;
-    uint64_t number; // launches of the device are counted
+    uint64_t number; // counts the launches on the device
 } launch;
 
 struct ck_launches {
     struct ck_launch_log *log;
-    _Atomic(cudaStream_t) stream; // of the first record this is read without the lock
+    _Atomic(cudaStream_t) stream; // read without the lock in the first record
     uint64_t noted, outstanding;
-    launch ring[LAST]; // number n is in n % LAST
+    launch ring[LAST]; // launch n is at index n % LAST
     struct ck_launches *next;
 };
 
@@ -32,7 +33,7 @@ struct ck_launch_log {
     pthread_mutex_t lock;
     uint64_t number; // of the last launch
     int count;
-    _Atomic(ck_launches *) streams; // the one used last can be looked at without the lock
+    _Atomic(ck_launches *) streams; // the first record can be read without the lock
 };
 
 int ck_launches_create(ck_device *device, ck_error *error) {
@@ -40,7 +41,7 @@ int ck_launches_create(ck_device *device, ck_error *error) {
     if (device->log != NULL && pthread_mutex_init(&device->log->lock, NULL) == 0) return CK_OK;
     free(device->log);
     device->log = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a device's launches");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a device's launches");
 }
 
 void ck_launches_destroy(ck_device *device) {
@@ -60,7 +61,7 @@ ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream) {
     if (first != NULL && first->stream == stream) return first;
     pthread_mutex_lock(&log->lock);
     first = atomic_load(&log->streams);
-    ck_launches *before = NULL, *found = first; // this stream's, or the one unused longest, or none
+    ck_launches *before = NULL, *found = first; // the record of this stream, or the one unused for longest, or NULL
     for (; found != NULL && found->stream != stream && found->next != NULL; found = found->next) before = found;
     if (found == NULL || (found->stream != stream && log->count < STREAMS)) {
         found = calloc(1, sizeof *found);
@@ -70,7 +71,7 @@ ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream) {
         if (found->stream != stream) found->noted = found->outstanding = 0;
     }
     if (found != NULL && found != first) {
-        found->log = log; // (of a used record it is the same: whoever holds one reads it without the lock)
+        found->log = log; // unchanged in a reused record, which other threads may read without the lock
         found->stream = stream;
         found->next = first;
         atomic_store(&log->streams, found);
@@ -105,7 +106,7 @@ static uint64_t in_ring(const ck_launches *launches) {
     return launches->outstanding < LAST ? launches->outstanding : LAST;
 }
 
-static const launch *back(const ck_launches *launches, uint64_t i) { // 0: the last one
+static const launch *back(const ck_launches *launches, uint64_t i) { // 0: the last launch
     return &launches->ring[(launches->noted - 1 - i) % LAST];
 }
 
@@ -144,8 +145,8 @@ void ck_device_launches_done(ck_device *device, uint64_t upto) {
     pthread_mutex_unlock(&device->log->lock);
 }
 
-// --- words -------------------------------------------------------------------------------------------------------
-// Adds to a text; what does not fit is left out as a whole. Returns 0 then.
+// --- messages ----------------------------------------------------------------------------------------------------
+// Appends words to a text. If they do not fit, appends nothing and returns 0.
 static int add(char *text, size_t size, const char *words) {
     const size_t used = strlen(text), more = strlen(words);
     if (used + more >= size) return 0;
@@ -162,7 +163,7 @@ static void list(char *text, size_t size, const char *where, const ck_launches *
         const launch *at = back(launches, named);
         snprintf(words, sizeof words, "%s%.60s<<<(%u,%u,%u),(%u,%u,%u),%zu>>>", named ? ", " : "", at->name,
                  at->grid[0], at->grid[1], at->grid[2], at->block[0], at->block[1], at->block[2], at->shared_bytes);
-        if (!add(text, size - 32, words)) break; // room for the count
+        if (!add(text, size - 32, words)) break; // leave room for the count
     }
     if (named == launches->outstanding) return;
     snprintf(words, sizeof words, " and %llu before", (unsigned long long)(launches->outstanding - named));

@@ -1,7 +1,7 @@
-// How arrays lie in memory: strides, padding, and what a copy between two of them needs.
+// Layouts of arrays in memory: strides, padding, and the copies between two layouts.
 //
-// An array that the runtime lays out is a stack of matrices, one after another; each is stored by rows (or by columns,
-// if a transposed one came from the host: then read "column" for "row" here and below):
+// An array that the runtime lays out is a stack of matrices, one after another. Each matrix is stored by rows (or by
+// columns, if a transposed matrix was copied from the host: then read "column" for "row" here and below):
 //
 //        <--- row_bytes --->
 //        <---- padded_row_bytes ---->
@@ -12,8 +12,8 @@
 //       | zeros                      |           |    up to padded_rows
 //       +----------------------------+-----------+
 //
-// A 1-D array is one row, a single element likewise. Zeros are written for inputs only. An axis of stride 0 takes one
-// element's room, however long it is.
+// A 1-D array is one row, and so is a single element. Zeros are written only for inputs. An axis with stride 0 takes
+// the space of one element, whatever its length.
 #include <string.h>
 
 #include "operand.h"
@@ -75,7 +75,7 @@ int ck_view_overlap(const ck_view *a, const ck_view *b) {
     uintptr_t first[2], last[2];
     for (int i = 0; i < 2; i++) {
         int64_t low, high;
-        ck_view_reach(views[i], &low, &high); // it fitted when the view was made
+        ck_view_reach(views[i], &low, &high); // cannot fail: this was checked when the view was created
         if (low == high) return 0;
         first[i] = (uintptr_t)views[i]->data + (uintptr_t)low;
         last[i] = (uintptr_t)views[i]->data + (uintptr_t)high;
@@ -87,7 +87,7 @@ static int is_multiple(int64_t length, int of) {
     return of <= 1 || length % of == 0;
 }
 
-// True if rows (or columns) have no gaps and start at multiples of the pitch, the first one at a multiple of 16 at least.
+// True if rows (or columns) are contiguous and start at multiples of the pitch, the first one at a multiple of 16 at least.
 static int is_pitched(const ck_view *view, int pitch) {
     const int64_t item = (int64_t)ck_dtype_size(view->dtype), least = pitch < 16 ? pitch : 16;
     const int64_t *shape = &view->shape[view->ndim - 2], *strides = &view->strides[view->ndim - 2];
@@ -106,13 +106,14 @@ int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output)
     const uint64_t item = ck_dtype_size(view->dtype);
     uint64_t places = (uintptr_t)view->data;
     const int n = view->ndim;
-    if (ck_view_is_empty(view)) return 1; // nobody reads or writes it
+    if (ck_view_is_empty(view)) return 1; // it is neither read nor written
     for (int i = 0; i < n; i++) {
         if (view->shape[i] == 1) continue;
         places |= (uint64_t)view->strides[i];
-        if (is_output && view->strides[i] < 0) return 0; // kernels are promised that there are none
+        if (is_output && view->strides[i] < 0)
+            return 0; // kernels may assume that strides of outputs are not negative
     }
-    if ((places & (item - 1)) != 0 || view->swapped) return 0; // sizes of elements are powers of two
+    if ((places & (item - 1)) != 0 || view->swapped) return 0; // element sizes are powers of two
     if (layout->contiguous && !ck_view_is_contiguous(view)) return 0;
     if (n >= 1 && !is_multiple(view->shape[n - 1], layout->column_multiple)) return 0;
     if (n < 2) return 1;
@@ -120,8 +121,8 @@ int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output)
            (layout->pitch == 0 || is_pitched(view, layout->pitch));
 }
 
-// --- memory of ours ----------------------------------------------------------------------------------------------
-// Each of these multiplies or rounds in place; 0: the result is no size that memory has.
+// --- memory of the runtime ---------------------------------------------------------------------------------------
+// Both functions change the value in place. They return 0 if the result overflows.
 static int times(int64_t *value, int64_t by) {
     return !__builtin_mul_overflow(*value, by, value);
 }
@@ -160,7 +161,8 @@ int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int 
     }
     if (!fits)
         return ck_fail(error, CK_BAD_VALUE,
-                       "operand %d has more bytes, as it lies on the device, than an address can count", number);
+                       "operand %d would be too large on the device: its size in bytes does not fit in 64 bits",
+                       number);
     if (n >= 2) view->strides[outer] = kept >> outer & 1 ? 0 : pitch;
     if (n >= 1) view->strides[inner] = kept >> inner & 1 ? 0 : item;
     *stack = (ck_stack){.matrices = matrices,

@@ -1,8 +1,8 @@
-// The runtime's life: made, ended, forked, trimmed. What concerns all of its parts is here, above all of them, so that
-// none of them needs to know those that build on it.
+// The life of the runtime: creation, end, fork, trimming. Functions that concern all parts of the runtime are in this
+// file, above all others, so that no part needs to know the parts that are built on it.
 //
-//   life.c --furnish--> device.c, at a device's first use:          uses, launches, textures and pool are made
-//          --reclaim--> pool.c, where device memory runs short:     kept textures go back
+//   life.c --furnish--> device.c, at the first use of a device:         creates uses, launches, textures and pool
+//          --reclaim--> pool.c, when device memory runs short:          frees kept textures
 #define _POSIX_C_SOURCE 200809L // recursive mutexes, under plain C11
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "stream.h"
 
-// --- what a device has -------------------------------------------------------------------------------------------
+// --- the parts of a device ---------------------------------------------------------------------------------------
 static void clear(ck_device *device) {
     ck_textures_destroy(device);
     ck_uses_destroy(device);
@@ -42,8 +42,8 @@ static void end(ck_device *device) {
 }
 
 // --- the runtime -------------------------------------------------------------------------------------------------
-static int make_locks(ck_runtime *runtime) { // 0: they are there
-    pthread_mutexattr_t recursive;           // a call takes symbols_lock as often as it has symbols
+static int make_locks(ck_runtime *runtime) { // 0: success
+    pthread_mutexattr_t recursive;           // a call takes symbols_lock once for each of its symbols
     if (pthread_mutexattr_init(&recursive) != 0) return -1;
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     const int status =
@@ -60,14 +60,14 @@ ck_runtime *ck_runtime_create(void) {
     }
     if (runtime == NULL) return NULL;
     runtime->furnish = furnish;
-    // A runtime may lie where one was before: no thread's number comes again.
+    // A runtime may be at the address of an earlier one, so the numbers of threads do not start from 0 again.
     atomic_init(&runtime->threads, (unsigned long long)ck_now_ns());
     return runtime;
 }
 
 void ck_runtime_destroy(ck_runtime *runtime) {
-    // A daemon thread may be inside a call while the interpreter ends, or an array may outlive the module. Then the
-    // process's end frees everything.
+    // A daemon thread may be inside a call while the interpreter exits, or an array may outlive the module. The end of
+    // the process then frees everything.
     if (runtime == NULL) return;
     ck_memory_sweep(runtime);
     if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
@@ -105,8 +105,8 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
         pthread_mutex_unlock(&runtime->symbols_lock);
         return;
     }
-    // The threads that worked on the parent's streams are not here. What they held is lost, on purpose: so are owners
-    // that wait for the parent's device. Memories remember the generation that they are of.
+    // The threads that used the parent's streams do not exist in the child. Their resources are abandoned on purpose,
+    // and so are owners that wait for the parent's device. Each memory records the generation in which it was created.
     (void)make_locks(runtime);
     runtime->symbols = NULL;
     runtime->generation++;

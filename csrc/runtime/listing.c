@@ -1,18 +1,18 @@
-// The launcher that lists launches and runs none; and what a call would launch: its checks, its plan, and its run with
-// that launcher.
+// The launcher that lists launches without running them, and the list of launches of a call: its checks, its plan, and
+// its run with that launcher.
 #include "job.h"
 
 #include <string.h>
 
-// Where operands would be. Nobody follows these addresses; the launches only hand them on.
+// An address for operands. It is never dereferenced; launches only pass it on.
 static void *const NOWHERE = (void *)(uintptr_t)(1 << 20);
 
-// A kernel that is launched several times is listed once. A library's own kernels are not known.
+// A kernel that is launched several times is listed once. The kernels of a library are not known.
 static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error) {
     ck_listing *listing = (ck_listing *)launcher;
     (void)stream;
     if (launch->library != NULL) return CK_OK;
-    CK_TRY(ck_allow_shared(launch, error)); // occupancy depends on it
+    CK_TRY(ck_allow_shared(launch, error)); // the occupancy depends on it
     for (int i = 0; i < listing->count; i++)
         if (listing->kernels[i].kernel == launch->kernel) return CK_OK;
     if (listing->count == CK_MAX_LISTED) return CK_OK;

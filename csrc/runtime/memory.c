@@ -1,13 +1,13 @@
-// Memory that outlives a call: who has it, and how it goes back.
+// Memory that outlives a call: its references and its release.
 //
-//   last reference gone --.-- ours, used on the default stream only --> freed in the default stream's order
-//                         |-- ours, used elsewhere --> freed in the order of our own stream, after all uses
-//                         |-- ours, lent to a library whose streams we do not see --> the device is waited for
-//                         '-- another library's --> its owner hears of it once the device is done with it: such
-//                             memories wait in ck_runtime.leaving, and every later call here looks after them
+//   last reference gone --.-- own memory, used only on the default stream --> freed in the default stream's order
+//                         |-- own memory, used elsewhere --> freed in the service stream's order, after all uses
+//                         |-- own memory, lent to a library whose streams are unknown --> waits for the device
+//                         '-- another library's --> its owner is notified after the device has finished with it: such
+//                             memories wait in ck_runtime.leaving, which every later call in this file checks
 //
-// Nothing but the third waits. A memory that the parent of a fork made is not touched in the child: its record goes,
-// the device's memory is the parent's.
+// Only the third case waits. In the child of a fork, memory that the parent created is not touched: only its record is
+// freed, since the device memory belongs to the parent.
 #include "memory.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 static int create(ck_runtime *runtime, ck_memory **made, ck_error *error) {
     ck_memory *memory = calloc(1, sizeof *memory);
-    if (memory == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for an array's record");
+    if (memory == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for an array's record");
     atomic_init(&memory->references, 1);
     memory->runtime = runtime;
     memory->generation = runtime->generation;
@@ -37,7 +37,7 @@ static int allocate(ck_memory *memory, int index, size_t bytes, cudaStream_t str
     CK_TRY(ck_stream_check(stream, error));
     CK_TRY(ck_runtime_device(memory->runtime, index, &memory->device, error));
     CK_TRY(ck_pool_allocate(memory->device, bytes, stream, &memory->block, error));
-    // Nobody may touch it before the stream has come this far: it counts as a write.
+    // The memory must not be used before the stream has reached this point, so the allocation counts as a write.
     if (ck_order_after(&access, 1, stream, error) != CK_OK)
         ck_pool_free(memory->device, &memory->block, stream, error);
     return error->code;
@@ -114,7 +114,7 @@ void ck_memory_export(ck_memory *memory) {
 }
 
 // --- the end -----------------------------------------------------------------------------------------------------
-// Our own stream of the device comes after every use of the memory.
+// Makes the service stream of the device come after every use of the memory.
 static int come_after_all(ck_memory *memory, cudaStream_t *service, ck_error *error) {
     const ck_access access = {memory, 1};
     CK_TRY(ck_service_stream(memory->device, service, error));
@@ -138,11 +138,11 @@ static void say_farewell(ck_memory *memory) {
     destroy(memory);
 }
 
-// Another library's memory, which the device may still be at work on: its owner must wait. Returns 0 where it need not.
+// For another library's memory. Returns 1 if the device may still use it, so that its owner must wait; otherwise 0.
 static int must_wait(ck_memory *memory, ck_error *error) {
     ck_runtime *runtime = memory->runtime;
     cudaStream_t service;
-    const int lent = atomic_load(&memory->exported); // a third library had it from us, and may be at work, too
+    const int lent = atomic_load(&memory->exported); // a third library received it from this one and may use it too
     if (!lent && !ck_uses_any(memory)) return 0;
     const int marked = !lent && come_after_all(memory, &service, error) == CK_OK &&
                        ck_mark_record(memory->device, service, &memory->leaves, error) == CK_OK;
@@ -166,7 +166,7 @@ void ck_memory_release(ck_memory *memory) {
     atomic_fetch_add(&runtime->calls, 1);
     if (memory->generation == runtime->generation) {
         const int index = memory->device->index;
-        // A device that cannot be entered is gone, or the process is going: what is asked of it fails too.
+        // If the device cannot be entered, it has failed or the process is exiting, and the calls below fail too.
         const int entered = ck_device_enter(index, &previous, &ignored) == CK_OK;
         if (memory->foreign)
             waits = must_wait(memory, &ignored);
@@ -187,7 +187,7 @@ void ck_memory_sweep(ck_runtime *runtime) {
     ck_unlock(runtime);
     for (ck_memory *next; memory != NULL; memory = next) {
         next = memory->next;
-        // The answer is all that is wanted, and a failure means that nothing runs any more: no macro around it.
+        // No macro around this call: only its result matters, and a failure means that nothing is running any more.
         if (cudaEventQuery(memory->leaves->event) == cudaErrorNotReady) {
             *last = memory;
             last = &memory->next;

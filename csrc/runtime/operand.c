@@ -1,26 +1,27 @@
-// An operand's way to the device and back. Where it lies there, and in how many copies it goes, is layout.c's.
+// Transfers of an operand to the device and back. Its layout there, and the copies that it takes, are computed in
+// layout.c.
 #include <string.h>
 
 #include "kernels/strided_copy.h"
 #include "operand.h"
 
-// What every CUDA takes as the distance between two rows; beyond it, row after row is copied.
+// The largest distance between two rows that every version of CUDA accepts. Beyond it, rows are copied one by one.
 static const int64_t LONGEST_PITCH = INT32_MAX;
 
 static int is_broadcast(const ck_view *view, int axis) {
     return view->shape[axis] > 1 && view->strides[axis] == 0;
 }
 
-// --- what it will need -------------------------------------------------------------------------------------------
+// --- layout ------------------------------------------------------------------------------------------------------
 static int refuse_strides(const ck_view *given, int number, int axis, ck_error *error) {
     return ck_fail(
         error, CK_BAD_VALUE,
-        "operand %d has stride %lld in axis %d: a host array's rows (or a transposed matrix's columns) have "
-        "no gaps, %lld bytes from element to element. Make it contiguous: np.ascontiguousarray(x)",
+        "operand %d has stride %lld in axis %d, but the rows of a host array (or the columns of a transposed "
+        "matrix) must be contiguous, with stride %lld. Copy it with np.ascontiguousarray(x)",
         number, (long long)given->strides[axis], axis, (long long)ck_dtype_size(given->dtype));
 }
 
-// Fills the layout of an array that comes from the host or goes there.
+// Determines the layout of an array that is copied from or to the host.
 static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *layout, ck_error *error) {
     static const ck_layout nothing_asked = {0};
     const ck_view *given = operand->given;
@@ -29,7 +30,8 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
     unsigned kept = 0;
     if (given->swapped)
         return ck_fail(error, CK_BAD_VALUE,
-                       "operand %d has its bytes in the other order. Convert it: x.astype(x.dtype.newbyteorder('='))",
+                       "operand %d has a byte order other than this machine's. Convert it with "
+                       "x.astype(x.dtype.newbyteorder('='))",
                        number);
     for (int i = 0; i < n; i++) kept |= (unsigned)is_broadcast(given, i) << i;
     const int gaps = n >= 1 && given->shape[n - 1] > 1 && !(kept >> (n - 1) & 1) && given->strides[n - 1] != item;
@@ -38,7 +40,7 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
     if (gaps && !by_columns && !(one_row && n >= 2) && !ck_view_is_empty(given))
         return refuse_strides(given, number, n - 1, error);
 
-    // The layout may ask that what is broadcast be written out, or that what is transposed lie in C order.
+    // The layout may require that broadcast axes be expanded, or that a transposed array be in C order.
     const unsigned columns = n >= 1 ? 1u << (n - 1) : 0, rows = n >= 2 ? 1u << (n - 2) : 0;
     operand->is_packed = (layout->contiguous && (kept != 0 || by_columns)) ||
                          ((layout->column_multiple > 1 || layout->pitch) && (kept & columns)) ||
@@ -60,18 +62,18 @@ int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, in
     for (int i = 0; i < given->ndim && is_output; i++)
         if (is_broadcast(given, i) && !ck_view_is_empty(given))
             return ck_fail(error, CK_BAD_VALUE,
-                           "operand %d is an output and has stride 0 in axis %d: several results would go to one "
-                           "place. Give an array of its own",
+                           "operand %d is an output with stride 0 in axis %d, so several results would overwrite "
+                           "each other. Pass an array that is not broadcast",
                            number, i);
     if (on_host) {
         CK_TRY(lay_out_host_array(operand, number, layout, error));
         *device = operand->landed;
     } else {
         operand->is_packed = !ck_layout_holds(layout, given, is_output);
-        device->data = given->data; // the rest is there
+        device->data = given->data; // the other fields are already set
     }
     if (!operand->is_packed) return CK_OK;
-    unsigned kept = 0; // a stack of one matrix, many times, stays that
+    unsigned kept = 0; // a stack that repeats one matrix stays so, with stride 0
     for (int i = 0; i < given->ndim - 2 && !layout->contiguous; i++) kept |= (unsigned)is_broadcast(given, i) << i;
     device->swapped = 0;
     return ck_layout_place(layout, kept, 0, number, device, &operand->packed, error);
@@ -115,7 +117,7 @@ int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_er
 }
 
 // --- copies between host and device ------------------------------------------------------------------------------
-// `count` pieces of `width` bytes, the two distances from one to the next, in one call where CUDA takes the distances.
+// Copies `count` pieces of `width` bytes with the given distances between them, in one call of CUDA.
 static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t from_pitch, size_t width, int64_t count,
                        enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error) {
     if (count == 1)
@@ -126,7 +128,7 @@ static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t fro
     return CK_OK;
 }
 
-// The longest axis that one call can take: the others cost a call for each of their places.
+// The longest axis that one call can copy. Each other axis multiplies the number of calls by its length.
 static int choose_axis(const ck_blocks *blocks) {
     int longest = -1;
     for (int i = 0; i < blocks->axis_count; i++) {
@@ -149,7 +151,8 @@ static int copy_blocks(const ck_blocks *blocks, char *host, char *device, int to
         else
             CK_TRY(copy_pieces(host, pieces.host, device, pieces.device, blocks->run, pieces.length,
                                cudaMemcpyDeviceToHost, stream, error));
-        for (axis = blocks->axis_count - 1; axis >= 0; axis--) { // to the next place, as a counter's digits go on
+        for (axis = blocks->axis_count - 1; axis >= 0;
+             axis--) { // the next index, counted like the digits of a number
             if (axis == chosen) continue;
             const ck_axis *on = &blocks->axes[axis];
             host += on->host;
@@ -176,7 +179,7 @@ static int zero_pieces(char *start, size_t pitch, size_t width, int64_t count, c
     return CK_OK;
 }
 
-// The zeros right of and below each matrix.
+// Writes the zeros to the right of and below each matrix.
 static int zero_margins(const ck_stack *stack, char *start, cudaStream_t stream, ck_error *error) {
     const size_t missing = (size_t)(stack->padded_rows - stack->rows) * stack->pitch;
     CK_TRY(zero_pieces(start + stack->row_bytes, stack->pitch, stack->padded_row_bytes - stack->row_bytes,
@@ -185,7 +188,7 @@ static int zero_margins(const ck_stack *stack, char *start, cudaStream_t stream,
                        stack->matrices, stream, error);
 }
 
-// --- there and back ----------------------------------------------------------------------------------------------
+// --- transfers ---------------------------------------------------------------------------------------------------
 int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_error *error) {
     const ck_view *from = operand->given;
     if (ck_view_is_empty(from)) return CK_OK;
@@ -198,7 +201,7 @@ int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_er
     const ck_stack *packed = &operand->packed;
     if (packed->padded_rows > packed->rows || packed->padded_row_bytes > packed->row_bytes)
         CK_CUDA(error, cudaMemsetAsync(operand->pack.data, 0, packed->bytes, context->stream));
-    // What is kept as one matrix is copied once.
+    // A matrix that is repeated with stride 0 is copied once.
     ck_view to = *operand->device, source = *from;
     for (int i = 0; i < to.ndim; i++)
         if (to.strides[i] == 0) to.shape[i] = source.shape[i] = 1;

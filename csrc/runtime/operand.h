@@ -1,11 +1,11 @@
-// Inside the runtime: how arrays lie in memory, and an operand's way to the device and back.
+// Internal to the runtime: layouts of arrays in memory, and transfers of operands to the device and back.
 #ifndef CK_OPERAND_H
 #define CK_OPERAND_H
 
 #include "state.h"
 
 // --- layout.c ----------------------------------------------------------------------------------------------------
-// A copy between host and device, outermost axis first: blocks of `run` bytes without gaps on either side.
+// A copy between host and device, outermost axis first: blocks of `run` bytes that are contiguous on both sides.
 typedef struct ck_axis {
     int64_t length, host, device; // strides in bytes
 } ck_axis;
@@ -15,39 +15,40 @@ typedef struct ck_blocks {
     ck_axis axes[CK_MAX_DIMS + 1];
 } ck_blocks;
 
-// Matrices in memory of ours, one after another. See the picture in layout.c.
+// Matrices in memory of the runtime, one after another. See the picture in layout.c.
 typedef struct ck_stack {
     int64_t matrices, rows, padded_rows;
-    size_t row_bytes, padded_row_bytes; // a row is filled up to the latter
-    size_t pitch, bytes;                // from row to row; of all
+    size_t row_bytes, padded_row_bytes; // without and with padding
+    size_t pitch, bytes;                // the distance between rows; the total size
 } ck_stack;
 
-// 1: an array on the device can be used as it is by a variant that asks for this layout.
+// 1: a variant that needs this layout can use the array on the device without a copy.
 int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output);
-// Memory for an array with that layout: fills the view's strides (its shape and type are there already). `kept` is a
-// mask of the axes that have stride 0: one element, however long they are. by_columns: rows and columns change places.
+// Determines the memory of an array with that layout, and sets the strides of the view, whose shape and type are
+// already set. `kept` is a mask of the axes with stride 0, which take the space of one element. by_columns: 1 to store
+// the matrices by columns.
 int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int number, ck_view *view,
                     ck_stack *stack, ck_error *error);
-// Merges axes where both sides allow.
+// Determines the blocks of a copy, with axes merged if the layouts on both sides allow it.
 void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks);
 
 // --- operand.c ---------------------------------------------------------------------------------------------------
-// An operand of a call: the caller's array, and where the kernel finds it on the device.
+// An operand of a call: the caller's array, and the view of it on the device that the kernel uses.
 //
-//   given, on the host    --copy-->  landed  --pack, where the layout needs it-->  device
-//   given, on the device  -----------------  --pack, where the layout needs it-->  device
+//   given, on the host    --copy-->  landed  --pack, if the layout needs it-->  device
+//   given, on the device  -----------------  --pack, if the layout needs it-->  device
 typedef struct ck_operand {
     const ck_view *given;
     ck_view *device;
     int on_host, is_packed;
-    ck_view landed;      // of host arrays that are packed
-    ck_block copy, pack; // memory of ours: of what is copied from or to the host, of what is packed
+    ck_view landed;      // for host arrays: the copy on the device, before it is packed
+    ck_block copy, pack; // the memory of the copy, and of the packed array
     ck_stack copied, packed;
     ck_blocks blocks;
 } ck_operand;
 
-// Sizes and strides, without memory. `device` is `given` without its data, and becomes the view that the kernel gets (of
-// an array on a device with its data, unless it is packed). `number` counts from 0, for messages.
+// Determines sizes and strides, without allocating memory. `device` is `given` without its data; it becomes the view
+// that the kernel receives (with data, for an array on a device that is not packed). `number`, from 0, is for messages.
 int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, int is_output, int number,
                       const ck_layout *layout, ck_view *device, ck_error *error);
 int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
@@ -56,6 +57,6 @@ int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_er
 int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_error *error); // an output, after run
 int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error);        // then back to the host
 void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
-int64_t ck_operand_bytes(const ck_operand *operand); // that a copy between host and device moves
+int64_t ck_operand_bytes(const ck_operand *operand); // the bytes that a copy between host and device moves
 
 #endif

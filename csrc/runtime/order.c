@@ -1,15 +1,15 @@
-// The order of uses: who comes after whom, over streams, without the host waiting.
+// The order of uses of a memory across streams, without waits on the host.
 //
 //   stream A  [writes x]--mark 1--------------------------------[writes x]      after marks 2 and 3
 //   stream B               '--wait--[reads x]--mark 2-----------'   |
-//   default                                  [reads x] (no mark)----'   an event is recorded when A asks for one
+//   default                                  [reads x] (no mark)----'   an event is recorded when A needs one
 //
-// A memory has its last write and the reads since, each with its stream and (but for the default stream) a mark: an
-// event, recorded once for all memories of a call. Events come from a list of free ones and go back there when no
-// memory has the mark any more. Invariants:
-//   - who uses a memory has waited for the uses that it must come after, or was enqueued after them in its stream
-//   - a use is forgotten only when another use comes after it, so whoever waits for all that are left waits for all
-//   - the lock covers lists and counts; no call of CUDA is made under it
+// A memory records its last write and the reads since then, each with its stream and, except on the default stream, a
+// mark: an event that is recorded once for all memories of a call. Events come from a free list and return to it when
+// no memory refers to the mark any more. Invariants:
+//   - a use comes after the uses that must precede it: it has waited for them, or it follows them in its stream
+//   - a use is forgotten only when another use comes after it, so to wait for the remaining uses is to wait for all
+//   - the lock protects lists and counts; no CUDA function is called while it is held
 #include "memory.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct ck_uses {
     ck_mark *idle;
     uint64_t number;       // of the last use
     ck_mark *on_default;   // the last mark of the default stream; NULL: none yet
-    uint64_t default_upto; // it comes after the uses up to this one
+    uint64_t default_upto; // that mark comes after the uses up to this number
     cudaStream_t service;  // NULL: not needed yet
 };
 
@@ -33,7 +33,7 @@ int ck_uses_create(ck_device *device, ck_error *error) {
     if (device->uses != NULL && pthread_mutex_init(&device->uses->lock, NULL) == 0) return CK_OK;
     free(device->uses);
     device->uses = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the order of a device's uses");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the order of a device's uses");
 }
 
 static void destroy_mark(ck_mark *mark) {
@@ -58,8 +58,8 @@ void ck_uses_destroy(ck_device *device) {
 }
 
 // --- streams -----------------------------------------------------------------------------------------------------
-// Threads are counted, since CUDA has one handle for the own streams of all of them, and an address or a number of the
-// system's comes again when a thread ends.
+// Threads are numbered here, because the per-thread default streams of all threads have the same handle, and because
+// the system reuses the addresses and numbers of threads that have ended.
 static _Thread_local struct {
     const ck_runtime *counted_by;
     unsigned long long number;
@@ -106,7 +106,7 @@ int ck_service_stream(ck_device *device, cudaStream_t *stream, ck_error *error) 
     *stream = uses->service;
     pthread_mutex_unlock(&uses->lock);
     ck_error ignored = {0};
-    if (made != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(made)); // another thread was quicker
+    if (made != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(made)); // another thread created it meanwhile
     return CK_OK;
 }
 
@@ -131,7 +131,7 @@ static int new_mark(ck_mark **mark, ck_error *error) {
         (*mark)->event = event;
         return CK_OK;
     }
-    ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of an event");
+    ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of an event");
     CK_RELEASE(error, cudaEventDestroy(event));
     return error->code;
 }
@@ -153,15 +153,15 @@ int ck_mark_record(ck_device *device, cudaStream_t stream, ck_mark **recorded, c
     return CK_OK;
 }
 
-// --- what a use must wait for ------------------------------------------------------------------------------------
+// --- the uses that a use must wait for ---------------------------------------------------------------------------
 typedef struct wanted {
-    ck_mark *marks[MARKS]; // a reference each
+    ck_mark *marks[MARKS]; // one reference for each
     int count;
-    int on_default; // 1: uses of the default stream that no mark covers
-    uint64_t upto;  // uses up to this one were looked at
+    int on_default; // 1: there are uses on the default stream that no mark covers
+    uint64_t upto;  // the uses up to this number were considered
 } wanted;
 
-// Whether the stream comes after the use anyway.
+// True if the stream already comes after the use.
 static int covered(const ck_use *use, const ck_place *here) {
     return use->place.kind == CK_NOWHERE || same(&use->place, here) || same(&use->awaited, here);
 }
@@ -186,7 +186,7 @@ static int mark_default(ck_device *device, wanted *wanted, ck_error *error) {
     CK_TRY(ck_mark_record(device, NULL, &mark, error));
     wanted->marks[wanted->count++] = mark;
     pthread_mutex_lock(&uses->lock);
-    if (wanted->upto > uses->default_upto) { // else another thread's is the later one
+    if (wanted->upto > uses->default_upto) { // otherwise another thread has recorded a later mark
         drop(uses, uses->on_default);
         mark->references++;
         uses->on_default = mark;
@@ -202,13 +202,13 @@ static int wait_for(ck_device *device, wanted *wanted, cudaStream_t stream, ck_e
     return CK_OK;
 }
 
-// --- what is noted (lock held) -----------------------------------------------------------------------------------
+// --- recording uses (lock held) ----------------------------------------------------------------------------------
 static void keep(ck_use *at, const ck_use *use) {
     *at = *use;
     if (use->mark != NULL) use->mark->references++;
 }
 
-// Both return 0 where there is no place for it.
+// note_read and note_write return 0 if the list of reads is full.
 static int note_read(ck_uses *uses, ck_memory *memory, const ck_use *use) {
     int i = 0;
     while (i < memory->read_count && !same(&memory->reads[i].place, &use->place)) i++;
@@ -226,8 +226,8 @@ static void forget_read(ck_uses *uses, ck_memory *memory, int i) {
     memory->reads[i] = memory->reads[--memory->read_count];
 }
 
-// A write comes after the uses that its stream has waited for, and only those are forgotten: another thread may have
-// noted one meanwhile.
+// A write comes after the uses that its stream has waited for. Only these uses are forgotten, because another thread
+// may have recorded a use meanwhile.
 static int note_write(ck_uses *uses, ck_memory *memory, const ck_use *use) {
     for (int i = memory->read_count; i-- > 0;)
         if (covered(&memory->reads[i], &use->place)) forget_read(uses, memory, i);
@@ -237,8 +237,8 @@ static int note_write(ck_uses *uses, ck_memory *memory, const ck_use *use) {
     return 1;
 }
 
-// --- more readers than places ------------------------------------------------------------------------------------
-// One mark, in our own stream, that comes after all of them.
+// --- more reads than the list can hold ---------------------------------------------------------------------------
+// Replaces the reads with a single mark, in the service stream, that comes after all of them.
 static int merge_reads(ck_memory *memory, ck_error *error) {
     ck_device *device = memory->device;
     ck_uses *uses = device->uses;
@@ -266,25 +266,27 @@ static int merge_reads(ck_memory *memory, ck_error *error) {
     return status;
 }
 
-// --- around what is enqueued -------------------------------------------------------------------------------------
+// --- before and after enqueuing ----------------------------------------------------------------------------------
 int ck_memory_check(const ck_memory *memory, ck_error *error) {
     if (memory->generation == memory->runtime->generation) return CK_OK;
     return ck_fail(error, (int)cudaErrorInitializationError,
-                   "%s (%d): the array was made before this process was forked, and a child has no part in its "
-                   "parent's device memory. Make arrays in the process that uses them, or start it by "
+                   "%s (%d): the array was created before this process was forked, and a child cannot use the device "
+                   "memory of its parent. Create arrays in the process that uses them, or start the process with "
                    "multiprocessing's 'spawn'",
                    cudaGetErrorName(cudaErrorInitializationError), (int)cudaErrorInitializationError);
 }
 
 static int check(const ck_access *accesses, int count, ck_error *error) {
     if (count > CK_MAX_ACCESSES)
-        return ck_fail(error, CK_BAD_VALUE, "%d arrays in one call, at most %d are taken", count, CK_MAX_ACCESSES);
+        return ck_fail(error, CK_BAD_VALUE, "the call has %d arrays, but at most %d are allowed", count,
+                       CK_MAX_ACCESSES);
     for (int i = 0; i < count; i++) {
         CK_TRY(ck_memory_check(accesses[i].memory, error));
         if (accesses[i].memory->device != accesses[0].memory->device)
-            return ck_fail(error, CK_BAD_VALUE,
-                           "one array is on device %d, another on device %d. Copy one over first",
-                           accesses[0].memory->device->index, accesses[i].memory->device->index);
+            return ck_fail(
+                error, CK_BAD_VALUE,
+                "one array is on device %d and another on device %d. Copy one of them to the other device first",
+                accesses[0].memory->device->index, accesses[i].memory->device->index);
     }
     return CK_OK;
 }
@@ -324,7 +326,7 @@ int ck_order_before_at(const ck_access *accesses, int count, cudaStream_t stream
     const int status = wait_for(device, &wanted, stream, error);
     pthread_mutex_lock(&uses->lock);
     for (int i = 0; i < wanted.count; i++) drop(uses, wanted.marks[i]);
-    for (int i = 0; i < count && status == CK_OK; i++) { // another thread's later uses are not waited for
+    for (int i = 0; i < count && status == CK_OK; i++) { // later uses, of other threads, were not waited for
         ck_memory *memory = accesses[i].memory;
         if (memory->write.number <= wanted.upto) memory->write.awaited = *here;
         for (int k = 0; accesses[i].writes && k < memory->read_count; k++)
@@ -347,7 +349,7 @@ static int note_all(const ck_access *accesses, int count, cudaStream_t stream, c
         noted &= (accesses[i].writes ? note_write : note_read)(uses, accesses[i].memory, &use);
     drop(uses, use.mark);
     pthread_mutex_unlock(&uses->lock);
-    // Other threads took the places meanwhile: what is done need not be noted.
+    // Other threads have filled the list meanwhile. Wait for the device: finished uses need no record.
     if (!noted) CK_CUDA(error, (cudaError_t)backend_settle());
     return CK_OK;
 }
@@ -375,7 +377,7 @@ int ck_order_after(const ck_access *accesses, int count, cudaStream_t stream, ck
     return status;
 }
 
-// --- the end of a memory: nobody else has it any more ------------------------------------------------------------
+// --- the end of a memory, which has no references any more --------------------------------------------------------
 int ck_uses_any(ck_memory *memory) {
     return memory->write.place.kind != CK_NOWHERE || memory->read_count > 0;
 }

@@ -1,5 +1,5 @@
-// Page-locked host memory, which the device copies from and to at the link's speed. The blocks are listed, so that
-// what is not given back shows, and the child of a fork gives back none of its parent's.
+// Page-locked host memory, which the device copies from and to at the full speed of the link. The blocks are listed, so
+// that leaks are visible, and so that the child of a fork does not free blocks of its parent.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct ck_pinned {
 
 int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error *error) {
     struct ck_pinned *block = calloc(1, sizeof *block);
-    if (block == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a block");
+    if (block == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a block");
     block->bytes = bytes > 0 ? bytes : 1;
     cudaError_t code;
     if (CK_CUDA_CODE(code, cudaHostAlloc(&block->data, block->bytes, cudaHostAllocPortable)) != cudaSuccess) {
@@ -43,7 +43,7 @@ void ck_pinned_free(ck_runtime *runtime, void *data) {
     struct ck_pinned *block = *at;
     if (block != NULL) *at = block->next;
     ck_unlock(runtime);
-    if (block == NULL) return; // the parent's
+    if (block == NULL) return; // allocated by the parent process
     CK_RELEASE(&ignored, cudaFreeHost(data));
     free(block);
 }
@@ -54,7 +54,7 @@ int ck_pinned_on_device(void *data, void **on_device, ck_error *error) {
     if (code != cudaErrorInvalidValue)
         return ck_fail_cuda(error, code, "cudaHostGetDevicePointer(&pointer, data, 0)");
     (void)cudaGetLastError();
-    return ck_fail(error, CK_BAD_VALUE, "%p is no page-locked memory: take an array of cudakern.empty_pinned()",
+    return ck_fail(error, CK_BAD_VALUE, "%p is not page-locked memory: use an array from cudakern.empty_pinned()",
                    data);
 }
 

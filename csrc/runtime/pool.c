@@ -1,15 +1,16 @@
-// Device memory, one pool a device, in the stream's order.
+// Stream-ordered device memory, from one pool per device.
 //
-// The pool is our own, so that nothing of ours changes how another library's memory behaves, and it gives nothing
-// back by itself: a call repeated with the same sizes makes no device allocation. ck_runtime_trim gives it back, and so
-// does an allocation that finds no room; whoever keeps device memory besides the pool is asked for it first
-// (`reclaim`). Where a device has no pools (some virtual GPUs), cudaMalloc serves, slower.
+// The pool belongs to this runtime, so that it does not change how other libraries' memory behaves. It keeps freed
+// memory, so a call that is repeated with the same sizes allocates nothing on the device. ck_runtime_trim returns this
+// memory to the device. An allocation that does not find enough memory does the same, after `reclaim` has returned
+// memory that is kept outside the pool. On devices without pools (some virtual GPUs), cudaMalloc is used, which is
+// slower.
 //
 //   freed in the default stream's order, small --> kept here --> the next allocation of as many bytes in that order
 //                                                    '-- one too many: the oldest --> CUDA's pool
 //
-// CUDA's own calls for a block cost 1.4 us (measured on an H200), nearly half of a launch. The emulator keeps nothing,
-// since it finds uses of freed memory; CUDAKERN_KEEP_FREED says otherwise.
+// CUDA's calls for one block take 1.4 us (measured on an H200), nearly half as long as a launch. On the emulator, no
+// blocks are kept by default, so that it can detect uses of freed memory; CUDAKERN_KEEP_FREED changes this.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ enum { KEPT = 32, LARGEST_KEPT = 1 << 20 };
 struct ck_kept {
     pthread_mutex_t lock;
     int count;
-    ck_block blocks[KEPT]; // the oldest one first
+    ck_block blocks[KEPT]; // the oldest first
 };
 
 static int create_kept(ck_device *device, ck_error *error) {
@@ -32,7 +33,7 @@ static int create_kept(ck_device *device, ck_error *error) {
     if (device->kept != NULL && pthread_mutex_init(&device->kept->lock, NULL) == 0) return CK_OK;
     free(device->kept);
     device->kept = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the list of a device's free blocks");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the list of a device's free blocks");
 }
 
 static ck_block remove_block(struct ck_kept *kept, int i) { // lock held
@@ -52,7 +53,7 @@ static void *take_kept(ck_device *device, size_t bytes, cudaStream_t stream) {
     return data;
 }
 
-// Returns what is to be freed instead: the block itself, the oldest one, or none.
+// Keeps a block. Returns the block that must be freed instead: the block itself, the oldest one, or none.
 static ck_block keep(ck_device *device, ck_block block, cudaStream_t stream) {
     struct ck_kept *kept = device->kept;
     ck_block out = {0};
@@ -81,7 +82,7 @@ int ck_pool_create(ck_device *device, ck_error *error) {
     if (!supported) return CK_OK;
     struct cudaMemPoolProps properties;
     memset(&properties, 0, sizeof properties);
-    properties.allocType = cudaMemAllocationTypePinned; // CUDA's word for plain device memory
+    properties.allocType = cudaMemAllocationTypePinned; // CUDA's name for ordinary device memory
     properties.handleTypes = cudaMemHandleTypeNone;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device->index;
@@ -117,20 +118,20 @@ cudaError_t ck_pool_give_back(ck_device *device) {
     device->reclaim(device);
     cudaError_t code = free_kept(device);
     if (code == cudaSuccess)
-        code = (cudaError_t)backend_settle(); // errors of kernels are for those who wait for them
+        code = (cudaError_t)backend_settle(); // leaves errors of kernels to the callers that wait for them
     if (code == cudaSuccess && device->pool != NULL) code = cudaMemPoolTrimTo(device->pool, 0);
     return code;
 }
 
-// The device said that it is short of memory. If that is true, what freed blocks of other sizes occupy in the pool
-// may do, and a failed attempt leaves there what it had gathered, all the same: give it back, and try once more if
-// that made room. Returns cudaSuccess with `data`, else `room` is what is free.
+// Called after the device has reported that it is out of memory. Freed blocks of other sizes in the pool, and memory
+// that the failed attempt gathered, may be enough: they are returned to the device, and if that made room, the
+// allocation is tried once more. Returns cudaSuccess and sets `data`; otherwise `room` is the free memory.
 static cudaError_t take_again(ck_device *device, size_t bytes, cudaStream_t stream, void **data, size_t *room) {
     size_t total = 0;
     *room = 0;
     cudaError_t code = cudaMemGetInfo(room, &total);
     if (code == cudaSuccess && *room >= bytes)
-        code = cudaErrorMemoryAllocation; // a fault on request
+        code = cudaErrorMemoryAllocation; // a failure that a test requested
     else if (code == cudaSuccess && (code = ck_pool_give_back(device)) == cudaSuccess) {
         code = cudaMemGetInfo(room, &total);
         if (code == cudaSuccess) code = *room < bytes ? cudaErrorMemoryAllocation : take(device, bytes, stream, data);

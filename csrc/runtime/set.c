@@ -1,10 +1,10 @@
 // Sets of kernels: shared libraries that export `cudakern_set` (kernels/set.h).
 //
-//   path --dlopen--> library --"cudakern_set"--> table --is it of our ABI version and for this backend?--> ck_set
+//   path --dlopen--> library --"cudakern_set"--> table --check ABI version and backend--> ck_set
 //
-// A set stays loaded to the process's end, the package's own and a user's alike: launches of its kernels may be queued,
-// records of late errors hold its names, and views of it may be anywhere. A set costs what its file costs in memory.
-// Loading a file again gives the set that is there; a file that was written anew is another set.
+// A set stays loaded until the process exits, whether it is the package's or a user's: launches of its kernels may be
+// queued, records for late errors contain its names, and views of its table may exist anywhere. A set costs as much
+// memory as its file. Loading a file again returns the same set, but a file that was rewritten is another set.
 #define _POSIX_C_SOURCE 200809L // strdup, under plain C11
 #include <dlfcn.h>
 #include <stdio.h>
@@ -23,16 +23,15 @@ struct ck_set {
 
 static int check_table(const ck_set_table *table, const char *path, ck_error *error) {
     if (table == NULL)
-        return ck_fail(error, CK_BAD_VALUE, "%.500s is no set of kernels: it exports no cudakern_set", path);
+        return ck_fail(error, CK_BAD_VALUE, "%.500s is not a set of kernels: it does not export cudakern_set", path);
     int version = table->abi;
     for (int i = 0; version == CK_ABI_VERSION && i < table->operation_count; i++) version = table->operations[i]->abi;
     if (version != CK_ABI_VERSION)
         return ck_fail(error, CK_BAD_VALUE,
-                       "%.500s was built for version %d of the kernels' interface, and this is version %d: build it "
-                       "again",
+                       "%.500s was built for version %d of the kernel interface, but this is version %d: rebuild it",
                        path, version, CK_ABI_VERSION);
     if (strcmp(table->backend, backend_name()) != 0)
-        return ck_fail(error, CK_BAD_VALUE, "%.500s was built for backend %.20s, and this is %s", path,
+        return ck_fail(error, CK_BAD_VALUE, "%.500s was built for the backend %.20s, but this is %s", path,
                        table->backend, backend_name());
     return CK_OK;
 }
@@ -44,14 +43,14 @@ static int make(void *library, const char *path, ck_set **made, ck_error *error)
     char *copy = set != NULL ? strdup(path) : NULL;
     if (copy == NULL) {
         free(set);
-        return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a set");
+        return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a set");
     }
     *set = (ck_set){copy, library, table, NULL};
     *made = set;
     return CK_OK;
 }
 
-// The set that was loaded from this library before takes the place of `set`.
+// If this library was loaded before, its set replaces `set`.
 static ck_set *unique(ck_runtime *runtime, ck_set *set) {
     ck_lock(runtime);
     ck_set *at = runtime->sets;
@@ -82,7 +81,7 @@ int ck_set_load(ck_runtime *runtime, const char *path, ck_set **loaded, ck_error
 }
 
 void ck_sets_free(ck_runtime *runtime) {
-    for (ck_set *set = runtime->sets, *next; set != NULL; set = next) { // (the libraries stay)
+    for (ck_set *set = runtime->sets, *next; set != NULL; set = next) { // the libraries stay loaded
         next = set->next;
         free(set->path);
         free(set);
@@ -98,8 +97,8 @@ const ck_set_table *ck_set_table_of(const ck_set *set) {
     return set->table;
 }
 
-// --- what is in a set --------------------------------------------------------------------------------------------
-// Adds to a list in a buffer; what does not fit is cut.
+// --- the contents of a set ---------------------------------------------------------------------------------------
+// Appends an item to a list in a buffer, and truncates it if it does not fit.
 static void add(char *text, size_t size, const char *name) {
     const size_t used = strlen(text);
     if (used + 1 < size) snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
@@ -109,9 +108,9 @@ const ck_operation *ck_set_operation(const ck_set *set, const char *name, ck_err
     const ck_set_table *table = set->table;
     for (int i = 0; i < table->operation_count; i++)
         if (strcmp(table->operations[i]->name, name) == 0) return table->operations[i];
-    char known[800] = ""; // written only now: every call comes here
+    char known[800] = ""; // initialized only here, because every call of an operation runs the lines above
     for (int i = 0; i < table->operation_count; i++) add(known, sizeof known, table->operations[i]->name);
-    ck_fail(error, CK_BAD_VALUE, "There is no operation '%.64s'. There are %s", name, known);
+    ck_fail(error, CK_BAD_VALUE, "There is no operation '%.64s'. Available: %s", name, known);
     return NULL;
 }
 
@@ -121,6 +120,7 @@ const ck_set_kernel *ck_set_kernel_of(const ck_set *set, const char *name, ck_er
         if (strcmp(table->kernels[i].name, name) == 0) return &table->kernels[i];
     char known[800] = "";
     for (int i = 0; i < table->kernel_count; i++) add(known, sizeof known, table->kernels[i].name);
-    ck_fail(error, CK_BAD_VALUE, "%.500s has no kernel '%.64s'. It has %s", set->path, name, *known ? known : "none");
+    ck_fail(error, CK_BAD_VALUE, "%.500s has no kernel '%.64s'. Available: %s", set->path, name,
+            *known ? known : "none");
     return NULL;
 }

@@ -1,7 +1,7 @@
-// Words for what went wrong, and faults on request.
+// Error messages, and failures that tests request.
 //
-// The two statics are the only mutable ones: ck_injected_fault gets no runtime to keep them in, because kernels'
-// launches call it too. They are atomic, and a test that sets them owns the process.
+// The two static variables are the only mutable ones of the runtime. ck_injected_fault has no runtime to keep them in,
+// because launches of kernels call it too. They are atomic, and a test that sets them must be alone in its process.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "backend.h"
 #include "state.h"
 
-static atomic_llong fault_after; // > 0: guarded calls until the one that fails
+static atomic_llong fault_after; // > 0: the call that fails is this many guarded calls away
 static atomic_int fault_code;
 static atomic_llong guarded_calls;
-static _Thread_local int fault_given; // this thread's last fault was made here: CUDA knows nothing of it
+static _Thread_local int fault_given; // 1: the thread's last failure was requested, and CUDA does not know of it
 
 void ck_fault_set(int64_t n, int code) {
     atomic_store(&fault_code, code);
@@ -64,8 +64,9 @@ int ck_is_late(int code) {
     }
 }
 
-// After such a failure a GPU does nothing more for the process: every call answers with the failure. The code alone
-// does not say so (an emulated device lives on), so the device is asked, in a way that waits for nothing.
+// After such a failure, a GPU accepts no more work from the process: every call returns the failure. The code alone
+// does not show this, since an emulated device continues to work, so this function calls the device in ways that do not
+// wait.
 static int is_lost(cudaError_t code) {
     size_t available, total;
     if (!ck_is_late((int)code)) return 0;
@@ -78,22 +79,24 @@ int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
     char detail[1024] = "";
     int lost = 0;
     if (fault_given) {
-        snprintf(detail, sizeof detail, "made to fail by inject_fault");
+        snprintf(detail, sizeof detail, "requested by inject_fault");
     } else {
         backend_error_detail(detail, sizeof detail);
-        // CUDA keeps an error for whoever asks next. It has been told here: the next call shall not find it.
+        // CUDA keeps the error until it is read. It is reported here, so the next call must not report it again.
         (void)cudaGetLastError();
         lost = is_lost(code);
         if (code == cudaErrorInsufficientDriver && *detail == '\0')
             snprintf(detail, sizeof detail, "there is no NVIDIA driver, or it is too old for this build");
         if (code == cudaErrorInitializationError && *detail == '\0')
-            snprintf(detail, sizeof detail,
-                     "a child of fork() cannot use CUDA once its parent has: start such a process by spawn");
+            snprintf(
+                detail, sizeof detail,
+                "after fork(), a child cannot use CUDA if its parent has used it: start the process with 'spawn'");
     }
     fault_given = 0;
-    return ck_fail(error, (int)code, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,
-                   cudaGetErrorString(code), *detail ? ": " : "", detail, call,
-                   lost ? ". The device's context is lost for this process, and every further call on it will fail: "
-                          "restart the process"
-                        : "");
+    return ck_fail(
+        error, (int)code, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,
+        cudaGetErrorString(code), *detail ? ": " : "", detail, call,
+        lost ? ". The device's context is lost, so every further call on this device will fail in this process: "
+               "restart the process"
+             : "");
 }

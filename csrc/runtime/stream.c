@@ -1,7 +1,8 @@
-// Streams: those of our own, for calls on host arrays; what a handle of a stream may be; waiting.
+// Streams of the runtime, for calls on host arrays; checks of stream handles; waiting.
 //
-// Of ours there is a free list, as many as calls ran at once. Each call has one to itself, so that Python threads do
-// not wait for one another. The lock covers the list only, never a call of CUDA.
+// The runtime's streams are in a free list, which grows to the number of concurrent calls. Each call has a stream to
+// itself, so Python threads do not wait for one another. The lock protects only the list; no CUDA function is called
+// while it is held.
 #include <stdlib.h>
 
 #include "backend.h"
@@ -20,7 +21,7 @@ int ck_stream_acquire(ck_runtime *runtime, ck_device *device, ck_stream **acquir
     ck_unlock(runtime);
     if (stream == NULL) {
         stream = calloc(1, sizeof *stream);
-        if (stream == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for a stream's record");
+        if (stream == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for a stream's record");
         int status = create(stream, error);
         if (status != CK_OK) {
             ck_stream_destroy(stream);
@@ -44,7 +45,7 @@ void ck_stream_release(ck_runtime *runtime, ck_device *device, ck_stream *stream
 }
 
 void ck_stream_destroy(ck_stream *stream) {
-    ck_error ignored = {0}; // after a fault of the device these fail too; there is nothing left to do about it
+    ck_error ignored = {0}; // after a failure of the device these calls fail too, and nothing can be done about it
     for (int i = 0; i < CK_EVENTS; i++)
         if (stream->events[i] != NULL) CK_RELEASE(&ignored, cudaEventDestroy(stream->events[i]));
     if (stream->stream != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(stream->stream));
@@ -52,7 +53,7 @@ void ck_stream_destroy(ck_stream *stream) {
 }
 
 // --- waiting -----------------------------------------------------------------------------------------------------
-// Waits are guarded like calls of CUDA: their failure is where a kernel's failure shows.
+// Waits are guarded like CUDA calls, because they report the failures of kernels.
 static int judge(int code, const char *what, ck_error *error) {
     if (code == (int)cudaSuccess) return CK_OK;
     if (code == BACKEND_INTERRUPTED) return ck_fail(error, CK_INTERRUPTED, "interrupted while %s", what);
@@ -66,7 +67,8 @@ int ck_wait(cudaStream_t stream, ck_launches *launches, const ck_waiter *waiter,
     if (waited) code = backend_wait(stream, waiter ? waiter->interrupted : NULL, waiter ? waiter->argument : NULL);
     const int status = judge(code, "waiting for the stream", error);
     if (status != CK_OK) ck_launches_explain(launches, error);
-    if (waited && code != BACKEND_INTERRUPTED) ck_launches_done(launches, last); // a failed one too: it was told
+    if (waited && code != BACKEND_INTERRUPTED)
+        ck_launches_done(launches, last); // also after a failure, since it is reported now
     return status;
 }
 
@@ -88,7 +90,7 @@ int ck_wait_event(ck_device *device, cudaEvent_t event, const ck_waiter *waiter,
         code = backend_wait_event(event, waiter ? waiter->interrupted : NULL, waiter ? waiter->argument : NULL);
     const int status = judge(code, "waiting for the event", error);
     if (status != CK_OK && device != NULL)
-        ck_device_launches_explain(device, error); // the event's stream is not known
+        ck_device_launches_explain(device, error); // for all streams, since the stream of the event is not known
     return status;
 }
 
@@ -97,14 +99,14 @@ cudaStream_t ck_stream_of(int64_t handle) {
     return handle == 1 ? NULL : (cudaStream_t)(uintptr_t)handle;
 }
 
-// CUDA follows a handle, as an address, without a look. What cannot be one is found here; a stream that was destroyed
-// is not.
+// CUDA uses a handle as an address without checking it. This function detects values that cannot be handles, but not
+// handles of streams that were destroyed.
 int ck_stream_check(cudaStream_t stream, ck_error *error) {
     const uintptr_t handle = (uintptr_t)stream;
     if (handle <= 2 || (handle >= 4096 && handle % sizeof(void *) == 0 && handle <= INTPTR_MAX)) return CK_OK;
     return ck_fail(
         error, CK_BAD_VALUE,
-        "%lld is no stream. A stream is 0 or 1 (the default stream), 2 (the thread's own) or the handle of "
-        "one (a cudaStream_t, as cudakern.Stream, PyTorch's .cuda_stream or CuPy's .ptr give it)",
+        "%lld is not a stream. Pass 0 or 1 (the default stream), 2 (the per-thread default stream) or a handle: "
+        "a cudaStream_t, as in cudakern.Stream, PyTorch's .cuda_stream or CuPy's .ptr",
         (long long)(intptr_t)handle);
 }

@@ -1,14 +1,16 @@
-// Bindings of textures: an array and an object for each input that a variant reads so, filled in the call's stream.
+// Texture bindings: a CUDA array and a texture object for each input that a variant reads as a texture, filled in the
+// stream of the call.
 //
 //   call --acquire--> [array, object] --copy in the stream--> run --mark in the stream--> kept for the next call
 //
-// Arrays are no memory of a pool: to free one waits for the device. So they are kept, with their objects, for later
-// calls of the same shape, type and modes: a use waits, on the device, for the mark of the one before. A call takes
-// one that its stream used last; where there is none it makes one, up to ALIKE of a kind, so that streams need not
-// wait for each other. What is kept is bounded by MOST and MOST_BYTES: only a call that makes one beyond that frees
-// the one unused longest, which waits. ck_runtime_trim gives all back.
+// Arrays do not come from a pool, and freeing one waits for the device. Therefore arrays and their objects are kept for
+// later calls with the same shape, type and modes. A use waits, on the device, for the mark of the previous use. A call
+// prefers a texture that was last used in its stream. If there is none, it creates one, but no more than ALIKE of a
+// kind, so that few streams wait for each other. At most MOST textures and MOST_BYTES are kept: a call that creates one
+// beyond these limits frees the texture that was unused for longest, which waits. ck_runtime_trim frees all of them.
 //
-// Invariants: one call at a time holds a texture; the lock covers the list, no call of CUDA is made under it.
+// Invariants: only one call at a time holds a texture; the lock protects the list, and no CUDA function is called while
+// it is held.
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +28,9 @@ struct ck_texture {
     cudaArray_t array;
     cudaTextureObject_t object;
     size_t bytes;
-    ck_mark *last;       // of its last use; NULL: none is under way
-    cudaStream_t stream; // where that was: a handle may come again, which costs a wait at most
-    uint64_t number;     // of its last use
+    ck_mark *last;       // recorded after the last use; NULL: not in use
+    cudaStream_t stream; // the stream of the last use; if CUDA reuses the handle, that costs at most a wait
+    uint64_t number;     // of the last use
     int held;
     ck_texture *next;
 };
@@ -44,7 +46,7 @@ int ck_textures_create(ck_device *device, ck_error *error) {
     if (device->textures != NULL && pthread_mutex_init(&device->textures->lock, NULL) == 0) return CK_OK;
     free(device->textures);
     device->textures = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for a device's list of textures");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for a device's list of textures");
 }
 
 // --- one texture -------------------------------------------------------------------------------------------------
@@ -80,9 +82,10 @@ static int channels_of(int dtype, int count, struct cudaChannelFormatDesc *chann
     case CK_UINT16:
     case CK_UINT32: kind = cudaChannelFormatKindUnsigned; break;
     default:
-        return ck_fail(error, CK_NOT_SUPPORTED,
-                       "a texture has no elements of %s: floats of 16 and 32 bits and integers up to 32 bits",
-                       ck_dtype_name(dtype));
+        return ck_fail(
+            error, CK_NOT_SUPPORTED,
+            "a texture cannot have elements of type %s, only 16-bit and 32-bit floats and integers of up to 32 bits",
+            ck_dtype_name(dtype));
     }
     *channels = cudaCreateChannelDesc(bits, several, four, four, kind);
     return CK_OK;
@@ -98,11 +101,11 @@ static int make_array(ck_device *device, ck_texture *texture, ck_error *error) {
     texture->array = NULL;
     ck_fail_cuda(error, code, "cudaMalloc3DArray(&array, &channels, extent, cudaArrayDefault)");
     if (code != cudaErrorMemoryAllocation) return error->code;
-    // What freed blocks occupy in the pool, and textures that nobody uses, may do: they go back, and one more attempt.
+    // Freed blocks in the pool and unused textures may occupy enough memory: return them, and try once more.
     size_t total;
     error->bytes = texture->bytes;
     if (cudaMemGetInfo(&error->bytes_free, &total) != cudaSuccess || error->bytes_free >= error->bytes)
-        return error->code; // (a fault on request)
+        return error->code; // a failure that a test requested
     if (ck_pool_give_back(device) != cudaSuccess ||
         cudaMalloc3DArray(&texture->array, &channels, texture->extent, cudaArrayDefault) != cudaSuccess) {
         (void)cudaGetLastError();
@@ -139,7 +142,7 @@ static int same_kind(const ck_texture *a, const ck_texture *b) {
            a->asked.read == b->asked.read;
 }
 
-// One that is there already and may be used now; NULL: make one.
+// An existing texture that may be used now; NULL: create one.
 static ck_texture *take(struct ck_textures *textures, const ck_texture *wanted, cudaStream_t stream) {
     ck_texture *found = NULL;
     int alike = 0;
@@ -157,7 +160,7 @@ static ck_texture *take(struct ck_textures *textures, const ck_texture *wanted, 
     return found;
 }
 
-// The one unused longest, out of the list, if there is no room for so many bytes more beside it.
+// Removes the texture that was unused for longest from the list, if `bytes` more would exceed the limits.
 static ck_texture *take_surplus(struct ck_textures *textures, size_t bytes) {
     ck_texture **oldest = NULL, *found = NULL;
     int count = 1;
@@ -210,7 +213,7 @@ static int acquire(ck_device *device, const ck_texture *wanted, cudaStream_t str
     for (ck_texture *surplus; (surplus = take_surplus(textures, wanted->bytes)) != NULL;)
         CK_TRY(destroy(device, surplus, error));
     ck_texture *made = malloc(sizeof *made);
-    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for the record of a texture");
+    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a texture");
     *made = *wanted;
     if (make(device, made, error) != CK_OK) {
         destroy(device, made, error);
@@ -251,8 +254,9 @@ int ck_texture_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
     const int axes = view->ndim - (asked->channels > 0);
     ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = axes}, *texture;
     if (axes < 1 || axes > 3 || ck_view_is_empty(view))
-        return ck_fail(error, CK_BAD_VALUE, "operand %d has %d axes%s: a texture has 1 to 3, none of them empty",
-                       held->binding->view, axes, ck_view_is_empty(view) ? ", one of length 0" : "");
+        return ck_fail(error, CK_BAD_VALUE,
+                       "operand %d has %d axes%s, but a texture must have 1 to 3 axes, none of them empty",
+                       held->binding->view, axes, ck_view_is_empty(view) ? ", one of them empty" : "");
     wanted.extent.width = (size_t)view->shape[axes - 1];
     wanted.extent.height = axes > 1 ? (size_t)view->shape[axes - 2] : 0;
     wanted.extent.depth = axes > 2 ? (size_t)view->shape[0] : 0;
@@ -262,7 +266,7 @@ int ck_texture_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
     bound->texture = texture->object;
     if (texture->last != NULL) {
         CK_CUDA(error, cudaStreamWaitEvent(held->stream, texture->last->event, 0));
-        ck_mark_drop(held->device, texture->last); // the stream comes after it, and has a mark of its own at the end
+        ck_mark_drop(held->device, texture->last); // the stream comes after the mark, and records its own at the end
         texture->last = NULL;
     }
     return copy_in(texture, view, held->stream, error);
@@ -271,10 +275,11 @@ int ck_texture_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
 int ck_texture_release(ck_held *held, ck_error *error) {
     ck_texture *texture = held->resource;
     struct ck_textures *textures = held->device->textures;
-    ck_mark *mark = texture->last; // there is one: this call failed before it came to it, and what was, holds
+    ck_mark *mark =
+        texture->last; // not NULL: this call failed before it used the texture, so the previous mark remains valid
     int status = CK_OK;
     if (mark == NULL) status = ck_mark_record(held->device, held->stream, &mark, error);
-    if (status != CK_OK) (void)backend_settle(); // nothing is under way unnoted
+    if (status != CK_OK) (void)backend_settle(); // no work without a mark may remain unfinished
     pthread_mutex_lock(&textures->lock);
     texture->last = mark;
     texture->stream = held->stream;

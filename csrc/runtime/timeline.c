@@ -2,7 +2,8 @@
 //
 //     start | launch 0 | launch 1 | ...        launch i took the time from event i to event i + 1
 //
-// The events keep launches apart that would follow each other more closely: the sum is more than the call's time.
+// The events separate launches that would otherwise follow each other more closely, so the sum of the times is larger
+// than the time of the call.
 #include <stdlib.h>
 
 #include "launcher.h"
@@ -24,7 +25,7 @@ static int launch_and_mark(ck_launcher *launcher, const ck_launch_plan *launch, 
                            ck_error *error) {
     ck_timeline *timeline = (ck_timeline *)launcher;
     CK_TRY(ck_run_launch(launcher, launch, stream, error));
-    if (timeline->count >= CK_MAX_TIMELINE) return CK_OK; // (the first ones say enough)
+    if (timeline->count >= CK_MAX_TIMELINE) return CK_OK; // only the first launches are timed
     timeline->name[timeline->count] = launch->name;
     CK_TRY(add_event(timeline, error));
     CK_CUDA(error, cudaEventRecord(timeline->event[timeline->events - 1], stream));
@@ -34,7 +35,7 @@ static int launch_and_mark(ck_launcher *launcher, const ck_launch_plan *launch, 
 
 int ck_timeline_create(ck_launches *log, ck_timeline **timeline, ck_error *error) {
     ck_timeline *made = calloc(1, sizeof *made);
-    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "no memory for a call's times");
+    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for a call's times");
     made->runner = (ck_runner){{launch_and_mark}, log, 0};
     const int status = add_event(made, error);
     if (status != CK_OK)

@@ -1,4 +1,4 @@
-// The one way that anything is timed: events in the stream for the device's work, the monotonic clock for the host's.
+// All timing: events in the stream for the work of the device, the monotonic clock for the host.
 #define _POSIX_C_SOURCE 200809L // clock_gettime, under plain C11
 #include <time.h>
 
@@ -16,8 +16,9 @@ int ck_timing_mark(ck_stream *stream, int event, cudaStream_t where, ck_error *e
 }
 
 int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error) {
-    // CUDA's resolution is about half a microsecond, and between events around a kernel lies also the chip's own start and
-    // end of it (kernels/head_start.h). A variant that reads the clock knows its grid's time without that.
+    // The resolution of CUDA's events is about half a microsecond, and the time between events around a kernel includes
+    // the time that the chip takes to start and end it (kernels/head_start.h). A variant that reads the clock measures
+    // its grid without this overhead.
     float milliseconds = 0;
     CK_CUDA(error, cudaEventElapsedTime(&milliseconds, stream->events[first], stream->events[last]));
     *ns = (int64_t)((double)milliseconds * 1e6 + 0.5);

@@ -1,10 +1,10 @@
-// Whole arrays: to the device, from it, within it, to another one.
+// Copies of whole arrays: to the device, from it, within it, and to another device.
 //
 //   host, contiguous <----------------------------------> device, contiguous      one copy
 //   host, contiguous <--> temporary, contiguous <-------> device, any strides     a copy and a kernel
 //
-// The kernel is the strided copy, which also swaps bytes and converts types. A temporary is from the pool and goes
-// back there in the stream's order. Each function is a frame (begin, order, end) around the part that enqueues.
+// The kernel is the strided copy, which also swaps bytes and converts types. A temporary comes from the pool and is
+// freed in the order of the stream. Each function is a frame (begin, order, end) around the part that enqueues.
 #include "backend.h"
 #include "frame.h"
 #include "kernels/strided_copy.h"
@@ -25,13 +25,13 @@ static int begin(transfer *t, cudaStream_t stream) {
 }
 
 static int end(transfer *t) {
-    ck_launches_explain(t->frame.launches, t->frame.error); // a wait may be what reports a kernel's failure
+    ck_launches_explain(t->frame.launches, t->frame.error); // a wait may have reported the failure of a kernel
     if (t->temporary.data != NULL) ck_pool_free(t->frame.device, &t->temporary, t->frame.stream, t->frame.error);
     return ck_frame_end(&t->frame);
 }
 
 // --- views -------------------------------------------------------------------------------------------------------
-// The same array without gaps and in this machine's byte order.
+// A contiguous view of the same shape and type, in this machine's byte order.
 static ck_view packed(const ck_view *view, void *data) {
     ck_view result = *view;
     ck_view_lay_out(&result, view->dtype);
@@ -47,10 +47,11 @@ static int is_swapped(const ck_view *view) {
 static int check_same(const ck_view *to, const ck_view *from, int types, const char *what, ck_error *error) {
     const int same = ck_view_same_shape(to, from) && (!types || to->dtype == from->dtype);
     return same ? CK_OK
-                : ck_fail(error, CK_BAD_VALUE, "%s needs arrays of one shape%s", what, types ? " and one type" : "");
+                : ck_fail(error, CK_BAD_VALUE, "%s needs arrays of equal shape%s", what, types ? " and type" : "");
 }
 
-// Where each element of one is the other's at the same place, a copy reads it before it writes it.
+// True if each element of one array is the element of the other array at the same index. A copy then reads each element
+// before it writes it, so it needs no temporary.
 static int is_element_by_element(const ck_view *to, const ck_view *from) {
     int same = to->data == from->data && ck_dtype_size(to->dtype) == ck_dtype_size(from->dtype);
     for (int i = 0; i < to->ndim; i++) same &= to->shape[i] < 2 || to->strides[i] == from->strides[i];
@@ -58,7 +59,7 @@ static int is_element_by_element(const ck_view *to, const ck_view *from) {
 }
 
 // --- parts that enqueue ------------------------------------------------------------------------------------------
-// CUDA finds out by itself what another library's memory is.
+// For another library's memory, CUDA determines the kind itself.
 static enum cudaMemcpyKind kind_of(const ck_memory *memory, enum cudaMemcpyKind kind) {
     return memory->foreign ? cudaMemcpyDefault : kind;
 }
@@ -108,20 +109,21 @@ static int get(transfer *t) {
 
 // --- host and device ---------------------------------------------------------------------------------------------
 static int exchange(transfer *t) {
-    // A copy of ordinary memory holds this thread until its turn comes. Wait first where a wait can be broken off.
+    // A copy from or to pageable memory blocks this thread until the stream reaches it. If waits can be interrupted,
+    // wait first.
     if (backend_wait_can_be_interrupted())
         CK_TRY(ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error));
     return t->to != NULL ? put(t) : get(t);
 }
 
-// Between the host array and the device's; returns when the host array may be used again.
+// Copies between the host array and the device array. Returns when the host array may be used again.
 static int exchange_and_wait(transfer *t, cudaStream_t stream) {
     const ck_access access = {t->to != NULL ? t->to->memory : t->from->memory, t->to != NULL};
     CK_TRY(begin(t, stream));
     CK_TRY(ck_frame_before(&t->frame, &access, 1));
     int status = ck_frame_after(&t->frame, &access, 1, exchange(t));
     if (status == CK_OK) status = ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error);
-    // A copy may still be on its way from or to the caller's array (a wait that was broken off has given it up).
+    // A copy from or to the caller's array may still be running (but not after an interrupted wait, which gave it up).
     if (status != CK_OK && status != CK_INTERRUPTED) (void)backend_settle();
     return status;
 }
@@ -180,12 +182,12 @@ static int copy_within(ck_runtime *runtime, const ck_array *to, const ck_array *
 }
 
 // --- from one device to another ----------------------------------------------------------------------------------
-//   source's service stream   [after the last write] --ready--.              .--[a read, noted]
+//   source's service stream   [after the last write] --ready--.              .--[recorded as a read]
 //   `stream`, of the target          [after its last uses] ---'--[copy]--read'
 //
-// The copy takes memory without gaps at both ends; what has gaps is packed first, and unpacked after, on its own
-// device. The source's own streams go on meanwhile: our stream there comes after the array's last write, and whoever
-// writes it next comes after the copy, by way of that stream.
+// The copy needs contiguous memory on both devices. An array with gaps is packed before the copy, or unpacked after it,
+// on its own device. The streams of the source device are not blocked: the service stream there comes after the array's
+// last write, and the next write comes after the copy, because it waits for the service stream.
 typedef struct crossing {
     const ck_array *to, *from;
     cudaStream_t stream, service;
@@ -198,7 +200,8 @@ static int enqueue(crossing *c) { // on the target's device
     void *target = c->to->view.data, *source = c->from->view.data;
     const size_t bytes = (size_t)ck_view_bytes(&c->to->view);
     CK_CUDA(c->error, cudaStreamWaitEvent(c->stream, c->ready->event, 0));
-    // Pools' memory is not open to other devices, and cudaMemcpyPeerAsync needs no opening. It takes no host's memory.
+    // Other devices have no access to the memory of a pool, but cudaMemcpyPeerAsync does not need it. It does not
+    // accept host memory.
     if (backend_memory_is_host() && (to->foreign || from->foreign))
         CK_CUDA(c->error, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, c->stream));
     else
@@ -212,7 +215,7 @@ static int write_target(crossing *c) { // on the target's device
     CK_TRY(ck_order_before(&access, 1, c->stream, c->error));
     const int status = enqueue(c);
     const int noted = ck_order_after(&access, 1, c->stream, c->error);
-    if (status != CK_OK) (void)backend_settle(); // the source's device may have no mark to wait for
+    if (status != CK_OK) (void)backend_settle(); // the source device may have no mark to wait for
     return status != CK_OK ? status : noted;
 }
 
@@ -228,7 +231,7 @@ static int cross(crossing *c) { // on the source's device
     status = write_target(c);
     ck_device_leave(target, previous, c->error);
     CK_TRY(status);
-    // From here on the copy is on its way.
+    // From here on, the copy is enqueued.
     cudaError_t code;
     if (CK_CUDA_CODE(code, cudaStreamWaitEvent(c->service, c->read->event, 0)) != cudaSuccess) {
         ck_fail_cuda(c->error, code, "cudaStreamWaitEvent(service, read->event, 0)");
@@ -254,7 +257,7 @@ static int is_plain(const ck_view *view) {
     return ck_view_is_contiguous(view) && !view->swapped;
 }
 
-// New memory on the array's device with its shape, without gaps.
+// Allocates a contiguous array of the same shape on the same device.
 static int make_plain(ck_runtime *runtime, const ck_array *like, cudaStream_t stream, ck_array *plain,
                       ck_error *error) {
     plain->view = packed(&like->view, NULL);
@@ -273,11 +276,11 @@ static int copy_across(ck_runtime *runtime, const ck_array *to, const ck_array *
     if (to->view.dtype != from->view.dtype)
         return ck_fail(
             error, CK_BAD_TYPE,
-            "a copy from device %d to device %d keeps the type: %s is not %s. Convert on one of them first: "
+            "a copy from device %d to device %d cannot convert %s to %s. Convert on one of the devices first: "
             "x.astype('%s')",
             ck_memory_device(from->memory), ck_memory_device(to->memory), ck_dtype_name(from->view.dtype),
             ck_dtype_name(to->view.dtype), ck_dtype_name(to->view.dtype));
-    source.memory = target.memory = NULL; // of ours, where there are gaps
+    source.memory = target.memory = NULL; // temporary memory, for arrays with gaps
     if (!is_plain(&from->view)) {
         status = make_plain(runtime, from, NULL, &source, error);
         if (status == CK_OK) status = copy_within(runtime, &source, from, NULL, error);
@@ -306,7 +309,8 @@ static int set(transfer *t) {
     const size_t item = ck_dtype_size(to->view.dtype);
     int same = 1;
     for (size_t i = 1; i < item; i++) same &= bytes[i] == bytes[0];
-    if (same && !to->memory->foreign && ck_view_is_contiguous(&to->view)) { // cudaMemset does not take all memory
+    if (same && !to->memory->foreign &&
+        ck_view_is_contiguous(&to->view)) { // cudaMemset does not accept all kinds of memory
         CK_CUDA(t->frame.error,
                 cudaMemsetAsync(to->view.data, bytes[0], (size_t)ck_view_bytes(&to->view), t->frame.stream));
         return CK_OK;

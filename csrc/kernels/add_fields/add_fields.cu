@@ -1,6 +1,6 @@
-// add_fields: four fields of n structs, added in place as often as there are rounds. The launches and the table.
+// add_fields: adds to the four fields of n structs in place, once per round. The launches and the table.
 //
-// Views: where the sums begin, what is added, the sums: (n, 4) words each.
+// Views: the initial values, the values to add, and the sums; each has n rows of 4 words.
 #include "array_of_structs.cuh"
 #include "aligned_structs.cuh"
 #include "struct_of_arrays.cuh"
@@ -19,7 +19,7 @@ int64_t structs(const ck_call *call) {
 int plan_array_of_structs(const ck_call *call, ck_plan *plan, ck_error *error) {
     for (int i = 0; i < call->view_count; ++i)
         if (call->views[i].ndim != 2 || call->views[i].shape[1] != 4)
-            return ck_fail(error, CK_BAD_VALUE, "array %d: its shape is (n, 4), a row a struct", i);
+            return ck_fail(error, CK_BAD_VALUE, "array %d must have shape (n, 4): one row per struct", i);
     CK_TRY(check_same_elements(call, error));
     const int64_t threads = call->parameters[0];
     return plan_row(call, plan, error, divide_up(structs(call), threads), threads);
@@ -28,7 +28,7 @@ constexpr auto plan_aligned_structs = plan_array_of_structs;
 
 int plan_struct_of_arrays(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_array_of_structs(call, plan, error));
-    for (int i = 0; i < call->view_count; ++i) plan->layout[i].contiguous = 0; // as they lie
+    for (int i = 0; i < call->view_count; ++i) plan->layout[i].contiguous = 0; // any strides
     return CK_OK;
 }
 

@@ -1,12 +1,13 @@
 // add_fields "aligned_structs": comes after "array_of_structs".
 //
-// Change  A thread loads and stores its whole struct at once, 16 bytes.
-// Why     The lanes of such a request are side by side, and one request does the work of four.
-// Claim   sectors per load of a warp: 16, for all four fields, and all of them wanted (before: 64)
-// Price   structs must lie on multiples of 16 bytes
-// Edges   where an array does not lie so, fields go one by one, as before; threads beyond the last struct do nothing
+// Change  A thread loads and stores its whole struct of 16 bytes with one instruction.
+// Why     The lanes of such a request access contiguous memory, and one request replaces four.
+// Claim   sectors per load of a warp: 16, for all four fields, all of whose bytes are used (before: 64)
+// Price   Structs must be aligned to 16 bytes.
+// Edges   If an array is not aligned, fields are processed one by one, as before. Threads past the last struct do
+//         nothing.
 // Map     struct i: thread i of the grid
-// Limit   who needs one field alone moves all four: "struct_of_arrays"
+// Limit   A program that needs only one field still moves all four: see "struct_of_arrays".
 #ifndef CK_ADD_FIELDS_ALIGNED_STRUCTS_CUH
 #define CK_ADD_FIELDS_ALIGNED_STRUCTS_CUH
 

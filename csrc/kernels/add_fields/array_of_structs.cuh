@@ -1,12 +1,12 @@
-// add_fields "array_of_structs": the ladder begins here.
+// add_fields "array_of_structs": the first kernel of the ladder.
 //
-// Idea    One thread per struct of four fields. It adds the fields of the source's struct to its own, one by one, in
-//         memory, as often as there are rounds.
-// Claim   sectors per load of a warp of one field: 16, of which a quarter is wanted at that moment; 64 for the four fields
-// Price   the other three quarters must be found again in a cache, or be moved again
-// Edges   threads beyond the last struct do nothing
+// Idea    One thread per struct of four fields. In each round it adds the fields of the source to its own, one field at
+//         a time, in memory.
+// Claim   sectors per load of a warp of one field: 16, of which each access uses a quarter; 64 for the four fields
+// Price   The other three quarters of a sector must still be in a cache when they are needed, or they are moved again.
+// Edges   Threads past the last struct do nothing.
 // Map     struct i: thread i of the grid
-// Limit   lanes that are 16 bytes apart: "aligned_structs", "struct_of_arrays"
+// Limit   Lanes access words that are 16 bytes apart: see "aligned_structs" and "struct_of_arrays".
 #ifndef CK_ADD_FIELDS_ARRAY_OF_STRUCTS_CUH
 #define CK_ADD_FIELDS_ARRAY_OF_STRUCTS_CUH
 
@@ -18,7 +18,7 @@ struct four_fields {
     uint32_t a, b, c, d;
 };
 
-// No __restrict__: for all that the compiler knows the arrays overlap, so every round goes through memory.
+// No __restrict__: the compiler must assume that the arrays overlap, so every round goes through memory.
 __global__ void __launch_bounds__(1024) array_of_structs(const four_fields *begin, const four_fields *source,
                                                          four_fields *result, int64_t n, int rounds) {
     const int64_t i = grid_thread();

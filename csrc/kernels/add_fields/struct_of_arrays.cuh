@@ -1,14 +1,13 @@
 // add_fields "struct_of_arrays": comes after "aligned_structs".
 //
-// Change  All first fields lie side by side, then all second ones, and so on: arrays of shape (n, 4) in Fortran's
-//         order.
-//         The kernel takes arrays as they lie, by their strides; in C order it does what "array_of_structs" does.
-// Why     In each load neighboring threads read neighboring words, and no alignment of the whole is asked for.
-// Claim   sectors per load of a warp of one field: 4, all wanted; 16 for the four fields
-// Price   four requests where "aligned_structs" has one; a struct's fields lie far from each other
-// Edges   threads beyond the last struct do nothing
+// Change  All first fields are contiguous in memory, then all second fields, and so on: arrays of shape (n, 4) in
+//         Fortran order. The kernel accepts arrays with any strides; in C order it does the same as "array_of_structs".
+// Why     In each load, neighboring threads read neighboring words, and no alignment beyond that of a word is needed.
+// Claim   sectors per load of a warp of one field: 4, all of whose bytes are used; 16 for the four fields
+// Price   four requests instead of one in "aligned_structs"; the fields of one struct are far apart
+// Edges   Threads past the last struct do nothing.
 // Map     struct i: thread i of the grid
-// Limit   the memory
+// Limit   memory bandwidth
 #ifndef CK_ADD_FIELDS_STRUCT_OF_ARRAYS_CUH
 #define CK_ADD_FIELDS_STRUCT_OF_ARRAYS_CUH
 
@@ -16,7 +15,7 @@
 
 namespace add_fields {
 
-// Field 0 of struct 0, and the strides in words: from struct to struct, and from field to field.
+// data points to field 0 of struct 0. Strides, in words: `next` from struct to struct, `field` from field to field.
 template <typename T> struct fields {
     T *data;
     int64_t next, field;

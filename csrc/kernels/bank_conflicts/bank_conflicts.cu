@@ -1,6 +1,7 @@
-// bank_conflicts: what lanes read that are `stride` words apart in shared memory. The launches and the table.
+// bank_conflicts: reads of shared memory by lanes whose words are `stride` words apart. The launches and the table.
 //
-// Views: x, taken as one row in tiles of 1024 elements; the result, 256 numbers a tile: see strided.cuh.
+// Views: x, treated as a single row and divided into tiles of 1024 elements; the result, 256 numbers per tile (see
+// strided.cuh).
 #include "strided.cuh"
 #include "padded.cuh"
 
@@ -46,7 +47,7 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER     "bank_conflicts/"
-#define STRIDE(least) RANGE(stride, "words from lane to lane", 16, least, 32)
+#define STRIDE(least) RANGE(stride, "words between neighboring lanes", 16, least, 32)
 
 const ck_variant variants[] = {
     VARIANT(strided, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC | CK_READS_CLOCK,

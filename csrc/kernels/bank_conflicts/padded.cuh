@@ -1,12 +1,12 @@
 // bank_conflicts "padded": comes after "strided".
 //
-// Change  After every `stride` words one word is left unused: what lane t reads lies at (stride + 1) * t.
-// Why     stride + 1 is odd where stride is even, and an odd distance leads 32 lanes to 32 banks.
-// Claim   wavefronts per request: the greatest common divisor of stride + 1 and 32: 1 for every even stride
-// Price   a word in stride + 1; and an odd stride, which had no conflicts, now has them
-// Edges   beyond the input's end the tile holds zeros
-// Map     word w of the tile lies at w / stride * (stride + 1) + w % stride; the values are those of "strided"
-// Limit   the padding must suit the access: of what else reads the same tile, rows stay free of conflicts too
+// Change  One word is left unused after every `stride` words, so lane t reads the word at index (stride + 1) * t.
+// Why     If stride is even, stride + 1 is odd, and an odd distance distributes 32 lanes over 32 banks.
+// Claim   wavefronts per request: the greatest common divisor of stride + 1 and 32, which is 1 for every even stride
+// Price   One of stride + 1 words is wasted. An odd stride, which had no conflicts before, now has them.
+// Edges   The tile contains zeros past the end of the input.
+// Map     word w of the tile is at index w / stride * (stride + 1) + w % stride; the results are those of "strided"
+// Limit   The padding fits only one stride. (Rows of the same tile can still be read without conflicts.)
 #ifndef CK_BANK_CONFLICTS_PADDED_CUH
 #define CK_BANK_CONFLICTS_PADDED_CUH
 

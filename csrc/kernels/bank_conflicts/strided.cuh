@@ -1,13 +1,13 @@
-// bank_conflicts "strided": the ladder begins here.
+// bank_conflicts "strided": the first kernel of the ladder.
 //
-// Idea    Lane t of a warp reads word stride * t of shared memory, again and again. Shared memory is 32 banks of 4-byte
-//         words, word w in bank w % 32, and a bank gives one word at a time: lanes that want different words of one
-//         bank wait for each other. Lanes that want the same word share it (stride 0, a broadcast).
+// Idea    Lane t of a warp repeatedly reads word stride * t of shared memory. Shared memory consists of 32 banks of
+//         4-byte words, with word w in bank w % 32. A bank delivers one word at a time, so lanes that read different
+//         words of the same bank wait for each other. Lanes that read the same word share it (stride 0, a broadcast).
 // Claim   wavefronts per request: the greatest common divisor of stride and 32; 1 for stride 0
 // Price   31 * stride + 1 words of shared memory
-// Edges   beyond the input's end the tile holds zeros
-// Map     block b: elements 1024 * b and on; thread t's word: stride * (t % 32), the same for all warps
-// Limit   at stride 32 all lanes want one bank: "padded"
+// Edges   The tile contains zeros past the end of the input.
+// Map     block b: elements from 1024 * b on; thread t reads word stride * (t % 32), so all warps read the same words
+// Limit   With stride 32 all lanes read from the same bank: see "padded".
 #ifndef CK_BANK_CONFLICTS_STRIDED_CUH
 #define CK_BANK_CONFLICTS_STRIDED_CUH
 
@@ -21,8 +21,8 @@ namespace bank_conflicts {
 
 enum { LANES = 32, THREADS = 256, TILE = 32 * LANES, ROUNDS = 256 };
 
-// volatile: the compiler must read the word again in each round. Each round weighs differently, so that a round that
-// is left out shows in the result.
+// volatile: the compiler must read the word again in each round. Each round has a different weight, so the result shows
+// whether a round was skipped.
 __device__ __forceinline__ uint32_t read_again_and_again(const volatile uint32_t *word) {
     uint32_t sum = threadIdx.x;
     for (int round = 0; round < ROUNDS; ++round) sum = 3 * sum + *word;

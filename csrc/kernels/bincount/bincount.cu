@@ -1,7 +1,8 @@
-// bincount: how often each number occurs. The launches and the table of the ladder; a kernel is in a file of its own.
+// bincount: counts how often each number occurs. The launches and the table of the ladder; each kernel is in a file of
+// its own.
 //
-// Begin with global_atomics.cuh and follow the table. Views: x, of numbers that are not negative, without gaps, and the
-// counts, as many as the caller wants bins. Who calls knows the largest number: see "extent".
+// Begin with global_atomics.cuh and follow the table. Views: x, with nonnegative numbers, contiguous, and the counts,
+// one per bin. The caller determines the number of bins: see "extent".
 #include "global_atomics.cuh"
 #include "shared_atomics.cuh"
 #include "warp_aggregated.cuh"
@@ -13,7 +14,7 @@
 namespace bincount {
 namespace {
 
-enum { MOST_HELD = 48 * 1024 / sizeof(unsigned) }; // bins in the shared memory that every chip has unasked
+enum { MOST_HELD = 48 * 1024 / sizeof(unsigned) }; // bins that fit in the shared memory of every chip without opt-in
 
 int64_t bins_of(const ck_call *call) {
     return elements_of(call->views[1]);
@@ -23,7 +24,7 @@ int plan_for(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t threads = call->parameters[0];
     for (int i = 0; i < call->view_count; ++i)
         if (call->views[i].ndim != 1)
-            return ck_fail(error, CK_BAD_VALUE, "array %d has %d axes: numbers and counts have one each", i,
+            return ck_fail(error, CK_BAD_VALUE, "array %d has %d axes, but numbers and counts must have one axis", i,
                            call->views[i].ndim);
     CK_TRY(plan_row(call, plan, error, blocks_for_chip(call, length(call), threads), threads));
     plan->clear_outputs = 1;
@@ -37,7 +38,8 @@ int plan_shared_atomics(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// Numbers that are not negative are the same with a sign and without. A negative one would be a huge one: no bin.
+// Nonnegative numbers are the same as signed and as unsigned integers. A negative number would become huge, without a
+// bin.
 #define NUMBERS_AND_BINS input<T>(call, 0), length(call), output<count>(call), static_cast<uint64_t>(bins_of(call))
 RUN(global_atomics, with_integer_type, global_atomics<T>, NUMBERS_AND_BINS)
 RUN(shared_atomics, with_integer_type, shared_atomics<T>, NUMBERS_AND_BINS,
@@ -48,7 +50,7 @@ void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(length(call));
     work->flops = n;
     work->bytes = n * static_cast<double>(ck_dtype_size(call->types.input));
-    if (call->view_count > 1) // the number of bins does not follow from the input's shape
+    if (call->view_count > 1) // the number of bins is known only from the output
         work->bytes += static_cast<double>(bins_of(call)) * static_cast<double>(ck_dtype_size(call->types.output));
 }
 

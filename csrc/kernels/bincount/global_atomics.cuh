@@ -1,10 +1,10 @@
-// bincount "global_atomics": the ladder begins here.
+// bincount "global_atomics": the first kernel of the ladder.
 //
 // Idea    A thread adds 1 to the bin of its element in global memory, by an atomic operation: threads with the same bin
 //         take turns.
 // Claim   atomic operations in global memory: n
 // Price   waiting: where many elements have the same bin, their additions are serialized
-// Edges   An element beyond the bins is not counted: it would be counted in memory that belongs to something else.
+// Edges   An element without a bin is ignored: counting it would overwrite other memory.
 // Map     element i: thread i % grid_threads()
 // Limit   All blocks compete for the same bins: see "shared_atomics".
 #ifndef CK_BINCOUNT_GLOBAL_ATOMICS_CUH
@@ -18,7 +18,7 @@
 
 namespace bincount {
 
-using count = unsigned long long; // what CUDA's 64-bit atomics take
+using count = unsigned long long; // the type of CUDA's 64-bit atomics
 
 template <typename T>
 __global__ void __launch_bounds__(1024)

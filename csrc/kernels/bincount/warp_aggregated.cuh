@@ -20,7 +20,7 @@ template <typename T>
 __global__ void __launch_bounds__(1024)
     warp_aggregated(const T *__restrict__ x, int64_t n, count *__restrict__ counts, uint64_t bins) {
     const int lane = threadIdx.x % WARP;
-    // The first lane's element decides for the whole warp, so that all lanes come to the vote.
+    // The loop condition uses the element of the first lane, so that all lanes of the warp take part in the vote.
     for (int64_t first = grid_thread() - lane; first < n; first += grid_threads()) {
         const uint64_t bin = first + lane < n ? static_cast<uint64_t>(x[first + lane]) : bins;
         const bool counted = bin < bins;

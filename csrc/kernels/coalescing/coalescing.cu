@@ -1,6 +1,6 @@
-// coalescing: x[offset::stride], in which one lane of each warp may take no part. The launch and the table.
+// coalescing: x[offset::stride], optionally with one idle lane in each warp. The launch and the table.
 //
-// Views: x, of one axis; the result, ceil((n - offset) / stride) elements.
+// Views: x, with one axis; the result, ceil((n - offset) / stride) elements.
 #include "elementwise.cuh"
 
 #include "../grid.cuh"
@@ -22,7 +22,7 @@ int plan_elementwise(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_row(call, plan, error, divide_up(count, call->parameters[0]), call->parameters[0]);
 }
 
-// Elements are only carried: their size is all that counts.
+// Elements are only copied, so only their size matters.
 template <typename Visit> int with_any_word(const ck_call *call, ck_error *error, Visit visit) {
     return ck_dtype_size(call->types.input) == 16 ? visit(complex<double>{}) : with_word(call, error, visit);
 }
@@ -41,8 +41,8 @@ void work(const ck_call *call, ck_work *work) {
 const ck_variant variants[] = {
     VARIANT(elementwise, FIRST, AT_LEAST(60), SIZES, NONE, CK_DETERMINISTIC,
             PARAMETERS(ANY_THREADS, RANGE(offset, "elements before the first", 0, 0, 1024),
-                       RANGE(stride, "elements from thread to thread", 1, 1, 1024),
-                       RANGE(idle, "the lane that reads nothing (32: none)", 32, 0, 32)),
+                       RANGE(stride, "elements between neighboring threads", 1, 1, 1024),
+                       RANGE(idle, "idle lane of each warp, 32: no lane", 32, 0, 32)),
             exact, KERNELS("elementwise"), "One thread per element, with an offset or a stride",
             "Memory moves sectors of 32 bytes; a warp should use all of each sector", "T6, P11, M"),
 };

@@ -1,14 +1,14 @@
-// coalescing "elementwise": the ladder begins here.
+// coalescing "elementwise": the only kernel of this ladder.
 //
-// Idea    Thread i reads element offset + stride * i and writes element i: NumPy's x[offset::stride]. A warp's 32 loads
-//         are one request, and memory moves whole sectors of 32 bytes: what counts is how many of them the 32 addresses
-//         touch. The lane `idle` of each warp reads nothing.
-// Claim   sectors per request of 4-byte loads: 4 for stride 1 from a multiple of 8 on, 5 from elsewhere, 4 * stride up to
-//         stride 8, then 32; a lane that takes no part changes none of these
-// Price   for the elements that nobody wants: their share of the memory's speed
-// Edges   the last block has threads beyond the result: they do nothing
-// Map     element i: thread i of the grid, which is lane i % 32 where a block has a multiple of 32 threads
-// Limit   one load in flight per thread: "latency" has several
+// Idea    Thread i reads element offset + stride * i and writes element i: NumPy's x[offset::stride]. The 32 loads of a
+//         warp are one request, and memory moves whole sectors of 32 bytes, so the cost depends on the number of
+//         sectors that the 32 addresses touch. The lane `idle` of each warp reads nothing.
+// Claim   sectors per request of 4-byte loads: 4 with stride 1 if the offset is a multiple of 8, otherwise 5; 4 *
+//         stride up to stride 8, and 32 beyond. An idle lane changes none of these numbers.
+// Price   bandwidth for the elements of the sectors that are not used
+// Edges   The last block has threads past the end of the result: they do nothing.
+// Map     element i: thread i of the grid, which is lane i % 32 if the block size is a multiple of 32
+// Limit   one load in flight per thread: the operation "latency" has several
 #ifndef CK_COALESCING_ELEMENTWISE_CUH
 #define CK_COALESCING_ELEMENTWISE_CUH
 
@@ -16,7 +16,7 @@
 
 namespace coalescing {
 
-// idle: 0 to 31 is a lane, 32 is none of them.
+// idle: a lane, 0 to 31, or 32 for no lane.
 template <typename T>
 __global__ void __launch_bounds__(1024) elementwise(const T *__restrict__ x, T *__restrict__ result, int64_t count,
                                                     int64_t offset, int64_t stride, int idle) {

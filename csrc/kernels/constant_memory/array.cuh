@@ -1,13 +1,13 @@
 // constant_memory "array": comes after "scalar".
 //
-// Change  The numbers are an array in __constant__ memory, reached by an index.
-// Why     A warp whose lanes ask for one and the same word gets it in one step, from a cache of its own.
-// Claim   addresses of constant memory that a warp asks for at a time: 1 with a uniform index, 32 with a divergent one
-//         and a table of at least 32
-// Price   different words are read one after the other; 64 KiB for all __constant__ variables together
-// Edges   threads beyond the array leave at once; 1 to 1024 numbers
+// Change  The numbers are an array in __constant__ memory and are accessed by index.
+// Why     If all lanes of a warp read the same word, it comes in one step, from a dedicated cache.
+// Claim   addresses of constant memory per access of a warp: 1 with a uniform index; 32 with a divergent index and a
+//         table of at least 32 numbers
+// Price   Different words are read one after another. All __constant__ variables together have 64 KiB.
+// Edges   Threads past the end of the array return at once. The table has 1 to 1024 numbers.
 // Map     as in "literal"
-// Limit   a divergent index takes as many steps as it has addresses: "global"
+// Limit   A divergent index takes as many steps as it has different addresses: see "global".
 #ifndef CK_CONSTANT_MEMORY_ARRAY_CUH
 #define CK_CONSTANT_MEMORY_ARRAY_CUH
 

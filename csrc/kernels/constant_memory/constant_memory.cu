@@ -1,8 +1,8 @@
-// constant_memory: every element mixed with the numbers of a small table, which lies in one of four places. The
-// launches and the table of the ladder; a kernel is in a file of its own.
+// constant_memory: combines each element with the numbers of a small table, which is stored in one of four kinds of
+// memory. The launches and the table of the ladder; each kernel is in a file of its own.
 //
-// Begin with mix.cuh, then literal.cuh, and follow the table. Views: x (any shape), table (4 numbers, or 1 to 1024),
-// and the result in x's shape, without gaps.
+// Begin with mix.cuh, then literal.cuh, and follow the table. Views: x (any shape), the table (4 numbers, or 1 to
+// 1024), and the result, with the shape of x; all contiguous.
 #include "literal.cuh"
 #include "scalar.cuh"
 #include "array.cuh"
@@ -20,10 +20,11 @@ enum { INDEX, THREADS }; // parameters
 int plan_table(const ck_call *call, ck_plan *plan, ck_error *error, int64_t least, int64_t most) {
     const int64_t n = length(call), numbers = elements_of(call->views[1]);
     if (elements_of(call->views[2]) != n)
-        return ck_fail(error, CK_BAD_VALUE, "x has %lld elements, and the result has %lld", static_cast<long long>(n),
+        return ck_fail(error, CK_BAD_VALUE, "x has %lld elements, but the result has %lld", static_cast<long long>(n),
                        static_cast<long long>(elements_of(call->views[2])));
     if (numbers < least || numbers > most)
-        return ck_fail(error, CK_BAD_VALUE, "the table has %lld numbers: this variant takes %lld to %lld",
+        return ck_fail(error, CK_BAD_VALUE,
+                       "the table has %lld numbers, but this variant needs at least %lld and at most %lld",
                        static_cast<long long>(numbers), static_cast<long long>(least), static_cast<long long>(most));
     const int64_t threads = call->parameters[THREADS];
     return plan_row(call, plan, error, divide_up(n, threads), threads);
@@ -49,7 +50,7 @@ int plan_global(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_table(call, plan, error, 1, LONGEST);
 }
 
-// The kernel for the index asked for.
+// The kernel for the value of the parameter `index`.
 #define CHOSEN(kernel) call->parameters[INDEX] == UNIFORM ? kernel<UNIFORM> : kernel<DIVERGENT>
 #define X              input<T>(call, 0)
 #define TABLE          input<T>(call, 1)
@@ -66,7 +67,7 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "constant_memory/"
-#define OWN       PARAMETERS(WORDS(index, "which number an element begins with", "uniform", "divergent"), ANY_THREADS)
+#define OWN       PARAMETERS(WORDS(index, "index of the first number", "uniform", "divergent"), ANY_THREADS)
 
 const ck_variant variants[] = {
     VARIANT(literal, FIRST, AT_LEAST(60), TYPES(SAME(UINT32)), NONE, CK_DETERMINISTIC, OWN, roundings<1>,
@@ -87,4 +88,4 @@ const ck_variant variants[] = {
 } // namespace
 } // namespace constant_memory
 
-CK_OPERATION(constant_memory, "Combine each element with a small table that is kept in one of four places", 2, 1)
+CK_OPERATION(constant_memory, "Combine each element with a small table, stored in one of four kinds of memory", 2, 1)

@@ -1,14 +1,14 @@
 // constant_memory "global": comes after "array".
 //
 // Change  The numbers are an ordinary array in global memory.
-// Why     Today's chips cache it near the multiprocessor, too, and a warp's lanes get different words of one line in
-//         one step, which constant memory does not give them.
-// Claim   32-byte sectors that a warp asks for at a time: 1 with a uniform index, 4 or 5 with a divergent one and a
-//         table of at least 32
-// Price   each number is a load by itself; it shares its cache with x and y
-// Edges   threads beyond the array leave at once; 1 to 1024 numbers
+// Why     The L1 cache of the multiprocessor holds the array too, and it delivers different words of one line to the
+//         lanes of a warp in a single step. Constant memory does not.
+// Claim   32-byte sectors per access of a warp: 1 with a uniform index; 4 or 5 with a divergent index and a table of at
+//         least 32 numbers
+// Price   Each number takes a load instruction, and the table shares the L1 cache with x and y.
+// Edges   Threads past the end of the array return at once. The table has 1 to 1024 numbers.
 // Map     as in "literal"
-// Limit   the latency of a load for each number
+// Limit   the latency of one load per number
 #ifndef CK_CONSTANT_MEMORY_GLOBAL_CUH
 #define CK_CONSTANT_MEMORY_GLOBAL_CUH
 

@@ -1,12 +1,13 @@
-// constant_memory "literal": the ladder begins here.
+// constant_memory "literal": the first kernel of the ladder.
 //
-// Idea    The numbers stand in the source: the compiler puts them into the instructions themselves.
-// Why     What is known when the program is written need not be read when it runs.
-// Claim   words read from memory: 1 an element, and none of the table
-// Price   the numbers are these for ever; an index that differs over a warp is a chain of selections
-// Edges   threads beyond the array leave at once; the table given with the call must hold these numbers
+// Idea    The numbers are in the source, and the compiler puts them into the instructions.
+// Why     A value that is known at compile time need not be read at run time.
+// Claim   words read from memory per element: 1, and none of the table
+// Price   The numbers cannot change. An index that differs within a warp becomes a chain of selections.
+// Edges   Threads past the end of the array return at once. The table that is passed to the call must contain exactly
+//         these numbers.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x
-// Limit   another set of numbers is another program: "scalar"
+// Limit   Other numbers need another program: see "scalar".
 #ifndef CK_CONSTANT_MEMORY_LITERAL_CUH
 #define CK_CONSTANT_MEMORY_LITERAL_CUH
 
@@ -15,7 +16,7 @@
 
 namespace constant_memory {
 
-// M's numbers.
+// The numbers that the source document M uses (see docs/sources.md).
 struct literals {
     __device__ __forceinline__ uint32_t operator()(int j) const {
         return j == 0 ? 0x55555555u : j == 1 ? 0x77777777u : j == 2 ? 0x33333333u : 0x11111111u;

@@ -1,13 +1,13 @@
 // constant_memory "scalar": comes after "literal".
 //
-// Change  The numbers are variables in __constant__ memory, each with a name, set by the host before the launch.
-// Why     They can change from call to call, and an instruction may still name one as its operand: a constant that
-//         sits in the cache costs an arithmetic instruction nothing.
-// Claim   words read from global memory: 1 an element, and none of the table
+// Change  The numbers are named variables in __constant__ memory, which the host sets before the launch.
+// Why     They can change from call to call, and an instruction can still use them directly as operands: a constant
+//         that is in the cache costs an arithmetic instruction no extra time.
+// Claim   words read from global memory per element: 1, and none of the table
 // Price   a copy of 16 bytes before each launch
-// Edges   threads beyond the array leave at once; a table of any length but four is refused
+// Edges   Threads past the end of the array return at once. A table of any length other than four is an error.
 // Map     as in "literal"
-// Limit   variables with names cannot be counted through, and four are few: "array"
+// Limit   Named variables have no index, and there are only four: see "array".
 #ifndef CK_CONSTANT_MEMORY_SCALAR_CUH
 #define CK_CONSTANT_MEMORY_SCALAR_CUH
 

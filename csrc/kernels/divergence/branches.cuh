@@ -1,12 +1,14 @@
-// divergence "branches": the ladder begins here.
+// divergence "branches": the only kernel of this ladder.
 //
-// Idea    A thread takes one of two paths of the same length. A warp has one place in the program: where its lanes take
-//         both paths it walks one after the other, while the lanes of the other path wait.
-// Claim   paths that a warp walks: 1 where its lanes agree, else 2; of "thread" 9 in 8 warps, of "lane" 2, of "warp" 1
-// Price   where every warp diverges, the time of both paths
-// Edges   threads beyond the last element do nothing
-// Map     element i: thread i of the grid, in blocks of 256
-// Limit   none: choose by whole warps, as "warp" does, and let neighbors agree
+// Idea    Each thread takes one of two paths of equal length. A warp executes one instruction at a time for all its
+//         lanes: if its lanes take both paths, it executes one path after the other, while the lanes of the other path
+//         wait.
+// Claim   paths that a warp executes: 1 if its lanes agree, otherwise 2. With "thread", 8 warps execute 9 paths; with
+//         "lane", each warp executes 2; with "warp", each executes 1.
+// Price   If every warp diverges, the kernel takes the time of both paths.
+// Edges   Threads past the last element do nothing.
+// Map     element i: thread i of the grid, in blocks of 256 threads
+// Limit   Branch by whole warps, as "warp" does, so that neighboring threads take the same path.
 #ifndef CK_DIVERGENCE_BRANCHES_CUH
 #define CK_DIVERGENCE_BRANCHES_CUH
 
@@ -28,8 +30,8 @@ __device__ __forceinline__ bool takes_second_path(int branch, unsigned thread) {
     }
 }
 
-// Both paths are a chain of multiplications, each with an "exclusive or" behind it: none is shorter. With additions in
-// its place the first would be a multiply-add in the end, which a compiler sees.
+// Both paths are chains of multiplications, each followed by an exclusive or, and are equally long. With additions
+// instead, the compiler could reduce the chain of the first path to a single multiply-add.
 __global__ void __launch_bounds__(THREADS)
     branches(const uint32_t *__restrict__ x, uint32_t *__restrict__ result, int64_t n, int branch) {
     const int64_t i = grid_thread();

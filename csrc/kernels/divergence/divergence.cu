@@ -1,4 +1,5 @@
-// divergence: two paths, and who takes which. The launch and the table. Views: x and the result, of one shape.
+// divergence: two paths, and a choice of which threads take which. The launch and the table. Views: x and the result,
+// of equal shape.
 #include "branches.cuh"
 
 #include "../launch.cuh"
@@ -27,8 +28,8 @@ void work(const ck_call *call, ck_work *work) {
 const ck_variant variants[] = {
     VARIANT(branches, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
             PARAMETERS(
-                WORDS(branch, "who takes the second path", "first", "second", "thread", "lane", "odd_lane", "warp")),
-            exact, KERNELS("branches"), "Two branches of the same length, and a choice of who takes which",
+                WORDS(branch, "threads on the second path", "first", "second", "thread", "lane", "odd_lane", "warp")),
+            exact, KERNELS("branches"), "Two branches of equal length, and a choice of which threads take which",
             "A warp whose lanes disagree executes both branches", "P11"),
 };
 

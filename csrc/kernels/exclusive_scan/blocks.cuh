@@ -1,7 +1,7 @@
 // exclusive_scan, inclusive_scan "blocks": comes after "block_chunks".
 //
-// Change  Many blocks, with one tile each, in three launches: the sum of each tile; the scan of these sums, by one block;
-//         the scan of each tile, starting from the sum before it. Lanes exchange sums by shuffles.
+// Change  Many blocks, with one tile each, in three launches: the sum of each tile; the scan of these sums, by one
+//         block; the scan of each tile, starting from the sum before it. Lanes exchange sums by shuffles.
 // Why     All multiprocessors work, and neighboring lanes read neighboring elements. The end of a launch is the place
 //         where all blocks wait for each other.
 // Claim   words of global memory per element: 2 read and 1 written (before: 2 and 2), all of them coalesced
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(1024) block_sums(const In *__restrict__ x, int
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
-// Each sum becomes the sum of those before it.
+// Replaces each sum with the sum of all sums before it.
 template <typename Acc, bool EXCLUSIVE>
 __global__ void __launch_bounds__(1024) scan_of_sums(Acc *__restrict__ sums, int64_t count) {
     __shared__ Acc warp_sums[MOST_WARPS];

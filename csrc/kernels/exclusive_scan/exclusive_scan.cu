@@ -1,5 +1,5 @@
-// exclusive_scan: the sum of all elements before each one. Begin with serial.cuh and follow the table at the end of
-// launches.cuh.
+// exclusive_scan: for each element, the sum of all elements before it. Begin with serial.cuh and follow the table at
+// the end of launches.cuh.
 #define SCAN_EXCLUSIVE true
 #include "launches.cuh"
 

@@ -1,5 +1,5 @@
-// The launches of the scans and their table. exclusive_scan.cu and inclusive_scan.cu include it, each with its own
-// SCAN_EXCLUSIVE: the kernels are the same, with and without the own element.
+// The launches of the scans and their table. exclusive_scan.cu and inclusive_scan.cu include this file, each with its
+// own SCAN_EXCLUSIVE: the kernels are the same, without or with a thread's own element.
 #include "serial.cuh"
 #include "block_chunks.cuh"
 #include "blocks.cuh"
@@ -12,8 +12,8 @@
 namespace scan {
 namespace {
 
-// Sums of integers are the same bits with a sign and without; only the way to 64 bits is not. Narrow ones have a kernel
-// for "lookback" only.
+// Sums of integers have the same bits with and without a sign; only the conversion to 64 bits differs. Narrow types are
+// supported only by "lookback".
 template <typename T> using element = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
 template <typename T> using sum_of = accumulator<T, uint64_t>;
 
@@ -93,9 +93,9 @@ CK_RUN(blocks) {
     });
 }
 
-// --- error depth: additions one after the other on the longest path to the last result
+// --- error depth: the number of additions on the longest path to the last result
 
-enum { DEPTH_OF_BLOCK = 5 + 5 + 1 }; // lanes, warps, the two together
+enum { DEPTH_OF_BLOCK = 5 + 5 + 1 }; // the scan of the lanes, the scan of the warps, and their sum
 
 int64_t halvings(int64_t n) {
     int64_t rounds = 0;
@@ -114,7 +114,7 @@ double depth_blocks(const ck_call *call) {
     const int64_t rounds = divide_up(tiles_of_blocks(call), call->parameters[0]);
     return static_cast<double>(2 * ROUNDS_A_TILE + rounds + 3 * DEPTH_OF_BLOCK + 3);
 }
-// A pack, its warp, the rounds, the warps; then three levels of sums, the highest of them one after the other.
+// A pack, its warp, the rounds, the warps; then three levels of sums, of which the highest is sequential.
 double depth_lookback(const ck_call *call) {
     const int64_t tiles = divide_up(length(call), tile_of_lookback(call)), groups = divide_up(tiles, GROUP);
     return static_cast<double>(WIDEST_ACCESS / 4 + ROUNDS + DEPTH_OF_BLOCK + halvings(smaller(tiles, GROUP)) +

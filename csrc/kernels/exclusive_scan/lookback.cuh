@@ -1,11 +1,12 @@
 // exclusive_scan, inclusive_scan "lookback": comes after "blocks".
 //
-// Change  One launch. A block keeps its tile in registers, publishes the sum of the tile, and looks back at what earlier
-//         blocks have published (decoupled look-back: Merrill and Garland, 2016). Accesses are 16 bytes wide.
+// Change  One launch. A block keeps its tile in registers, publishes the sum of the tile, and looks back at what
+//         earlier blocks have published (decoupled look-back: Merrill and Garland, 2016). Accesses are 16 bytes wide.
 // Why     The input is read once: only the array itself moves.
 // Claim   words of global memory per element: 1 read and 1 written (before: 2 and 1)
 // Price   128 bytes of the tile in the registers of each thread; a few words of workspace per tile, cleared beforehand
-// Edges   Packs that are incomplete or not aligned are processed element by element. Nothing beyond the array is written.
+// Edges   Packs that are incomplete or not aligned are processed element by element. Nothing beyond the array is
+//         written.
 // Map     tile t: the block that took number t from a counter. Earlier tiles have therefore started, in whatever order
 //         blocks start, and every wait ends.
 // Limit   memory
@@ -32,7 +33,7 @@ enum { GROUP = WARP };
 // The workspace: the counter in the first word, then three arrays.
 template <typename Acc> struct lookback_sums {
     unsigned *counter;
-    published<Acc> *tiles, *groups, *upto; // upto[s]: of all tiles before tile s * GROUP * GROUP
+    published<Acc> *tiles, *groups, *upto; // upto[s]: the sum of all tiles before tile s * GROUP * GROUP
 
     static __host__ __device__ constexpr int64_t groups_of(int64_t tiles) { return tiles / GROUP + 1; }
     static __host__ __device__ constexpr int64_t words(int64_t tiles) {
@@ -45,13 +46,13 @@ template <typename Acc> struct lookback_sums {
     }
 };
 
-// The sum of all lanes' values, in all lanes.
+// The sum of the values of all lanes, in every lane.
 template <typename Acc> __device__ __forceinline__ Acc all_lanes_sum(Acc sum) {
     for (int by = WARP / 2; by > 0; by /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, by);
     return sum;
 }
 
-// One warp: publishes the tile's sum, and returns the sum before the tile.
+// For one warp: publishes the sum of the tile, and returns the sum before the tile.
 template <typename Acc>
 __device__ __forceinline__ Acc look_back(const lookback_sums<Acc> &sums, unsigned tile, Acc of_tile, Acc none) {
     const unsigned lane = threadIdx.x % WARP;

@@ -13,8 +13,8 @@
 
 namespace scan {
 
-// Eight accesses of 16 bytes per thread are on their way at once: with four the memory waits for threads (tried on an
-// H200, float32: a fifth slower). Sums of 64 bits spill some words for it, and are faster all the same.
+// Eight accesses of 16 bytes per thread are in flight at once. With four, the bandwidth of the memory is not used fully
+// (measured on an H200, float32: a fifth slower). Sums of 64 bits then spill some words, but are still faster.
 enum { ROUNDS = 8 };
 
 template <typename T, int WIDTH> struct alignas(sizeof(T) * WIDTH) pack_for { T values[WIDTH]; };
@@ -24,15 +24,15 @@ template <typename In, typename Acc> struct packed_tile {
     using pack_in = pack_for<In, WIDTH>;
     using pack_out = pack_for<Acc, WIDTH>;
 
-    Acc sums[ROUNDS][WIDTH]; // of the elements of this pack, up to each
-    Acc before[ROUNDS];      // of this warp's elements before this pack
-    int64_t first;           // this lane's first element
+    Acc sums[ROUNDS][WIDTH]; // the running sums within each pack
+    Acc before[ROUNDS];      // for each pack, the sum of this warp's elements before it
+    int64_t first;           // the index of this lane's first element
 
     template <typename T> static __device__ __forceinline__ bool fits(const T *data) {
         return reinterpret_cast<uintptr_t>(data) % (sizeof(T) * WIDTH) == 0;
     }
 
-    // Elements beyond the array count as `none`. Returns the sum of the warp's elements.
+    // Elements past the end of the array count as `none`. Returns the sum of the warp's elements.
     __device__ __forceinline__ Acc load(const In *__restrict__ x, int64_t n, int64_t warp_first, Acc none) {
         const bool whole = warp_first + A_WARP <= n && fits(x);
         first = warp_first + threadIdx.x % WARP * WIDTH;

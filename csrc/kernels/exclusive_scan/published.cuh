@@ -41,7 +41,7 @@ template <typename Acc> __device__ __forceinline__ void publish(published<Acc> *
     for (int w = 0; w < published<Acc>::WORDS; ++w) atomicExch(&to->words[w], static_cast<word>(parts[w]) << 32 | 1);
 }
 
-// One look, which does not wait: several can be on their way at once.
+// Reads once, without waiting, so that several reads can be in flight at once.
 template <typename Acc> __device__ __forceinline__ published<Acc> look(const published<Acc> *at) {
     published<Acc> seen;
     for (int w = 0; w < published<Acc>::WORDS; ++w) seen.words[w] = *const_cast<const volatile word *>(&at->words[w]);

@@ -1,4 +1,4 @@
-// What the steps of the two scans share: the initial value, and the scan of a warp and of a block.
+// Definitions that the variants of both scans share: the initial value, and the scan of a warp and of a block.
 //
 // Additions in a scan must not be undone: "inclusive minus the element" would be NaN after an infinity. So each thread
 // asks for the sum before its element, and adds its own element or does not.
@@ -25,7 +25,7 @@ template <typename Acc, bool EXCLUSIVE> __host__ __device__ constexpr Acc nothin
     return Acc(0);
 }
 
-// The sum of this lane's value and of those before it; all 32 lanes call it together.
+// The sum of the values of this lane and of the lanes before it. All 32 lanes must call this function together.
 template <typename Acc> __device__ __forceinline__ Acc warp_scan(Acc sum) {
     const int lane = threadIdx.x % WARP;
     for (int by = 1; by < WARP; by *= 2) {
@@ -35,7 +35,7 @@ template <typename Acc> __device__ __forceinline__ Acc warp_scan(Acc sum) {
     return sum;
 }
 
-// From a scan of the warp: the sum before this lane.
+// The sum before this lane, from the scan of the warp.
 template <typename Acc> __device__ __forceinline__ Acc before_lane(Acc scanned, Acc none) {
     const Acc before = __shfl_up_sync(ALL_LANES, scanned, 1);
     return threadIdx.x % WARP == 0 ? none : before;
@@ -45,7 +45,8 @@ template <typename Acc> struct block_place {
     Acc before, total; // the sum of the values of the threads before this one, and of all
 };
 
-// All threads of the block call it together, whole warps of them. `warp_sums` is shared, MOST_WARPS long.
+// All threads of the block must call this function together, and the block must consist of whole warps. `warp_sums` is
+// in shared memory and has length MOST_WARPS.
 template <typename Acc> __device__ __forceinline__ block_place<Acc> block_scan(Acc value, Acc none, Acc *warp_sums) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     const Acc scanned = warp_scan(value);

@@ -1,4 +1,4 @@
-// exclusive_scan, inclusive_scan "serial": the ladder begins here.
+// exclusive_scan, inclusive_scan "serial": the first kernel of the ladder.
 //
 // Idea    One thread walks along the array with a running sum.
 // Claim   additions: n, the smallest possible number; elements read and written: n each

@@ -1,12 +1,13 @@
-// extent "blocks": the one step of this ladder, which "bincount" asks how many bins there are.
+// extent "blocks": the only kernel of this ladder. "bincount" uses it to determine the number of bins.
 //
-// Idea    Each block finds the smallest and the largest of its share; a second launch, of one block, those of all.
+// Idea    Each block finds the minimum and the maximum of its part. A second launch, of one block, combines them.
 // Claim   words read: each element once
 // Price   a second launch
-// Edges   a thread without elements has the type's last number as the smallest and its first as the largest, which
-//         every element beats; so does an empty array, whose caller must not ask
+// Edges   A thread without elements uses the largest value of the type as its minimum and the smallest value as its
+//         maximum, so that any element replaces them. The result for an empty array is meaningless: callers must not
+//         ask for it.
 // Map     element i: thread i % grid_threads()
-// Limit   an element a load: the memory's speed needs wider ones
+// Limit   one element per load: full memory bandwidth needs wider loads
 #ifndef CK_EXTENT_BLOCKS_CUH
 #define CK_EXTENT_BLOCKS_CUH
 
@@ -38,7 +39,8 @@ template <typename T> __device__ __forceinline__ range<T> warp_range(range<T> mi
     return mine;
 }
 
-// In thread 0; all threads of the block call it, whole warps of them.
+// The result is valid in thread 0. All threads of the block must call this function, and the block must consist of
+// whole warps.
 template <typename T> __device__ __forceinline__ range<T> block_range(range<T> mine, range<T> none) {
     __shared__ T smallest[MOST_WARPS], largest[MOST_WARPS];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;

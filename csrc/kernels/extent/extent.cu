@@ -1,4 +1,4 @@
-// extent: the smallest and the largest of an array of integers. Views: x without gaps, and the two.
+// extent: the minimum and the maximum of an array of integers. Views: x, contiguous, and the two results.
 #include "blocks.cuh"
 
 #include <limits>
@@ -13,14 +13,14 @@ namespace {
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t threads = call->parameters[0];
     if (elements_of(call->views[1]) != 2)
-        return ck_fail(error, CK_BAD_VALUE, "the result is the smallest and the largest, not %lld numbers",
+        return ck_fail(error, CK_BAD_VALUE, "the output must have 2 elements, minimum and maximum, not %lld",
                        static_cast<long long>(elements_of(call->views[1])));
     CK_TRY(plan_row(call, plan, error, blocks_for_chip(call, length(call), threads), threads));
     plan->workspace_bytes = plan->grid[0] * sizeof(range<uint64_t>);
     return CK_OK;
 }
 
-// The smaller of two numbers is a matter of their sign: 64 bits, with one where the type has room for it.
+// Comparisons depend on the sign, so all types except uint64 are compared as int64.
 template <typename T> using widest = std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>;
 
 CK_RUN(blocks) {
@@ -52,7 +52,7 @@ void work(const ck_call *call, ck_work *work) {
 const ck_variant variants[] = {
     VARIANT(blocks, FIRST, AT_LEAST(60), EXTENT_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS), exact,
             KERNELS("blocks", "of_blocks"), "Minimum and maximum per block, then of all blocks",
-            "One pass over memory can compute both", "what bincount needs"),
+            "One pass over memory can compute both", "needed by bincount"),
 };
 
 } // namespace

@@ -1,8 +1,8 @@
-// grayscale: 0.21 r + 0.72 g + 0.07 b of each pixel of a picture. The launches and the table of the ladder; a kernel
+// grayscale: 0.21 r + 0.72 g + 0.07 b of each pixel of a picture. The launches and the table of the ladder; each kernel
 // is in a file of its own.
 //
 // Begin with pixels.cuh and naive.cuh and follow the table. Views: the picture, (height, width, 3 or 4) of bytes, and
-// the gray one, (height, width). Any strides in both: nothing is packed beforehand.
+// the gray picture, (height, width). Both may have any strides: nothing is packed beforehand.
 #include "naive.cuh"
 #include "blocks_2d.cuh"
 #include "vectorized.cuh"
@@ -24,9 +24,9 @@ int64_t pixels(const ck_call *call) {
 int check_shapes(const ck_call *call, ck_error *error) {
     const ck_view &image = call->views[0], &gray = call->views[1];
     if (image.ndim != 3 || (image.shape[2] != 3 && image.shape[2] != 4))
-        return ck_fail(error, CK_BAD_VALUE, "a picture is (height, width, 3) or (height, width, 4)");
+        return ck_fail(error, CK_BAD_VALUE, "the picture must have shape (height, width, 3) or (height, width, 4)");
     if (gray.ndim != 2 || gray.shape[0] != image.shape[0] || gray.shape[1] != image.shape[1])
-        return ck_fail(error, CK_BAD_VALUE, "the gray picture has the picture's height and width");
+        return ck_fail(error, CK_BAD_VALUE, "the gray picture must have the height and width of the picture");
     return CK_OK;
 }
 
@@ -67,7 +67,7 @@ picture picture_of(const ck_call *call) {
             image.shape[1]};
 }
 
-// Rows that follow each other without a gap in both pictures are one.
+// Rows that follow each other without a gap in both pictures are treated as one row.
 picture as_one_row(picture image) {
     if (image.row_stride == image.width * image.column_stride &&
         image.gray_row_stride == image.width * image.gray_column_stride) {
@@ -82,7 +82,7 @@ RUN(blocks_2d, with_only<uint8_t>, blocks_2d, picture_of(call))
 RUN(vectorized, with_only<uint8_t>, call->views[0].shape[2] == 3 ? vectorized<3> : vectorized<4>,
     as_one_row(picture_of(call)))
 
-// Three products and two sums a pixel; the division rounds.
+// Three products and two sums per pixel; the division rounds.
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(pixels(call));
     work->flops = 5 * n;
@@ -90,7 +90,7 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "grayscale/"
-#define SIDE      CHOICE(side, "threads a side of a block", 16, 8, 32)
+#define SIDE      CHOICE(side, "threads per side of a block", 16, 8, 32)
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(SAME(UINT8)), NONE, CK_DETERMINISTIC, PARAMETERS(ANY_THREADS),

@@ -1,4 +1,4 @@
-// grayscale "naive": the ladder begins here.
+// grayscale "naive": the first kernel of the ladder.
 //
 // Idea    One thread per pixel, with the pixels numbered row by row.
 // Claim   load requests per pixel: 3, of one byte per thread; words are moved once, but in small pieces

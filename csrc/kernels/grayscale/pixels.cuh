@@ -11,8 +11,8 @@
 
 namespace grayscale {
 
-// 0.21 r + 0.72 g + 0.07 b, to nearest, halves up. In hundredths it is exact, and the same on every machine; the
-// weights add up to 100, so that white stays 255.
+// 0.21 r + 0.72 g + 0.07 b, rounded to nearest, halves up. Computed in hundredths, it is exact, and the same on every
+// machine. The weights add up to 100, so white remains 255.
 __device__ __forceinline__ uint8_t luminance(uint32_t red, uint32_t green, uint32_t blue) {
     return static_cast<uint8_t>((21 * red + 72 * green + 7 * blue + 50) / 100);
 }

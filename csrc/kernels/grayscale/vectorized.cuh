@@ -20,7 +20,7 @@ namespace grayscale {
 
 enum { FOUR = 4 };
 
-// Four pixels, in as many words as there are channels; aligned as far as can be loaded at once.
+// Four pixels, in as many words as there are channels, with the alignment of the widest load.
 template <int CHANNELS> struct alignas(CHANNELS == 4 ? 16 : 4) four_pixels {
     uint32_t words[CHANNELS];
 
@@ -33,14 +33,15 @@ template <int CHANNELS> struct alignas(CHANNELS == 4 ? 16 : 4) four_pixels {
     }
 };
 
-// How many pixels come before the first that begins at a boundary; FOUR if none ever does.
+// The number of pixels before the first one that begins at a boundary; FOUR if no pixel does.
 template <int CHANNELS> __device__ __forceinline__ int pixels_to_boundary(const uint8_t *row) {
     const auto address = reinterpret_cast<uintptr_t>(row);
-    if constexpr (CHANNELS == 3) return static_cast<int>(address % 4); // each pixel goes 3 on, which is 1 back
+    if constexpr (CHANNELS == 3)
+        return static_cast<int>(address % 4); // each pixel advances by 3, which is -1 modulo 4
     return address % 4 == 0 ? static_cast<int>((16 - address % 16) / 4 % 4) : FOUR;
 }
 
-// A row has fours that begin -3 to 0 pixels before it: one more than its length alone would tell.
+// A row has one more group of four than its length alone requires, because the first may begin before the row.
 __host__ __device__ __forceinline__ int64_t fours_of(int64_t width) {
     return (width + 2 * (FOUR - 1)) / FOUR;
 }

@@ -1,13 +1,14 @@
 // hello "greeting": the first kernel.
 //
-// Idea    Each thread says who it is, and adds its number to an element, so that what it did can be checked, too.
-// Why     A kernel runs out of sight. printf in it writes to a buffer on the device, which the host empties when it
-//         synchronizes: no synchronization, no greeting.
-// Claim   lines printed: as many as threads that have an element, and no more than asked for
-// Price   a printf costs a kernel registers, local memory for its arguments, and its turn at one buffer of 1 MiB
-// Edges   the last block has threads beyond the array: they are silent
+// Idea    Each thread prints its block and thread index, and adds its index in the grid to an element, so that the
+//         result can be checked too.
+// Why     The output of printf in a kernel goes to a buffer on the device. The host prints the buffer when it
+//         synchronizes with the device; without a synchronization, nothing appears.
+// Claim   lines printed: the number of threads that have an element, but at most `lines`
+// Price   A printf takes registers, and local memory for its arguments, and all threads share one buffer of 1 MiB.
+// Edges   The last block has threads past the end of the array: they print nothing.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x
-// Limit   which thread prints first is nobody's promise
+// Limit   The order of the lines is not defined.
 #ifndef CK_HELLO_GREETING_CUH
 #define CK_HELLO_GREETING_CUH
 

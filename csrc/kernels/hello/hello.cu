@@ -1,6 +1,6 @@
 // hello: x[i] + i, and a greeting from each of the first `lines` threads. The launch and the table.
 //
-// One kernel: greeting.cuh. Views: x and the result, of one shape and without gaps.
+// One kernel: greeting.cuh. Views: x and the result, of equal shape and contiguous.
 #include "greeting.cuh"
 
 #include "../launch.cuh"
@@ -30,11 +30,11 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER "hello/"
 
 const ck_variant variants[] = {
-    VARIANT(
-        greeting, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
-        PARAMETERS(RANGE(threads, "threads per block", 4, 1, 1024), RANGE(lines, "greetings at most", 0, 0, 1 << 20)),
-        roundings<1>, KERNELS("greeting"), "One thread per element, and each prints a line",
-        "Output of a kernel appears when the host synchronizes", "P, Hello World"),
+    VARIANT(greeting, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
+            PARAMETERS(RANGE(threads, "threads per block", 4, 1, 1024),
+                       RANGE(lines, "maximum number of lines", 0, 0, 1 << 20)),
+            roundings<1>, KERNELS("greeting"), "One thread per element, and each prints a line",
+            "Output of a kernel appears when the host synchronizes", "P, Hello World"),
 };
 
 } // namespace

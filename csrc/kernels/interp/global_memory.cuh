@@ -1,4 +1,4 @@
-// interp "global_memory": the ladder begins here.
+// interp "global_memory": the first kernel of the ladder.
 //
 // Idea    One thread per point: a binary search finds the interval of the table that contains x, and the thread
 //         interpolates linearly between the ends of the interval.
@@ -15,7 +15,7 @@
 
 namespace interp {
 
-// Of n > 1 points that do not decrease: the last cell that begins at or before x, for x from the first to the last.
+// The last cell that begins at or before x, for n > 1 nondecreasing points and x between the first and the last one.
 template <typename T> __device__ __forceinline__ int64_t cell_of(const T *xp, int64_t n, T x) {
     int64_t low = 0, high = n - 1; // xp[low] <= x, and the cell is before `high`
     while (high - low > 1) {
@@ -28,7 +28,7 @@ template <typename T> __device__ __forceinline__ int64_t cell_of(const T *xp, in
     return low;
 }
 
-// NumPy's own formula, and what it does where infinities make that no number.
+// NumPy's formula, including its treatment of infinities for which the formula gives NaN.
 template <typename T> __device__ __forceinline__ T along(T x, T x0, T x1, T f0, T f1) {
     const T slope = (f1 - f0) / (x1 - x0);
     T result = slope * (x - x0) + f0;

@@ -1,8 +1,8 @@
-// interp: a table of points (xp[i], fp[i]), read between them along straight lines. The launches and the table of the
-// ladder; a kernel is in a file of its own.
+// interp: linear interpolation in a table of points (xp[i], fp[i]). The launches and the table of the ladder; each
+// kernel is in a file of its own.
 //
-// Begin with global_memory.cuh and follow the table. Views: x of any shape, xp and fp of one length, left, right (one
-// element each), and the result, which is as x.
+// Begin with global_memory.cuh and follow the table. Views: x of any shape, xp and fp of equal length, left and right
+// (one element each), and the result, with the shape of x.
 #include "global_memory.cuh"
 #include "shared.cuh"
 #include "constant.cuh"
@@ -16,7 +16,7 @@ namespace interp {
 namespace {
 
 enum { X, XP, FP, LEFT, RIGHT, RESULT };
-enum { TEXTURE_ROW = 131072 }; // the longest that every chip has
+enum { TEXTURE_ROW = 131072 }; // the length that every chip supports
 
 int64_t points(const ck_call *call) {
     return elements_of(call->views[X]);
@@ -29,11 +29,12 @@ int plan_points(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view *views = call->views;
     if (places(call) < 1 || elements_of(views[FP]) != places(call) || elements_of(views[LEFT]) != 1 ||
         elements_of(views[RIGHT]) != 1 || elements_of(views[RESULT]) != points(call))
-        return ck_fail(error, CK_BAD_VALUE,
-                       "%lld points for %lld results, a table of %lld and %lld values: a result a point, and as many "
-                       "values as places, at least one; left and right are one number each",
-                       static_cast<long long>(points(call)), static_cast<long long>(elements_of(views[RESULT])),
-                       static_cast<long long>(places(call)), static_cast<long long>(elements_of(views[FP])));
+        return ck_fail(
+            error, CK_BAD_VALUE,
+            "%lld points, %lld results, and a table of %lld positions and %lld values: there must be one result "
+            "per point and one value per position, at least one; left and right must be single numbers",
+            static_cast<long long>(points(call)), static_cast<long long>(elements_of(views[RESULT])),
+            static_cast<long long>(places(call)), static_cast<long long>(elements_of(views[FP])));
     const int64_t threads = call->parameters[0];
     return plan_row(call, plan, error, blocks_for_chip(call, points(call), threads), threads);
 }
@@ -47,11 +48,12 @@ int plan_shared(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto most = static_cast<int64_t>(call->limits->shared_per_block_optin);
     const auto item = static_cast<int64_t>(ck_dtype_size(call->types.input));
     if (places(call) > most / (2 * item))
-        return ck_fail(error, CK_BAD_VALUE,
-                       "a table of %lld points takes %lld bytes of shared memory, and a block has at most %lld: %lld "
-                       "points of this type. variant=\"global_memory\" takes any length",
-                       static_cast<long long>(places(call)), static_cast<long long>(product(places(call), 2 * item)),
-                       static_cast<long long>(most), static_cast<long long>(most / (2 * item)));
+        return ck_fail(
+            error, CK_BAD_VALUE,
+            "a table of %lld points needs %lld bytes of shared memory, but a block has at most %lld bytes, enough "
+            "for %lld points of this type. Use variant=\"global_memory\", which accepts any length",
+            static_cast<long long>(places(call)), static_cast<long long>(product(places(call), 2 * item)),
+            static_cast<long long>(most), static_cast<long long>(most / (2 * item)));
     plan->shared_bytes = static_cast<size_t>(2 * item * places(call));
     return CK_OK;
 }
@@ -61,8 +63,8 @@ int plan_constant(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto most = static_cast<int64_t>(CONSTANT_BYTES / ck_dtype_size(call->types.input));
     if (places(call) > most)
         return ck_fail(error, CK_BAD_VALUE,
-                       "a table of %lld points: constant memory holds up to %lld of this type. "
-                       "variant=\"global_memory\" takes any length",
+                       "the table has %lld points, but constant memory holds at most %lld points of this type. "
+                       "Use variant=\"global_memory\", which accepts any length",
                        static_cast<long long>(places(call)), static_cast<long long>(most));
     plan->bindings[0] = ck_bind_symbol(CK_SYMBOL(constant_points), XP);
     plan->bindings[1] = ck_bind_symbol(CK_SYMBOL(constant_values), FP);
@@ -73,7 +75,8 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_points(call, plan, error));
     if (places(call) > TEXTURE_ROW)
         return ck_fail(error, CK_BAD_VALUE,
-                       "a table of %lld points: a texture holds up to %d. variant=\"global_memory\" takes any length",
+                       "the table has %lld points, but a texture holds at most %d. "
+                       "Use variant=\"global_memory\", which accepts any length",
                        static_cast<long long>(places(call)), TEXTURE_ROW);
     plan->bindings[0] =
         ck_bind_texture({cudaAddressModeClamp, cudaFilterModeLinear, 0, 0, cudaReadModeElementType}, FP);
@@ -87,13 +90,13 @@ RUN(shared, with_float_type, shared<T>, input<T>(call, X), TABLE, ENDS)
 RUN(constant, with_float_type, constant<T>, input<T>(call, X), ENDS)
 RUN(texture, with_only<float>, texture, context->bound[0].texture, input<T>(call, X), input<T>(call, XP), ENDS)
 
-// Roundings of the slope, of the way from the cell's beginning, of the product and of the sum.
+// The roundings of the slope, of the distance from the start of the cell, of the product and of the sum.
 double depth_line(const ck_call *) {
     return 8;
 }
 
-// Of the values' size: a 256th for the weight, a 1024th for tables that are evenly spaced but for that much of a step,
-// and the roundings of the place, which is counted in cells.
+// Relative to the size of the values: 1/256 for the weight, 1/1024 for tables whose spacing deviates by that part of a
+// step, and the roundings of the position, which is counted in cells.
 double depth_texture(const ck_call *call) {
     return (1 << 16) + (1 << 14) + 8.0 * static_cast<double>(places(call)) + 8;
 }

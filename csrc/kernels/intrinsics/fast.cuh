@@ -1,15 +1,16 @@
 // intrinsics "fast": comes after "full".
 //
-// Change  Intrinsic functions: what the chip's unit for special functions (base-2 exponential and logarithm, sine and
-//         cosine of a turn, reciprocal, reciprocal root) gives with one multiplication before or behind it.
-// Why     One instruction of that unit takes the place of a polynomial and its special cases.
-// Claim   instructions per result: 1 to 3, against tens
-// Price   errors that grow with the argument: 2 + |1.173 x| units for __expf; no angle far from 0; __fdividef gives 0
-//         for a divisor beyond 2^126; __powf has no negative numbers
-// Edges   threads beyond the array leave at once
+// Change  Intrinsic functions: the special function unit of the chip (base-2 exponential and logarithm, sine and
+//         cosine, reciprocal, reciprocal square root), with one multiplication before or after it.
+// Why     One instruction of that unit replaces a polynomial and its special cases.
+// Claim   instructions per result: 1 to 3 (before: tens)
+// Price   Errors grow with the argument: 2 + |1.173 x| units in the last place for __expf. __sinf, __cosf and __tanf
+//         suit only small angles, __fdividef returns 0 for a divisor above 2^126, and __powf does not support a
+//         negative base.
+// Edges   Threads past the end of the array return at once.
 // Map     as in "full"
-// Limit   the unit itself: 16 results a cycle and multiprocessor. __mul24 was fast once: today's chips multiply 32
-//         bits, and put 24 together from more instructions
+// Limit   the throughput of the unit: 16 results per cycle and multiprocessor. __mul24 is not fast on today's chips:
+//         they multiply 32-bit integers directly and need several instructions for 24 bits.
 #ifndef CK_INTRINSICS_FAST_CUH
 #define CK_INTRINSICS_FAST_CUH
 

@@ -1,12 +1,13 @@
-// intrinsics "full": the ladder begins here.
+// intrinsics "full": the first kernel of the ladder.
 //
-// Idea    The functions of C's library, in float: right for every argument, to a unit or two of the last place.
-// Why     A large angle must be reduced by many digits of pi, a quotient rounded as IEEE 754 asks: that is code.
-// Claim   units of the last place that a result is off: 4 at most (CUDA's documents), 0 for quotient and product
-// Price   tens of instructions per result, and a slow path for large angles with local memory of its own
-// Edges   threads beyond the array leave at once
+// Idea    The functions of the C library in float, accurate for every argument to a few units in the last place.
+// Why     A large angle must be reduced with many digits of pi, and a quotient must be rounded as IEEE 754 specifies.
+//         Both take code.
+// Claim   largest error in units in the last place: 4 (according to the CUDA documentation), 0 for quotient and product
+// Price   tens of instructions per result, and a slow path for large angles, which uses local memory
+// Edges   Threads past the end of the array return at once.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x
-// Limit   the instructions: "fast" has a handful
+// Limit   the number of instructions: see "fast"
 #ifndef CK_INTRINSICS_FULL_CUH
 #define CK_INTRINSICS_FULL_CUH
 
@@ -28,7 +29,7 @@ template <int FUNCTION> struct in_full {
         if constexpr (FUNCTION == TAN) return tanf(x);
         if constexpr (FUNCTION == POWER) return powf(x, y);
         if constexpr (FUNCTION == RECIPROCAL_ROOT) return __fdiv_rn(1.0f, __fsqrt_rn(x));
-        // Modulo 2^32, as the fast one.
+        // Modulo 2^32, like the fast version.
         return static_cast<float>(
             static_cast<int>(static_cast<unsigned>(__float2int_rz(x)) * static_cast<unsigned>(__float2int_rz(y))));
     }

@@ -1,7 +1,8 @@
-// intrinsics: the functions that both variants have, numbered as the words of the parameter `function`.
+// intrinsics: the functions of both variants, in the order of the values of the parameter `function`.
 //
-// evaluated() computes one of them `repeats` times and gives the last result, which is that of one time: x would change
-// if a result ever were `never`, a NaN, which equals nothing. The compiler cannot know that, so it does the work.
+// evaluated() computes a function `repeats` times and returns the last result, which equals the first. x would change
+// if a result were ever equal to `never`; but `never` is NaN, which equals nothing. The compiler cannot know that, so
+// it must keep the repetitions.
 #ifndef CK_INTRINSICS_FUNCTIONS_CUH
 #define CK_INTRINSICS_FUNCTIONS_CUH
 

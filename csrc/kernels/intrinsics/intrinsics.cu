@@ -1,7 +1,7 @@
 // intrinsics: a function of each element, in full precision and as CUDA's fast intrinsic. The launches and the table.
 //
-// Begin with full.cuh, then fast.cuh. Views: x, y (which functions of one argument pass over) and the result, of one
-// shape and without gaps.
+// Begin with full.cuh, then fast.cuh. Views: x, y (ignored by functions of one argument) and the result, of equal shape
+// and contiguous.
 #include "full.cuh"
 #include "fast.cuh"
 
@@ -23,13 +23,13 @@ int plan_full(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 #define plan_fast plan_full
 
-// In the order of the words.
+// In the order of the values of the parameter `function`.
 #define CHOSEN(variant)                                                                                              \
     chosen_of(call->parameters[FUNCTION], variant<DIVIDE>, variant<EXP>, variant<EXP10>, variant<LOG>,               \
               variant<LOG2>, variant<LOG10>, variant<SIN>, variant<COS>, variant<TAN>, variant<POWER>,               \
               variant<RECIPROCAL_ROOT>, variant<MULTIPLY24>)
 template <typename Kernel, typename... More> Kernel *chosen_of(int64_t which, Kernel *first, More *...more) {
-    static_assert(sizeof...(more) + 1 == FUNCTIONS, "a kernel for each word");
+    static_assert(sizeof...(more) + 1 == FUNCTIONS, "one kernel per function");
     Kernel *const kernels[] = {first, more...};
     return kernels[which];
 }
@@ -40,8 +40,8 @@ template <typename Kernel, typename... More> Kernel *chosen_of(int64_t which, Ke
 RUN(full, with_only<float>, CHOSEN(full), ARGUMENTS)
 RUN(fast, with_only<float>, CHOSEN(fast), ARGUMENTS)
 
-// In units of the last place, for arguments and results of the order of 1: CUDA's tables, rounded up. The experiment
-// holds each function to its own.
+// In units in the last place, for arguments and results of the order of 1: the figures of CUDA's tables, rounded up.
+// The experiment checks each function against its own bound.
 double depth(const ck_call *) {
     return 16;
 }
@@ -54,9 +54,9 @@ void work(const ck_call *call, ck_work *work) {
 
 #define CK_FOLDER "intrinsics/"
 #define OWN                                                                                                          \
-    PARAMETERS(WORDS(function, "which function", "divide", "exp", "exp10", "log", "log2", "log10", "sin", "cos",     \
+    PARAMETERS(WORDS(function, "function name", "divide", "exp", "exp10", "log", "log2", "log10", "sin", "cos",      \
                      "tan", "power", "reciprocal_root", "multiply24"),                                               \
-               RANGE(repeats, "evaluations of each", 1, 1, 1 << 20), ANY_THREADS)
+               RANGE(repeats, "evaluations per element", 1, 1, 1 << 20), ANY_THREADS)
 
 const ck_variant variants[] = {
     VARIANT(full, FIRST, AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC, OWN, depth, KERNELS("full"),

@@ -1,12 +1,13 @@
-// latency "late": the ladder begins here.
+// latency "late": the first kernel of the ladder.
 //
-// Idea    A thread first computes, a chain of multiply-adds, and loads its element when it is needed. That the load
-//         comes late is made sure: its address waits for the chain's result (of which `never`, 0, leaves nothing).
-// Claim   loads in flight per thread: one, and none while it computes; the time of an element: chain + latency
-// Price   the latency is waited for in full, unless other warps have work meanwhile
-// Edges   the loop's condition is the edge
+// Idea    A thread first computes a chain of multiply-adds and loads its element only when it needs it. The compiler
+//         cannot move the load up, because its address depends on the result of the chain (`never` is 0, which masks
+//         that result out).
+// Claim   loads in flight per thread: 1, and none during the chain; time per element: chain + latency
+// Price   The thread waits for the full latency, unless other warps have work in the meantime.
+// Edges   The loop condition handles the end of the array.
 // Map     element i: thread i % grid_threads()
-// Limit   nothing of the thread's own fills the wait: "early"
+// Limit   The thread does no work of its own during the wait: see "early".
 #ifndef CK_LATENCY_LATE_CUH
 #define CK_LATENCY_LATE_CUH
 
@@ -16,7 +17,7 @@ namespace latency {
 
 enum { ROUNDS = 64 };
 
-// Squares: of a chain with a constant factor a compiler makes one multiply-add.
+// Squares, because a compiler can reduce a chain with a constant factor to a single multiply-add.
 __device__ __forceinline__ uint32_t link(uint32_t value) {
     return value * value + 12345u;
 }
@@ -28,7 +29,7 @@ __device__ __forceinline__ uint32_t chain(int64_t i) {
 
 __global__ void __launch_bounds__(1024)
     late(const uint32_t *__restrict__ x, uint32_t *__restrict__ result, int64_t n, uint32_t never) {
-#pragma unroll 1 // unrolled, several loads would be under way
+#pragma unroll 1 // unrolling would put several loads in flight
     for (int64_t i = grid_thread(); i < n; i += grid_threads()) {
         const uint32_t computed = chain(i);
         result[i] = x[i + (computed & never)] + computed;

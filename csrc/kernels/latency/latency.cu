@@ -1,6 +1,6 @@
-// latency: x[i] + a chain of 64 multiply-adds that begins with i. The launches and the table.
+// latency: x[i] plus the result of a chain of 64 multiply-adds that starts with i. The launches and the table.
 //
-// Views: x and the result, of one shape.
+// Views: x and the result, of equal shape.
 #include "late.cuh"
 #include "early.cuh"
 #include "several.cuh"
@@ -28,7 +28,7 @@ int plan_several(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_elements(call, plan, error, call->parameters[2]);
 }
 
-// The kernel for the number of elements asked for.
+// The kernel for the value of the parameter `elements`.
 #define SEVERAL                                                                                                      \
     (call->parameters[2] == 1   ? several<1>                                                                         \
      : call->parameters[2] == 2 ? several<2>                                                                         \
@@ -45,7 +45,7 @@ void work(const ck_call *call, ck_work *work) {
 }
 
 #define CK_FOLDER "latency/"
-#define GRID      ANY_THREADS, RANGE(blocks, "blocks, at most", 264, 1, 65535)
+#define GRID      ANY_THREADS, RANGE(blocks, "maximum number of blocks", 264, 1, 65535)
 
 const ck_variant variants[] = {
     VARIANT(late, FIRST, AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), exact,
@@ -53,9 +53,9 @@ const ck_variant variants[] = {
             "The thread waits for the full latency of a load that is issued late", "M"),
     VARIANT(early, AFTER(late), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC, PARAMETERS(GRID), exact,
             KERNELS("early"), "Load, compute, then use the loaded value",
-            "A load does not block: independent instructions run while it is under way", "M"),
+            "A load does not block: independent instructions run while it is in flight", "M"),
     VARIANT(several, AFTER(early), AT_LEAST(60), TYPES(SAME(INT32)), NONE, CK_DETERMINISTIC,
-            PARAMETERS(GRID, CHOICE(elements, "elements a thread has under way", 4, 1, 2, 8)), exact,
+            PARAMETERS(GRID, CHOICE(elements, "elements in flight per thread", 4, 1, 2, 8)), exact,
             KERNELS("several"), "Several elements per thread at once", "The latencies of independent loads overlap",
             "M"),
 };

@@ -1,14 +1,14 @@
 // latency "several": comes after "early".
 //
-// Change  A thread starts the loads of several elements, and computes all their chains, before it uses the first.
-// Why     Loads wait side by side, and so do the multiply-adds of chains that do not need each other.
-// Claim   loads in flight per thread: ELEMENTS (before: 1); the time of ELEMENTS elements: nearly that of one, while
-//         there is room
-// Price   a register for each element's load and one for its chain
-// Edges   elements beyond the end are neither loaded nor stored; their chains are computed for nothing
-// Map     element i: thread i % grid_threads(); a thread's elements of one turn are grid_threads() apart, so that
-//         neighboring threads still read neighbors
-// Limit   registers; and bytes in flight beyond what the memory can serve only wait
+// Change  A thread issues the loads of several elements, and computes all their chains, before it uses the first value.
+// Why     The latencies of independent loads overlap, and so do the multiply-adds of independent chains.
+// Claim   loads in flight per thread: ELEMENTS (before: 1). ELEMENTS elements take about the time of one, as long as
+//         resources suffice.
+// Price   two registers per element: one for the loaded value, one for the chain
+// Edges   Elements past the end are neither loaded nor stored; their chains are computed in vain.
+// Map     element i: thread i % grid_threads(). The elements that a thread processes together are grid_threads() apart,
+//         so neighboring threads still read neighboring elements.
+// Limit   the number of registers; and once the bytes in flight saturate the memory, additional loads only wait
 #ifndef CK_LATENCY_SEVERAL_CUH
 #define CK_LATENCY_SEVERAL_CUH
 
@@ -20,7 +20,7 @@ template <int ELEMENTS>
 __global__ void __launch_bounds__(1024)
     several(const uint32_t *__restrict__ x, uint32_t *__restrict__ result, int64_t n) {
     const int64_t threads = grid_threads();
-#pragma unroll 1 // ELEMENTS at once, and no more
+#pragma unroll 1 // exactly ELEMENTS elements at once
     for (int64_t first = grid_thread(); first < n; first += ELEMENTS * threads) {
         uint32_t loaded[ELEMENTS], value[ELEMENTS];
 #pragma unroll

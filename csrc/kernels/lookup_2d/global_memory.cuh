@@ -1,4 +1,4 @@
-// lookup_2d "global_memory": the ladder begins here.
+// lookup_2d "global_memory": the first kernel of the ladder.
 //
 // Idea    One thread per value: it loads the two neighbors along each axis and interpolates between them.
 // Claim   words of the table read per value: 4, each by a load of its own ("nearest": 1)

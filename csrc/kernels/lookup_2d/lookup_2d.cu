@@ -1,8 +1,8 @@
-// lookup_2d: a table of two axes, read between its elements. A kernel is in a file of its own; launches and table are
-// in ../lookup_launches.cuh, and are those of all look-ups.
+// lookup_2d: interpolation in a table with two axes. Each kernel is in a file of its own; the launches and the table
+// are in ../lookup_launches.cuh, which lookup_3d shares.
 //
-// Begin with ../lookup.cuh, then global_memory.cuh, and follow the table. Views: the table (rows, columns), y, x
-// (the coordinates), and the result in their shape, without gaps.
+// Begin with ../lookup.cuh, then global_memory.cuh, and follow the table. Views: the table (rows, columns), the
+// coordinates y and x, and the result, with the shape of the coordinates; all contiguous.
 #include "global_memory.cuh"
 #include "texture.cuh"
 

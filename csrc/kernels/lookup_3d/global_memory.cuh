@@ -1,4 +1,4 @@
-// lookup_3d "global_memory": the ladder begins here.
+// lookup_3d "global_memory": the first kernel of the ladder.
 //
 // Idea    One thread per value: it loads the two neighbors along each of the three axes and interpolates between them.
 // Claim   words of the table read per value: 8, each by a load of its own ("nearest": 1)

@@ -1,4 +1,5 @@
-// What the launches of this folder share: sizes, the types that a kernel is compiled for, and operands from a call.
+// Definitions that the launches in this folder share: sizes, the types that a kernel is compiled for, and operands of a
+// call.
 //
 // The launches are in several files, so that a build compiles them in parallel. RUN_FLAT and RUN_TILED define a run
 // function.
@@ -17,8 +18,8 @@ namespace matmul {
 
 // --- sizes
 
-// Axes are counted from the end: 1 and 2 are the matrix, the stack begins at 3. A question about an entry of the table
-// may come with vectors, or with stacks that are not broadcast yet.
+// Axes are counted from the end: 1 and 2 are those of the matrix, and the stack begins at 3. A question about an entry
+// of the table may contain vectors, or stacks that are not broadcast yet.
 inline int64_t length(const ck_view &view, int axis) {
     return axis <= view.ndim ? view.shape[view.ndim - axis] : 1;
 }
@@ -48,7 +49,7 @@ inline bool empty(const ck_call *call) {
 
 // --- layouts and tile widths
 
-// For RUN_FLAT and RUN_TILED: visit(type, plain), with operands.cuh's word for how the operands lie.
+// For RUN_FLAT and RUN_TILED: visit(type, plain). PLAIN is explained in operands.cuh.
 template <typename T, typename Visit> int with_layout(const ck_call *call, Visit visit) {
     bool plain = products(call) == 1;
     for (int i = 0; i < 3; ++i) plain = plain && stride(call->views[i], 1) == sizeof(T);
@@ -61,7 +62,7 @@ template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Vi
     case 16: return visit(std::integral_constant<int, 16>{});
     case 32: return visit(std::integral_constant<int, 32>{});
     }
-    return ck_fail(error, CK_BAD_VALUE, "tile=%lld: there are 8, 16 and 32",
+    return ck_fail(error, CK_BAD_VALUE, "tile must be 8, 16 or 32, not %lld",
                    static_cast<long long>(call->parameters[0]));
 }
 
@@ -80,7 +81,7 @@ template <typename Visit> int with_directions(const ck_call *call, Visit visit) 
 
 // --- launches
 
-// Elements from one index to the next. A view whose distances are no whole elements is packed beforehand.
+// A stride in elements. A view whose strides are not multiples of the element size is packed beforehand.
 template <typename T> int64_t step(const ck_view &view, int axis) {
     return stride(view, axis) / static_cast<int64_t>(sizeof(T));
 }
@@ -95,8 +96,8 @@ template <typename T, bool PLAIN> operands<T, PLAIN> first_operands(const ck_cal
             inner(call)};
 }
 
-// The axes of a stack, innermost first. Those that lie in all three views as one would are one: what is left is none
-// for two matrices, one for a plain stack, seldom more than two.
+// The axes of a stack, innermost first. Axes that form a single axis in all three views are merged. The result has no
+// axis for two matrices, one for a contiguous stack, and rarely more than two.
 struct stack_axes {
     int count;
     stack_axis axis[CK_MAX_DIMS];
@@ -116,8 +117,8 @@ template <typename T> stack_axes axes_of(const ck_call *call) {
     return axes;
 }
 
-// Calls launch(part, products) for parts of a stack that one launch can take, of at most `most` products: as many
-// slices of the outermost axis at a time as fit, or, where one alone is too much, the parts of each.
+// Calls launch(part, products) for parts of a stack with at most `most` products, the limit of one launch. A part
+// consists of as many slices of the outermost axis as fit; if a single slice is too large, it is split in turn.
 template <typename T, bool PLAIN, typename Launch>
 int in_parts(operands<T, PLAIN> first, const stack_axes &axes, int64_t most, Launch launch) {
     if (axes.count == 0) return launch(operand_stack<T, PLAIN>{first, 0, {}}, 1);
@@ -141,14 +142,14 @@ int in_parts(operands<T, PLAIN> first, const stack_axes &axes, int64_t most, Lau
     return CK_OK;
 }
 
-// As many launches as it takes: for parts of the stack, and of each product for as many rows as fit a grid's y. `own`
-// are a kernel's arguments beside the operands.
+// Launches the kernel as often as necessary: for parts of the stack, and for as many rows of each product as fit in y
+// of a grid. `own`: the arguments of the kernel in addition to the operands.
 template <typename T, bool PLAIN, typename Kernel, typename... Own>
 int launch(Kernel kernel, const char *name, const operands<T, PLAIN> &first, const ck_call *call, const ck_plan *plan,
            const ck_context *context, ck_error *error, Own... own) {
     if (empty(call)) return CK_OK;
     const int64_t m = first.m, side = plan->block[1];
-    const int64_t at_once = plan->grid[1] > 1 ? plan->grid[1] * side : m; // one block in y: rows are counted in x
+    const int64_t at_once = plan->grid[1] > 1 ? plan->grid[1] * side : m; // one block in y: the rows are in x
     return in_parts(
         first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T, PLAIN> &part, int64_t products) {
             for (int64_t top = 0; top < m; top += at_once) {

@@ -1,8 +1,9 @@
-// matmul: C = A * B for two matrices, or for stacks of them. The plans and the table of the ladders; a kernel is in a
-// file of its own, and how it is launched in launches.cuh.
+// matmul: C = A * B for two matrices, or for stacks of them. The plans and the table of the ladders; each kernel is in
+// a file of its own, and the launches are in launches.cuh.
 //
-// Begin with naive.cuh and follow the table. Views: the last two axes are the matrices, A is m x k, B is k x n, C is
-// m x n; those before them are the stack's, as long in each view (a broadcast one has stride 0). Any strides.
+// Begin with naive.cuh and follow the table. Views: the last two axes are the matrices; A is m x k, B is k x n, C is m
+// x n. The axes before them are those of the stack, with equal lengths in all views (a broadcast axis has stride 0).
+// Strides may have any value.
 #include "naive.cuh"
 #include "kahan.cuh"
 #include "shared_row.cuh"
@@ -40,22 +41,23 @@ bool shapes_fit(const ck_call *call) {
     return length(b, 2) == inner(call) && length(c, 2) == rows(call) && length(c, 1) == columns(call);
 }
 
-// An empty C launches nothing; its plan still names one block, for reports.
+// For an empty C nothing is launched, but the plan has a grid of one block, for reports.
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t grid_x, int64_t grid_y, int block_x,
               int block_y) {
     *plan = ck_plan{};
     if (!shapes_fit(call))
-        return ck_fail(error, CK_BAD_VALUE, "the shapes do not fit: (..., m, k) by (..., k, n) gives (..., m, n)");
+        return ck_fail(error, CK_BAD_VALUE,
+                       "the shapes do not match: the product of (..., m, k) and (..., k, n) is (..., m, n)");
     const int64_t *most = call->limits->max_grid;
     int64_t grid_z = products(call);
     if (empty(call)) grid_x = grid_y = grid_z = 1;
     if (grid_x > most[0])
         return ck_fail(error, CK_BAD_VALUE,
-                       "a %lld x %lld result needs a grid of %lld blocks in x; this device allows %lld",
+                       "a %lld x %lld result needs a grid of %lld blocks in x, but this device allows at most %lld",
                        static_cast<long long>(rows(call)), static_cast<long long>(columns(call)),
                        static_cast<long long>(grid_x), static_cast<long long>(most[0]));
     plan->grid[0] = static_cast<unsigned>(grid_x);
-    plan->grid[1] = static_cast<unsigned>(smaller(grid_y, most[1])); // the rest goes to further launches
+    plan->grid[1] = static_cast<unsigned>(smaller(grid_y, most[1])); // the rest is computed by further launches
     plan->grid[2] = static_cast<unsigned>(smaller(grid_z, most[2]));
     plan->block[0] = static_cast<unsigned>(block_x);
     plan->block[1] = static_cast<unsigned>(block_y);
@@ -69,7 +71,7 @@ int plan_naive(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 constexpr auto plan_kahan = plan_naive;
 
-// Elements of a row of A that a block keeps at a time.
+// The number of elements of a row of A that a block keeps in shared memory.
 int64_t row_segment(const ck_call *call) {
     const int64_t room = static_cast<int64_t>(call->limits->shared_per_block / ck_dtype_size(call->types.input));
     return smaller(inner(call), room);
@@ -77,7 +79,7 @@ int64_t row_segment(const ck_call *call) {
 
 int plan_shared_row(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_grid(call, plan, error, rows(call), 1, ROW_THREADS, 1));
-    // Whole 16-byte units: nvcc reads the row four words at a time, also where fewer are left of it.
+    // Rounded up to 16 bytes: nvcc reads the row four words at a time, even if fewer remain at the end.
     const int64_t bytes = row_segment(call) * static_cast<int64_t>(ck_dtype_size(call->types.input));
     plan->shared_bytes = static_cast<size_t>(divide_up(bytes, 16) * 16);
     return CK_OK;
@@ -147,7 +149,7 @@ int plan_tensor_cores(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// --- runs: those of naive.cu and tiled_*.cu are compiled by themselves
+// --- run functions (some are in naive.cu and tiled_*.cu, which are compiled separately)
 
 RUN_FLAT(kahan, kahan, with_float_type)
 RUN_FLAT(naive_2d, naive_2d, with_float_type)
@@ -184,7 +186,7 @@ CK_RUN(shared_row) {
         });
     });
 }
-constexpr auto run_pitched = run_shared_row; // the layout came with the plan
+constexpr auto run_pitched = run_shared_row; // the plan determines the layout
 
 // --- error depth and work
 
@@ -195,7 +197,7 @@ double depth_compensated(const ck_call *) {
     return 2;
 }
 
-// Elements that a view has memory for: a broadcast axis has one.
+// The number of elements that a view has in memory: one along a broadcast axis.
 double elements(const ck_view &view) {
     double count = 1;
     for (int axis = 1; axis <= view.ndim; ++axis)
@@ -207,7 +209,7 @@ void work(const ck_call *call, ck_work *work) {
     const int input = call->types.input;
     const double results =
         static_cast<double>(rows(call)) * static_cast<double>(columns(call)) * static_cast<double>(products(call));
-    // A complex product is four real ones and two additions; with the sum's, four additions.
+    // A complex product takes four real products and two additions, and the sum takes two more additions.
     const double each = input == CK_COMPLEX64 || input == CK_COMPLEX128 ? 8 : 2;
     work->flops = each * results * static_cast<double>(inner(call));
     work->bytes = (elements(call->views[0]) + elements(call->views[1])) * static_cast<double>(ck_dtype_size(input)) +
@@ -218,7 +220,7 @@ void work(const ck_call *call, ck_work *work) {
 
 #define CK_FOLDER  "matmul/"
 #define BOTH_TYPES TYPES(F32_F32_F32, F64_F64_F64)
-#define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements a side of a tile", 16, 8, 32))
+#define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements per side of a tile", 16, 8, 32))
 #define TILE_SIZE  PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {

@@ -1,4 +1,4 @@
-// matmul "naive": a ladder begins here.
+// matmul "naive": the first kernel of a ladder.
 //
 // Change  One thread per element of C, numbered row by row. Each thread walks along a row of A and down a column of B.
 // Why     This is the triple loop of a CPU program, with its two outer loops distributed over threads.

@@ -1,4 +1,4 @@
-// matmul "naive_2d": a second ladder begins here, with plain sums.
+// matmul "naive_2d": the first kernel of a second ladder, with plain sums.
 //
 // Change  Blocks of 16 x 16 threads: the position of a thread in the grid is the position of its element in C.
 // Why     Row and column need no division, and a block covers a square: its threads share 16 rows of A and 16 columns

@@ -1,12 +1,13 @@
 // moving_sum "compile_time_index": comes after "runtime_index".
 //
-// Change  The loop over rows is written out WINDOW times, so that a row's slot is a number in the source.
-// Why     With every index known to the compiler the array needs no address, and its values stay in registers.
-// Claim   accesses to local memory: none (before: WINDOW + 1 a row)
-// Price   code for WINDOW rows; WINDOW registers per thread (twice that for doubles), so fewer threads at a time
-// Edges   rows are tested one by one: the last piece may end within a turn
+// Change  The loop over rows is unrolled WINDOW times, so the slot of each row is a constant.
+// Why     If the compiler knows every index, the array needs no addresses, and its values stay in registers.
+// Claim   accesses to local memory: none (before: WINDOW + 1 per row)
+// Price   code for WINDOW rows; WINDOW registers per thread (twice as many for doubles), so fewer threads run at a time
+// Edges   The end is checked before each row, since the last piece may end within an unrolled iteration.
 // Map     as before
-// Limit   the memory: each value is read once and each sum written once; or the 2 * WINDOW operations a row
+// Limit   memory bandwidth, since each value is read once and each sum is written once; or the 2 * WINDOW operations
+//         per row
 #ifndef CK_MOVING_SUM_COMPILE_TIME_INDEX_CUH
 #define CK_MOVING_SUM_COMPILE_TIME_INDEX_CUH
 

@@ -1,13 +1,13 @@
 // moving_sum "shared_array": comes after "runtime_index".
 //
-// Change  The ring lies in shared memory, which has addresses: slot s of thread t is word s * blockDim.x + t.
-// Why     Where an index cannot be known beforehand, memory on the chip is the next best place for an array.
-// Claim   accesses to local memory: none; to shared memory WINDOW + 1 a row, without a bank conflict (the lanes' words
-//         are neighbors, whatever the slot)
-// Price   4 * WINDOW bytes of shared memory a float thread: 32 KB for a block of 256 with a window of 32
-// Edges   as before; no barrier, since a thread reads only what it has written itself
+// Change  The ring buffer is in shared memory, which has addresses: slot s of thread t is word s * blockDim.x + t.
+// Why     If an index is not known at compile time, memory on the chip is the next best place for an array.
+// Claim   accesses to local memory: none; accesses to shared memory: WINDOW + 1 per row, without bank conflicts, since
+//         the lanes access neighboring words whatever the slot
+// Price   4 * WINDOW bytes of shared memory per thread for floats: 32 KB for a block of 256 threads and a window of 32
+// Edges   As before. No barrier is needed, since a thread reads only what it wrote itself.
 // Map     as before
-// Limit   one shared load for each multiplication
+// Limit   one load from shared memory per multiplication
 #ifndef CK_MOVING_SUM_SHARED_ARRAY_CUH
 #define CK_MOVING_SUM_SHARED_ARRAY_CUH
 

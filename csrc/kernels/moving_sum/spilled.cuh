@@ -1,13 +1,13 @@
 // moving_sum "spilled": comes after "compile_time_index".
 //
-// Change  The same code, but the compiler may use 32 registers per thread: two blocks of 1024 are to fit on a
-//         multiprocessor of 65,536 registers.
-// Why     More threads at a time hide more waiting; and it shows what a limit costs that is too tight.
-// Claim   registers: at most 32; what a window of 32 has beyond that lies in local memory
-// Price   each value without a register is stored once and loaded in each row that it counts in
+// Change  The same code, but limited to 32 registers per thread, so that two blocks of 1024 threads fit on a
+//         multiprocessor with 65,536 registers.
+// Why     More resident threads hide more latency. The kernel also shows what too tight a limit costs.
+// Claim   registers per thread: at most 32; the rest of a window of 32 is in local memory
+// Price   Each value without a register is stored once, and loaded in each row that uses it.
 // Edges   as before
 // Map     as before
-// Limit   the spilled part of the window: choose the limit by what the compiler reports
+// Limit   accesses to the spilled part of the window. Choose the limit according to the compiler's report of spills.
 #ifndef CK_MOVING_SUM_SPILLED_CUH
 #define CK_MOVING_SUM_SPILLED_CUH
 

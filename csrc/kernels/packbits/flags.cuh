@@ -1,4 +1,4 @@
-// What the steps of packbits share: where a flag goes in its word, and how a word is stored.
+// Definitions that the variants of packbits share: the position of a flag in its word, and the store of a word.
 //
 // 32 flags make a word of 4 bytes, the first 8 of them its first byte. In a byte the first flag is the highest bit
 // ("big") or the lowest ("little"): flag i is bit i of the word, or bit i ^ 7. So `flip` is 7 or 0.
@@ -15,7 +15,7 @@ namespace packbits {
 
 enum { FLAGS_A_BYTE = 8, BYTES_A_WORD = 4, FLAGS_A_WORD = 32 };
 
-// Bytes that the array of n flags does not have are not written.
+// Bytes past the end of the result for n flags are not written.
 __device__ __forceinline__ void store_word(uint8_t *result, int64_t which, uint32_t word, int64_t n) {
     uint8_t *const at = result + which * BYTES_A_WORD;
     if ((which + 1) * FLAGS_A_WORD <= n && reinterpret_cast<uintptr_t>(at) % BYTES_A_WORD == 0) {

@@ -1,4 +1,4 @@
-// packbits "global_memory": the ladder begins here.
+// packbits "global_memory": the first kernel of the ladder.
 //
 // Idea    A thread packs 32 flags, one after another, directly in global memory.
 // Claim   accesses to the result per word: 32 loads, 32 stores, and 4 stores that clear it

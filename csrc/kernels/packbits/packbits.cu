@@ -1,7 +1,7 @@
-// packbits: flags to bits. The launches and the table of the ladder; a kernel is in a file of its own.
+// packbits: packs flags into bits. The launches and the table of the ladder; each kernel is in a file of its own.
 //
-// Begin with global_memory.cuh and follow the table. Views: x, whose elements are flags (any that is not 0 is 1), and
-// the result, a byte for each 8 of them.
+// Begin with global_memory.cuh and follow the table. Views: x, whose elements are flags (nonzero means 1), and the
+// result, one byte per 8 flags.
 #include "global_memory.cuh"
 #include "register.cuh"
 #include "unrolled.cuh"
@@ -20,7 +20,7 @@ enum { BIG, LITTLE }; // values of bitorder
 int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
     const int64_t bytes = divide_up(length(call), FLAGS_A_BYTE), given = elements_of(call->views[1]);
     if (given != bytes)
-        return ck_fail(error, CK_BAD_VALUE, "%lld flags are %lld bytes, and the result has %lld",
+        return ck_fail(error, CK_BAD_VALUE, "%lld flags need %lld bytes, but the result has %lld",
                        static_cast<long long>(length(call)), static_cast<long long>(bytes),
                        static_cast<long long>(given));
     return plan_row(call, plan, error, blocks, call->parameters[1]);
@@ -42,11 +42,11 @@ int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
                     blocks_for_chip(call, divide_up(length(call), WIDEST_ACCESS), call->parameters[1]));
 }
 
-// Whether an element is 0 is seen by its bits, so that elements of a size are one type.
+// Whether an element is 0 depends only on its bits, so one kernel serves all types of the same size.
 #define FLAGS_AND_BITS                                                                                               \
     input<T>(call, 0), output<uint8_t>(call), length(call), call->parameters[0] == BIG ? FLAGS_A_BYTE - 1 : 0
 RUN(global_memory, with_word, global_memory<T>, FLAGS_AND_BITS)
-RUN_NAMED(register, "in_register", with_word, in_register<T>, FLAGS_AND_BITS) // a word of C++
+RUN_NAMED(register, "in_register", with_word, in_register<T>, FLAGS_AND_BITS) // `register` is a keyword
 RUN(unrolled, with_word, unrolled<T>, FLAGS_AND_BITS)
 RUN(ballot, with_word, ballot<T>, FLAGS_AND_BITS)
 RUN(vectorized, with_only<uint8_t>, vectorized, FLAGS_AND_BITS)
@@ -63,7 +63,7 @@ void work(const ck_call *call, ck_work *work) {
 #define FLAG_TYPES                                                                                                   \
     TYPES(BYTE_TYPES, WIDENED(INT16, UINT8), WIDENED(UINT16, UINT8), WIDENED(INT32, UINT8), WIDENED(UINT32, UINT8),  \
           WIDENED(INT64, UINT8), WIDENED(UINT64, UINT8))
-#define ORDER WORDS(bitorder, "of the first flag in its byte: the highest bit or the lowest", "big", "little")
+#define ORDER WORDS(bitorder, "the first flag is the highest or the lowest bit", "big", "little")
 
 const ck_variant variants[] = {
     VARIANT(global_memory, FIRST, AT_LEAST(60), FLAG_TYPES, NONE, CK_DETERMINISTIC, PARAMETERS(ORDER, ANY_THREADS),

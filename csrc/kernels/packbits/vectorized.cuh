@@ -17,8 +17,9 @@
 
 namespace packbits {
 
-// Four bytes to four bits, the first byte's lowest. A byte that is not 0 carries into its highest bit; the product
-// brings bits 7, 15, 23 and 31, by then 0, 8, 16 and 24, together at bit 24, and nothing else gets there.
+// Converts four bytes to four bits, the lowest for the first byte. A nonzero byte carries into its highest bit. Bits 7,
+// 15, 23 and 31, shifted to 0, 8, 16 and 24, are then moved next to each other by the product, from bit 24 on, where no
+// other bit interferes.
 __device__ __forceinline__ uint32_t four_flags(uint32_t bytes) {
     const uint32_t highest = ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes;
     return ((highest >> 7 & 0x01010101u) * 0x01020408u) >> 24 & 15u;
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(1024)
         const pack flags = reinterpret_cast<const pack *>(x)[p];
         uint32_t bits = 0;
         for (int w = 0; w < 4; ++w) bits |= four_flags(flags.words[w]) << 4 * w;
-        if (flip) { // each byte the other way round: all 16 bits, and the bytes changed back
+        if (flip) { // reverse each byte: reverse all 16 bits, then exchange the bytes
             const uint32_t back = __brev(bits) >> 16;
             bits = (back >> 8 | back << 8) & 0xffffu;
         }

@@ -1,11 +1,11 @@
-// rgba_to_float "bytes": the ladder begins here.
+// rgba_to_float "bytes": the first kernel of the ladder.
 //
-// Idea    One thread per pixel: four bytes loaded, each divided by 255, four floats stored, one by one.
-// Claim   load requests per pixel: 4, of a byte each; store requests: 4
-// Price   a division by a constant is a few instructions, for each of four
-// Edges   the loop's condition is the edge
+// Idea    One thread per pixel: it loads four bytes, divides each by 255, and stores four floats, one at a time.
+// Claim   load requests per pixel: 4, of one byte each; store requests per pixel: 4
+// Price   Each of the four divisions by a constant takes a few instructions.
+// Edges   The loop condition handles the end of the image.
 // Map     pixel p: thread p % grid_threads()
-// Limit   eight requests for 20 bytes: "packed"
+// Limit   eight requests for 20 bytes: see "packed"
 #ifndef CK_RGBA_TO_FLOAT_BYTES_CUH
 #define CK_RGBA_TO_FLOAT_BYTES_CUH
 

@@ -1,9 +1,9 @@
 // rgba_to_float "packed": comes after "bytes".
 //
-// Change  A pixel's four bytes are one load, its four floats one store.
-// Why     Fewer requests for the same bytes.
-// Claim   load requests per pixel: 1 (before: 4); store requests: 1 (before: 4)
-// Price   an image that begins between two words goes byte by byte, as before
+// Change  The four bytes of a pixel are one load, and its four floats are one store.
+// Why     fewer requests for the same bytes
+// Claim   load requests per pixel: 1 (before: 4); store requests per pixel: 1 (before: 4)
+// Price   An image that is not aligned to words is processed byte by byte, as before.
 // Edges   as before
 // Map     pixel p: thread p % grid_threads()
 // Limit   the divisions: "texture" has none

@@ -1,7 +1,8 @@
-// rgba_to_float: an image of four bytes a pixel as floats from 0 to 1. The launches and the table of the ladder; a
-// kernel is in a file of its own.
+// rgba_to_float: converts an image with four bytes per pixel to floats from 0 to 1. The launches and the table of the
+// ladder; each kernel is in a file of its own.
 //
-// Begin with bytes.cuh and follow the table. Views: the image (rows, columns, 4), and the result, alike, without gaps.
+// Begin with bytes.cuh and follow the table. Views: the image (rows, columns, 4) and the result, of equal shape and
+// contiguous.
 #include "bytes.cuh"
 #include "packed.cuh"
 #include "texture.cuh"
@@ -13,7 +14,7 @@
 namespace rgba_to_float {
 namespace {
 
-enum { ROWS_MOST = 65536, COLUMNS_MOST = 131072 }; // of a texture
+enum { ROWS_MOST = 65536, COLUMNS_MOST = 131072 }; // the maximum size of a texture
 
 int64_t pixels(const ck_call *call) {
     return elements_of(call->views[0]) / CHANNELS;
@@ -23,8 +24,8 @@ int plan_pixels(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view &image = call->views[0];
     if (image.ndim != 3 || image.shape[2] != CHANNELS)
         return ck_fail(error, CK_BAD_VALUE,
-                       "an image of %d axes, the last of length %lld: it must be (rows, columns, 4)", image.ndim,
-                       static_cast<long long>(image.ndim > 0 ? image.shape[image.ndim - 1] : 0));
+                       "the image has %d axes, the last of length %lld, but its shape must be (rows, columns, 4)",
+                       image.ndim, static_cast<long long>(image.ndim > 0 ? image.shape[image.ndim - 1] : 0));
     CK_TRY(check_same_elements(call, error));
     const int64_t threads = call->parameters[0];
     return plan_row(call, plan, error, blocks_for_chip(call, pixels(call), threads), threads);
@@ -41,11 +42,11 @@ int plan_texture(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_pixels(call, plan, error));
     const ck_view &image = call->views[0];
     if (image.shape[0] > ROWS_MOST || image.shape[1] > COLUMNS_MOST)
-        return ck_fail(
-            error, CK_BAD_VALUE,
-            "an image of %lld x %lld: a texture has up to %d rows and %d columns. variant=\"packed\" takes "
-            "any image",
-            static_cast<long long>(image.shape[0]), static_cast<long long>(image.shape[1]), ROWS_MOST, COLUMNS_MOST);
+        return ck_fail(error, CK_BAD_VALUE,
+                       "an image of %lld x %lld does not fit in a texture, which has at most %d rows and %d columns. "
+                       "Use variant=\"packed\", which accepts any image",
+                       static_cast<long long>(image.shape[0]), static_cast<long long>(image.shape[1]), ROWS_MOST,
+                       COLUMNS_MOST);
     if (pixels(call) > 0)
         plan->bindings[0] =
             ck_bind_texture({cudaAddressModeClamp, cudaFilterModePoint, 0, CHANNELS, cudaReadModeNormalizedFloat}, 0);
@@ -61,7 +62,7 @@ double depth(const ck_call *) {
     return 2; // the division
 }
 double depth_texture(const ck_call *) {
-    return 1 << 7; // not documented: a small part of a byte's step
+    return 1 << 7; // not documented; small compared with the step between two bytes
 }
 
 void work(const ck_call *call, ck_work *work) {

@@ -1,12 +1,12 @@
 // rgba_to_float "texture": comes after "packed".
 //
-// Change  The image is a texture of four bytes an element, read as normalized floats: the hardware divides.
-// Why     One read gives four floats; no instruction for the conversion.
-// Claim   divisions: 0 (before: 4 a pixel)
-// Price   the image is copied into an array first; how the hardware rounds is not documented
-// Edges   an empty image has no texture, and no thread reads it
+// Change  The image is a texture with four bytes per element, read as normalized floats: the hardware divides.
+// Why     One read returns four floats, and the conversion takes no instructions.
+// Claim   divisions per pixel: 0 (before: 4)
+// Price   The image is copied to a CUDA array first. The rounding of the hardware is not documented.
+// Edges   An empty image has no texture, and no thread reads it.
 // Map     pixel p: thread p % grid_threads(); column p % columns, row p / columns
-// Limit   the memory: 4 bytes in and 16 out a pixel
+// Limit   memory bandwidth: 4 bytes in and 16 bytes out per pixel
 #ifndef CK_RGBA_TO_FLOAT_TEXTURE_CUH
 #define CK_RGBA_TO_FLOAT_TEXTURE_CUH
 

@@ -1,12 +1,12 @@
-// saxpy "naive": the ladder begins here.
+// saxpy "naive": the first kernel of the ladder.
 //
 // Idea    One thread per element: a * x[i] + y[i]. Each thread also reads the factor a, all from the same address.
 // Claim   words moved per element: 2 read and 1 written, each of them once; the factor comes from the cache
 // Price   one load of the factor per thread, which the threads of a warp share
 // Edges   The last block has threads beyond the array: `if (i < n)` keeps them out.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x
-// Limit   Two operations for three words: arithmetic is never the limit. A thread loads the factor for a single element:
-//         see "grid_stride".
+// Limit   Two operations for three words: arithmetic is never the limit. A thread loads the factor for a single
+//         element: see "grid_stride".
 #ifndef CK_SAXPY_NAIVE_CUH
 #define CK_SAXPY_NAIVE_CUH
 
@@ -15,8 +15,8 @@
 
 namespace saxpy {
 
-// In the type that the sum is computed in: float for halves, "and" and "or" for bools, modulo the type's size for
-// integers. A compiler may round product and sum as one (fma): the result is then nearer.
+// Computed in number<T>: float for halves, "and" and "or" for bools, modulo the type's size for integers. The compiler
+// may fuse product and sum (fma), which rounds only once and is more accurate.
 template <typename T> __device__ __forceinline__ T axpy(number<T> a, T x, T y) {
     number<T> sum = a * number_cast<number<T>>(x);
     sum += number_cast<number<T>>(y);

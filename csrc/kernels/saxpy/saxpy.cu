@@ -1,6 +1,6 @@
-// saxpy: a * x[i] + y[i]. The launches and the table of the ladder; a kernel is in a file of its own.
+// saxpy: a * x[i] + y[i]. The launches and the table of the ladder; each kernel is in a file of its own.
 //
-// Begin with naive.cuh and follow the table. Views: a, one element; x, y and the result, of one shape and without gaps.
+// Begin with naive.cuh and follow the table. Views: a, one element; x, y and the result, of equal shape and contiguous.
 #include "naive.cuh"
 #include "grid_stride.cuh"
 #include "vectorized.cuh"
@@ -18,11 +18,11 @@ int64_t elements(const ck_call *call) {
 
 int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
     if (elements_of(call->views[0]) != 1)
-        return ck_fail(error, CK_BAD_VALUE, "array 0 is the factor, one number, and it has %lld",
+        return ck_fail(error, CK_BAD_VALUE, "array 0 is the factor and must have one element, not %lld",
                        static_cast<long long>(elements_of(call->views[0])));
     for (int i = 2; i < call->view_count; ++i)
         if (elements_of(call->views[i]) != elements(call))
-            return ck_fail(error, CK_BAD_VALUE, "array %d has %lld elements, and array 1 has %lld", i,
+            return ck_fail(error, CK_BAD_VALUE, "array %d has %lld elements, but array 1 has %lld", i,
                            static_cast<long long>(elements_of(call->views[i])),
                            static_cast<long long>(elements(call)));
     return plan_row(call, plan, error, blocks, call->parameters[0]);
@@ -46,7 +46,7 @@ RUN(naive, with_any_type, naive<T>, ARRAYS)
 RUN(grid_stride, with_any_type, grid_stride<T>, ARRAYS)
 RUN(vectorized, with_any_type, vectorized<T>, ARRAYS)
 
-// The product's rounding; the sum's is the result's.
+// The rounding of the product. The rounding of the sum is that of the result.
 double depth(const ck_call *) {
     return 1;
 }
@@ -54,7 +54,7 @@ double depth(const ck_call *) {
 void work(const ck_call *call, ck_work *work) {
     const double n = static_cast<double>(elements(call));
     const int input = call->types.input;
-    // A complex product is four real ones and two additions; with the sum's, four additions.
+    // A complex product takes four real products and two additions, and the sum takes two more additions.
     work->flops = (input == CK_COMPLEX64 || input == CK_COMPLEX128 ? 8 : 2) * n;
     work->bytes = (3 * n + 1) * static_cast<double>(ck_dtype_size(input));
 }

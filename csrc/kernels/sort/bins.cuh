@@ -1,11 +1,12 @@
-// How sample sort divides. At each level every segment (at the first there is one: all keys) is divided into bins by
-// its own splitters, which are keys of its sample:
+// How sample sort divides the keys. At each level, every segment is divided into bins by its own splitters, which are
+// keys of its sample. The first level has one segment: all keys.
 //
-//     bin 0 | = s0 | bin 2 | = s1 | bin 4 | ...        bins splitters less one, 2 * bins - 1 divisions
+//     bin 0 | = s0 | bin 2 | = s1 | bin 4 | ...        bins - 1 splitters, 2 * bins - 1 divisions
 //
-// The even divisions are the segments of the next level. The odd ones hold copies of one key and are in order already:
-// their keys go to the result at once, so that many equal keys are no work left over. Divisions of all segments lie in
-// the order of their keys, at places counted from the first key of the array: a bin is where it will be in the result.
+// Even divisions are the segments of the next level. Odd divisions contain copies of a single key and need no sorting:
+// their keys are written to the result at once, so many equal keys do not cause more work. The divisions of all
+// segments are in ascending order, and their positions are indices into the whole array: a bin begins at the index
+// where it begins in the result.
 #ifndef CK_SORT_BINS_CUH
 #define CK_SORT_BINS_CUH
 
@@ -17,22 +18,22 @@ namespace sort {
 
 enum { MOST_BINS = 512, TILE_THREADS = 512, KEYS_A_TILE_THREAD = 16, TILE_KEYS = TILE_THREADS * KEYS_A_TILE_THREAD };
 
-using count_t = unsigned long long; // that atomics take
+using count_t = unsigned long long; // the 64-bit type of atomicAdd
 
 struct key_range {
     int64_t begin, end;
 };
 
-// The segments of a level: the even divisions of the level before, from where those begin.
+// The segments of a level: the even divisions of the previous level.
 struct segment_list {
-    const count_t *starts; // of the divisions of the level before; NULL: one segment, all keys
+    const count_t *starts; // where each division of the previous level begins; NULL: one segment, all keys
     int64_t n, count;
 
     __device__ __forceinline__ key_range operator[](int64_t segment) const {
         if (!starts) return {0, n};
         return {static_cast<int64_t>(starts[2 * segment]), static_cast<int64_t>(starts[2 * segment + 1])};
     }
-    // The last segment that begins at that key or before it.
+    // The last segment that begins at or before the key with this index.
     __device__ __forceinline__ int64_t at(int64_t key) const {
         int64_t low = 0, high = count - 1;
         while (low < high) {
@@ -52,13 +53,14 @@ struct sort_level {
     int64_t samples;     // of each segment
     uint32_t *sample;    // [segments][samples]
     uint32_t *splitters; // [segments][bins], ascending; the last of each is not used
-    count_t *counts;     // [segments][2 * bins]: keys of each division; then where its next key goes
+    count_t *counts;     // [segments][2 * bins]: the number of keys per division; later the index of its next key
     count_t *starts;     // [segments][2 * bins]: where each division begins
 
     __host__ __device__ __forceinline__ int divisions() const { return 2 * bins; }
 };
 
-// Calls visit(segment, range) for the part of each segment that lies in this block's tile; all threads come by.
+// Calls visit(segment, range) for the part of each segment that is in the tile of this block. All threads make the same
+// calls, so `visit` may contain barriers.
 template <typename Visit> __device__ __forceinline__ void for_tile(const sort_level &level, Visit visit) {
     const int64_t begin = static_cast<int64_t>(blockIdx.x) * TILE_KEYS, last = level.segments.n;
     const int64_t end = begin + TILE_KEYS < last ? begin + TILE_KEYS : last;
@@ -71,7 +73,7 @@ template <typename Visit> __device__ __forceinline__ void for_tile(const sort_le
     }
 }
 
-// The keys of a part of a tile that this thread takes, all loads under way at once.
+// Loads this thread's keys of a part of a tile, with all loads in flight at the same time.
 template <typename T>
 __device__ __forceinline__ void load_tile(const T *__restrict__ part, int length,
                                           uint32_t (&keys)[KEYS_A_TILE_THREAD]) {
@@ -85,8 +87,8 @@ __device__ __forceinline__ bool in_tile(int k, int length) {
     return k * TILE_THREADS + static_cast<int>(threadIdx.x) < length;
 }
 
-// The sum of the threads' numbers before this one's; all TILE_THREADS threads call it, and a barrier lies between two
-// calls.
+// An exclusive prefix sum: the sum of `mine` over the preceding threads. All TILE_THREADS threads must call this
+// function, with a barrier between two calls.
 template <typename Number> __device__ __forceinline__ Number sum_before(Number mine) {
     enum { WARP = 32, WARPS = TILE_THREADS / WARP };
     __shared__ Number warp_sums[WARPS];

@@ -1,9 +1,9 @@
-// A block sorts up to BLOCK_KEYS keys in its shared memory: each thread a few of them in registers, by a network of
-// comparisons, and then runs are merged in pairs, every thread its part.
+// Sorting up to BLOCK_KEYS keys in the shared memory of a block. Each thread first sorts a few keys in registers, with
+// a network of comparisons. Then pairs of runs are merged, and each thread computes one part of the result.
 //
-//     round 0    runs of 15 keys, one a thread        round r    runs of 15 * 2^r keys
+//     round 0    runs of 15 keys, one per thread        round r    runs of 15 * 2^r keys
 //
-// 15 is odd: when neighboring threads store the keys they hold, the 32 lanes of a warp meet 32 banks.
+// 15 is odd, so when the threads store their keys, the 32 lanes of a warp access 32 different banks.
 #ifndef CK_SORT_BLOCK_SORT_CUH
 #define CK_SORT_BLOCK_SORT_CUH
 
@@ -13,7 +13,7 @@ namespace sort {
 
 enum { SORT_THREADS = 512, KEYS_A_THREAD = 15, BLOCK_KEYS = SORT_THREADS * KEYS_A_THREAD };
 
-// Neighbors change places where they are out of order, as often as there are keys.
+// Odd-even sort: COUNT rounds, each of which exchanges neighbors that are out of order.
 template <int COUNT> __device__ __forceinline__ void sort_in_registers(uint32_t (&keys)[COUNT]) {
 #pragma unroll
     for (int round = 0; round < COUNT; ++round)
@@ -31,7 +31,7 @@ __device__ __forceinline__ void store_part(uint32_t *keys, int at, int n, const 
         if (at + i < n) keys[at + i] = part[i];
 }
 
-// All SORT_THREADS threads call it, after a barrier; a barrier is the last thing it does. keys: in shared memory.
+// All SORT_THREADS threads must call this function, after a barrier. It ends with a barrier. keys: in shared memory.
 __device__ __forceinline__ void sort_in_block(uint32_t *keys, int n) {
     const int at = static_cast<int>(threadIdx.x) * KEYS_A_THREAD;
     uint32_t part[KEYS_A_THREAD];
@@ -39,7 +39,7 @@ __device__ __forceinline__ void sort_in_block(uint32_t *keys, int n) {
 #pragma unroll
         for (int i = 0; i < KEYS_A_THREAD; ++i) part[i] = at + i < n ? keys[at + i] : LARGEST_KEY;
         sort_in_registers(part);
-        store_part(keys, at, n, part); // (nobody else reads or writes these)
+        store_part(keys, at, n, part); // no barrier before: no other thread uses these keys
     }
     __syncthreads();
     for (int width = KEYS_A_THREAD; width < n; width *= 2) {

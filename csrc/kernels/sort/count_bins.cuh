@@ -1,8 +1,8 @@
 // The next two stages of sample sort: the keys of each division are counted, and an exclusive prefix sum of the counts
-// says where it begins.
+// gives the index where each division begins.
 //
-// A block counts its tile in shared memory and adds once for each division that it met: atomics in global memory are
-// one for every sixteen keys or fewer, not one for each.
+// A block counts its tile in shared memory and then adds each nonzero count to global memory. This takes at most one
+// global atomic per division instead of one per key.
 #ifndef CK_SORT_COUNT_BINS_CUH
 #define CK_SORT_COUNT_BINS_CUH
 
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(TILE_THREADS) count_bins(const T *__restrict__
     });
 }
 
-// A block a segment; a thread has two divisions.
+// One block per segment; each thread handles two divisions.
 __global__ void __launch_bounds__(TILE_THREADS) scan_bins(sort_level level) {
     const int64_t segment = blockIdx.x;
     const int divisions = level.divisions(), d = 2 * static_cast<int>(threadIdx.x);

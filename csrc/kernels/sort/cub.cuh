@@ -1,15 +1,15 @@
 // sort "cub": comes after "sample_sort".
 //
-// Change  The CUDA toolkit's own sort, cub::DeviceRadixSort: eight bits of the keys at a time, all blocks in one launch
-//         a digit, each looking back at the counts of those before it.
-// Why     Four passes over the keys, each of which reads and writes them once, and no comparison at all.
-// Claim   words read and written a key: 9, one to count all digits and 2 for each of four
+// Change  The sort of the CUDA Toolkit, cub::DeviceRadixSort. It processes eight bits of the keys at a time, with one
+//         launch per digit, in which each block looks back at the counts of the preceding blocks.
+// Why     Four passes, each of which reads and writes every key once, and no comparisons between keys
+// Claim   words read and written per key: 9, namely 1 to count all digits and 2 for each of the 4 digits
 // Price   a second buffer of n keys
-// Edges   it sorts floats by their bits, so that NaNs with a sign come first: they are moved to the end here. The
-//         kernels of this file do that: one thread finds out how many there are, by a binary search, and where there
-//         are none the other two end at once
+// Edges   The library sorts floats by their bits, which puts negative NaNs first. The kernels in this file move them to
+//         the end: one thread counts them by binary search, and if the count is 0, the other two kernels return at
+//         once.
 // Map     element i of the result: thread i % grid_threads()
-// Limit   the bits of a key: half of them are sorted in half of the time
+// Limit   the number of bits of a key: a key of half as many bits takes half the time
 #ifndef CK_SORT_CUB_CUH
 #define CK_SORT_CUB_CUH
 

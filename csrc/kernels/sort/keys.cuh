@@ -1,12 +1,12 @@
-// What is sorted: unsigned keys, in the order that NumPy has the elements in. Each map is one to one, so that a key
-// gives its element back, bit by bit. A kernel maps in its first load and back in its last store.
+// The keys that are sorted: unsigned integers whose order is NumPy's order of the elements. The mapping is one to one,
+// so each key converts back to its element bit for bit. A kernel converts at its first load and at its last store.
 //
-//     uint32      itself
-//     int32       the sign bit turned: negative numbers come first
-//     float32     negative numbers turned whole, others marked by the top bit; then all moved down by the number of
-//                 negative NaNs, which so wrap round to the end: -inf ... -0.0, 0.0 ... inf, NaNs
+//     uint32      unchanged
+//     int32       sign bit inverted, so that negative numbers come first
+//     float32     all bits of negative numbers inverted, the sign bit of others set. Then all keys are reduced by the
+//                 number of negative NaNs, whose keys thereby wrap around to the end: -inf ... -0.0, 0.0 ... inf, NaNs
 //
-// -0.0 and 0.0 are equal to NumPy, which leaves them as they came; here every -0.0 comes before every 0.0.
+// NumPy treats -0.0 and 0.0 as equal and keeps their order; here every -0.0 comes before every 0.0.
 #ifndef CK_SORT_KEYS_CUH
 #define CK_SORT_KEYS_CUH
 

@@ -1,4 +1,4 @@
-// What the launches of this folder share.
+// Definitions that the launches in this folder share.
 #ifndef CK_SORT_LAUNCHES_CUH
 #define CK_SORT_LAUNCHES_CUH
 
@@ -8,7 +8,7 @@
 
 namespace sort {
 
-enum memory { GLOBAL, SHARED }; // the words of the parameter
+enum memory { GLOBAL, SHARED }; // values of the parameter `memory`
 
 template <typename Visit> int with_key_type(const ck_call *call, ck_error *error, Visit visit) {
     return with_type<CK_UINT32, CK_INT32, CK_FLOAT32>(call, error, visit);

@@ -1,4 +1,4 @@
-// The launches of the sorts by one block, a thread a list. The table is in sort.cu.
+// The launches of the sorts that use a single block and one thread per list. The table is in sort.cu.
 #include "radix_lists.cuh"
 #include "merge_serial.cuh"
 #include "merge_atomic_min.cuh"

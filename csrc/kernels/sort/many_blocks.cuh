@@ -1,15 +1,16 @@
 // sort "many_blocks": comes after "merge_hybrid".
 //
-// Change  Every block sorts a piece in its shared memory, as "merge_hybrid" does; then one launch after another merges
-//         two runs to one, by as many threads as there are keys for.
-// Why     All multiprocessors work; and pieces that fit shared memory are sorted there.
-// Claim   launches: 1 + log2(pieces), rounded up; each moves every key once. Threads that merge: n / 8 (before: one
-//         key at a time)
-// Price   a second buffer of n keys, a third from three pieces on
-// Edges   any length: the last piece, and then the last run, may be shorter, or alone and only copied
-// Map     block b sorts piece b; thread t merges the keys 8 t ... 8 t + 7 of the result
-// Limit   the whole array goes through memory once for each doubling of the pieces: "sample_sort_sequential" has no
-//         merge at all
+// Change  Each block sorts one piece of the array in its shared memory, as "merge_hybrid" does. Further launches merge
+//         pairs of sorted runs, with one thread per 8 keys of the result.
+// Why     All multiprocessors are used, and pieces that fit in shared memory are sorted there.
+// Claim   launches: 1 + ceil(log2(pieces)), and each moves every key once; threads that merge: n / 8 (before: one key
+//         at a time)
+// Price   a workspace of n keys for two pieces, of 2n keys for three or more
+// Edges   The length is arbitrary: the last piece, and later the last run, may be shorter. A run without a partner is
+//         only copied.
+// Map     block b sorts piece b; thread t computes keys 8t to 8t + 7 of the merged runs
+// Limit   The whole array goes through memory once for each doubling of the run length: "sample_sort_sequential" does
+//         without a merge.
 #ifndef CK_SORT_MANY_BLOCKS_CUH
 #define CK_SORT_MANY_BLOCKS_CUH
 
@@ -21,7 +22,7 @@ namespace sort {
 
 enum { MERGE_THREADS = 256, KEYS_A_MERGER = 8 };
 
-// To: T where the piece is the whole array, else keys.
+// To: T if the piece is the whole array, otherwise uint32_t, for keys.
 template <typename T, typename To>
 __global__ void __launch_bounds__(MOST_LISTS)
     many_blocks(const T *__restrict__ x, To *__restrict__ result, int64_t n, int piece) {

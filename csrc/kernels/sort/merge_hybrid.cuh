@@ -1,14 +1,15 @@
 // sort "merge_hybrid": comes after "merge_reduction".
 //
-// Change  Two steps: groups of 8 lists find their minimum by atomics, then one thread of each group offers it.
-// Why     At most 8 threads meet at a group's word and at most 32 at the last one, which is one warp's; a tree over 256
-//         lists would have 8 steps.
-// Claim   barriers for every key written: 3, whatever the number of lists (before: log2(lists) + 2)
-// Price   atomics: 2 for a group of 8 lists more than "merge_atomic_min"
-// Edges   any number of lists, so that the last group may be smaller; groups without keys keep the largest key, which
-//         nobody then claims, since a thread whose list has ended claims nothing
-// Map     thread t is of group t / 8; thread g < groups offers the minimum of group g
-// Limit   one block on one multiprocessor, and one key at a time: "many_blocks"
+// Change  Two steps: each group of 8 lists finds its minimum with atomics, and then one thread per group submits it.
+// Why     At most 8 threads compete for the word of a group, and at most 32 threads, one warp, for the last word. A
+//         tree over 256 lists has 8 steps.
+// Claim   barriers per key written: 3, for any number of lists (before: log2(lists) + 2)
+// Price   per key written, one atomic per group of 8 lists more than "merge_atomic_min"
+// Edges   The number of lists is arbitrary, so the last group may be smaller. A group whose lists are all exhausted
+//         submits the largest key. No thread can win with it by mistake, since threads of exhausted lists do not
+//         compare.
+// Map     thread t belongs to group t / 8; thread g < groups submits the minimum of group g
+// Limit   one block on one multiprocessor, and one key at a time: see "many_blocks"
 #ifndef CK_SORT_MERGE_HYBRID_CUH
 #define CK_SORT_MERGE_HYBRID_CUH
 
@@ -18,10 +19,11 @@ namespace sort {
 
 enum { LISTS_A_GROUP = 8, MOST_GROUPS = MOST_LISTS / LISTS_A_GROUP };
 
-// All threads of the block call it, after a barrier.
+// All threads of the block must call this function, after a barrier.
 template <typename T>
 __device__ __forceinline__ void merge_by_groups(const uint32_t *keys, T *__restrict__ result, int64_t n) {
-    __shared__ unsigned group_smallest[2][MOST_GROUPS], smallest[2], owner[2]; // of this key and of the next
+    // Element 0 or 1: for the current key and for the next one, in turn.
+    __shared__ unsigned group_smallest[2][MOST_GROUPS], smallest[2], owner[2];
     const int tid = threadIdx.x, group = tid / LISTS_A_GROUP;
     const int groups = (blockDim.x + LISTS_A_GROUP - 1) / LISTS_A_GROUP;
     const bool leads = tid < groups;

@@ -1,7 +1,7 @@
-// Two sorted runs become one, by any number of threads: each finds by a binary search where its part of the result
-// begins in both runs, and merges that part alone.
+// Merging two sorted runs with any number of threads: each thread finds by binary search where its part of the result
+// begins in both runs, and merges only that part.
 //
-//     first a keys of run A, first b of run B  =  the first `a + b` keys of the merged run
+//     the first a keys of run A and the first b keys of run B are the first a + b keys of the merged run
 #ifndef CK_SORT_MERGE_PATH_CUH
 #define CK_SORT_MERGE_PATH_CUH
 
@@ -9,10 +9,10 @@
 
 namespace sort {
 
-// Runs of `width` keys lie side by side from key 0 to key n (the last may be shorter): the two that are merged into
-// the run that key `at` belongs to.
+// The keys 0 to n - 1 consist of runs of `width` keys; the last run may be shorter. A run_pair is the two runs whose
+// merged run contains the key at index `at`.
 template <typename Index> struct run_pair {
-    Index begin, first, second; // where the first run begins; lengths
+    Index begin, first, second; // the index where the first run begins; the lengths of both runs
 
     __device__ __forceinline__ run_pair(Index at, Index width, Index n) {
         begin = at / (2 * width) * (2 * width);
@@ -22,7 +22,8 @@ template <typename Index> struct run_pair {
     }
 };
 
-// How many of the first `count` keys of the merged run come from the first run. Equal keys: from the first.
+// The number of keys from the first run among the first `count` keys of the merged run. Of equal keys, those from the
+// first run come first.
 template <typename Index>
 __device__ __forceinline__ Index merge_split(const uint32_t *keys, const run_pair<Index> &runs, Index count) {
     const uint32_t *const a = keys + runs.begin, *const b = a + runs.first;
@@ -37,7 +38,7 @@ __device__ __forceinline__ Index merge_split(const uint32_t *keys, const run_pai
     return low;
 }
 
-// The keys of the merged run from its key `at` on, counted from 0 in all keys; the largest key where there are none.
+// COUNT keys of the merged run, beginning at index `at` of the whole array. Past the end of the run, LARGEST_KEY.
 template <int COUNT, typename Index>
 __device__ __forceinline__ void merge_part(const uint32_t *keys, Index at, Index width, Index n,
                                            uint32_t (&part)[COUNT]) {

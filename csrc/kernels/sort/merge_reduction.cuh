@@ -1,13 +1,15 @@
 // sort "merge_reduction": comes after "merge_atomic_min".
 //
-// Change  The smallest of the first keys is found by a tree: half of the threads compare, then half of those.
-// Why     log2(lists) steps, where atomics on one word come one after another; and a tree works for every type.
-// Claim   atomics: 0 (before: more than one for every list and key)
-// Price   log2(lists) + 2 barriers for every key written (before: 2)
-// Edges   any number of lists: the upper half may be one shorter than the lower. Key and list travel as one number of
-//         64 bits, so that equal keys are told apart; a list that has ended sends a number that no key makes
-// Map     thread t compares t with t + half
-// Limit   few lists make a tree whose steps are all barrier; the atomics are quick for few: "merge_hybrid"
+// Change  A tree finds the smallest of the first keys: half of the threads compare, then half of those, and so on.
+// Why     log2(lists) steps, whereas atomics on one word are executed one after another. A tree also works for types
+//         that have no atomicMin.
+// Claim   atomics: 0 (before: at least one per key written, plus one per list)
+// Price   log2(lists) + 2 barriers per key written (before: 2)
+// Edges   The number of lists need not be a power of two: the upper half may be one shorter than the lower half. Key
+//         and list are combined into a 64-bit number, so that equal keys stay distinct. An exhausted list submits a
+//         number that is larger than any such combination.
+// Map     thread t compares heads t and t + half
+// Limit   With few lists, the tree spends its time in barriers, and atomics are faster: see "merge_hybrid".
 #ifndef CK_SORT_MERGE_REDUCTION_CUH
 #define CK_SORT_MERGE_REDUCTION_CUH
 

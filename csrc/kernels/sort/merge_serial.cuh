@@ -1,13 +1,13 @@
 // sort "merge_serial": comes after "radix_lists".
 //
-// Change  One work list: keys whose bit is 0 go back into the list itself, behind those already read.
-// Why     Nobody needs the place of a key that has been read; and the zeros need no way back.
-// Claim   words of work list: n (before: 2 n); a key whose bit is 0 is moved once a bit (before: twice)
+// Change  One work list per thread: keys whose bit is 0 are written back into the list itself.
+// Why     Once a key has been read, its element of the list is free. Keys whose bit is 0 need not be copied back.
+// Claim   words of work memory: n (before: 2n); moves per bit of a key whose bit is 0: 1 (before: 2)
 // Price   none
-// Edges   as "radix_lists"
-// Map     list t holds the keys t, t + lists, ...; thread 0 merges
-// Limit   more lists sort faster, each being shorter, and merge slower: one thread looks at every list for every key
-//         it writes, while all others wait: "merge_atomic_min"
+// Edges   as in "radix_lists"
+// Map     list t holds keys t, t + lists, ...; thread 0 merges
+// Limit   More lists are shorter and sort faster, but merge more slowly: one thread checks every list for each key that
+//         it writes, while all other threads wait: see "merge_atomic_min".
 #ifndef CK_SORT_MERGE_SERIAL_CUH
 #define CK_SORT_MERGE_SERIAL_CUH
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ void sort_list(uint32_t *keys, uint32_t *ones, int64_
                 ones[one] = key;
                 one += lists;
             } else {
-                keys[zero] = key; // (never ahead of `at`)
+                keys[zero] = key; // zero <= at: this element has been read already
                 zero += lists;
             }
         }

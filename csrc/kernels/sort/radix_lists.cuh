@@ -1,14 +1,14 @@
-// sort "radix_lists": the ladder begins here.
+// sort "radix_lists": the first kernel of the ladder.
 //
-// Idea    One thread per list. The keys are dealt out to the lists in turn; each thread sorts its own, bit after bit: keys
-//         whose bit is 0 go to one work list, the others to a second one, and both come back, zeros first. Then one
-//         thread merges: it writes the smallest of the lists' first keys, again and again.
-// Claim   a key is read and written 4 times a bit, 32 times; the merge reads `lists` keys for each one it writes
-// Price   two work lists as long as the keys
-// Edges   lists of any number and of any length, also of none; a list that has ended is known by its place, not by a
-//         key: 0xffffffff is a key as any other
-// Map     list t holds the keys t, t + lists, t + 2 * lists ...: neighboring threads read neighbors
-// Limit   one of the two work lists is not needed: "merge_serial"
+// Idea    One thread per list. The keys are distributed over the lists in turn. Each thread sorts its list one bit at a
+//         time: keys whose bit is 0 go to one work list and the others to a second one, and then both are copied back,
+//         zeros first. Afterwards one thread merges the lists: it repeatedly writes the smallest of their first keys.
+// Claim   accesses to each key: 4 per bit, so 128 in all; then the merge reads `lists` keys for each key that it writes
+// Price   two work lists, each as long as the keys
+// Edges   The number and the lengths of the lists are arbitrary, and a list may be empty. The end of a list is detected
+//         by its index, not by a sentinel key, because 0xffffffff is a valid key.
+// Map     list t holds keys t, t + lists, t + 2 * lists, ...: neighboring threads read neighboring keys
+// Limit   One of the two work lists is unnecessary: see "merge_serial".
 #ifndef CK_SORT_RADIX_LISTS_CUH
 #define CK_SORT_RADIX_LISTS_CUH
 
@@ -19,7 +19,7 @@ namespace sort {
 
 enum { MOST_LISTS = 256, KEY_BITS = 32 };
 
-// The keys of one list, and where it goes on: `at` is the index of a list's key, beyond n when there is none.
+// Loads the keys of one list: keys[list], keys[list + lists], ... up to n.
 template <typename T>
 __device__ __forceinline__ void load_list(const T *__restrict__ x, uint32_t *keys, int64_t n, int lists, int list) {
     for (int64_t at = list; at < n; at += lists) keys[at] = to_key(x[at]);
@@ -45,11 +45,11 @@ __device__ __forceinline__ void sort_list_by_two(uint32_t *keys, uint32_t *zeros
     }
 }
 
-// All threads of the block call it; thread 0 does it.
+// All threads of the block must call this function; thread 0 merges.
 template <typename T>
 __device__ __forceinline__ void merge_by_one_thread(const uint32_t *keys, T *__restrict__ result, int64_t n,
                                                     int lists) {
-    __shared__ int64_t heads[MOST_LISTS]; // the first key of each list that is not written yet
+    __shared__ int64_t heads[MOST_LISTS]; // for each list, the index of its first key that is not written yet
     heads[threadIdx.x] = threadIdx.x;
     __syncthreads();
     if (threadIdx.x != 0) return;
@@ -68,7 +68,7 @@ __device__ __forceinline__ void merge_by_one_thread(const uint32_t *keys, T *__r
     }
 }
 
-// SHARED: the keys and the work lists lie in the block's shared memory, else in global memory, at `work`.
+// SHARED: the keys and the work lists are in the block's shared memory; otherwise in global memory, at `work`.
 template <typename T, bool SHARED>
 __global__ void __launch_bounds__(MOST_LISTS)
     radix_lists(const T *__restrict__ x, T *__restrict__ result, int64_t n, uint32_t *work) {

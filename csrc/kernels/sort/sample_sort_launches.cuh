@@ -1,11 +1,12 @@
-// What sample sort launches, and the memory it needs for that: all from the length alone, so that the host waits for
-// no count. A level of division takes five launches, the bins one.
+// The launches of sample sort and the memory that they need. Both follow from the length alone, so the host never waits
+// for a count from the device. Each level of distribution takes five launches, and sorting the bins takes one.
 //
 //     one level     keys -> work, its bins -> result
 //     two           keys -> work -> result, its bins -> result
 //     more          keys -> work -> second -> work ..., its bins -> result
 //
-// (Copies of splitters go to the result at every level: it cannot be what a level reads.)
+// Copies of splitters go to the result at every level, so no level may read its keys from there. Only the launch that
+// sorts the bins may.
 #ifndef CK_SORT_SAMPLE_SORT_LAUNCHES_CUH
 #define CK_SORT_SAMPLE_SORT_LAUNCHES_CUH
 
@@ -16,14 +17,14 @@
 namespace sort {
 namespace {
 
-// A bin's mean length: bins vary, and most of them should fit a block.
+// MEAN_BIN: the mean length of a bin. Lengths vary, and most bins should fit in the shared memory of a block.
 enum { MEAN_BIN = 4608, SAMPLES_A_BIN = 128, KEYS_A_SAMPLE = 8, ALIGNED = 256 };
 
 struct sample_shape {
     int levels = 0, bins = 0;
-    int64_t leaves = 1; // bins at the end
+    int64_t leaves = 1; // the number of bins after the last level
 
-    // wanted: bins a level; 0: as few levels as there can be, and as few bins as those need.
+    // wanted: bins per level; 0: as few levels as possible, and as few bins as that number of levels allows.
     sample_shape(int64_t n, int64_t wanted) {
         if (n <= BLOCK_KEYS) return;
         const int64_t needed = divide_up(n, MEAN_BIN);
@@ -44,7 +45,7 @@ struct sample_shape {
     }
 };
 
-// Hands out a workspace piece by piece; without one it counts the bytes.
+// Divides a workspace into pieces. If base is NULL, it only counts the bytes.
 struct workspace_cursor {
     char *base;
     int64_t used = 0;
@@ -56,7 +57,7 @@ struct workspace_cursor {
     }
 };
 
-// With a context it launches, without one it counts the bytes of the workspace.
+// Launches the kernels; if context is NULL, it only counts the bytes of the workspace.
 template <typename T, typename To, typename Search>
 int enqueue_sample_sort(const ck_context *context, ck_error *error, const T *x, To *result, int64_t n, int64_t wanted,
                         workspace_cursor *space) {
@@ -67,7 +68,7 @@ int enqueue_sample_sort(const ck_context *context, ck_error *error, const T *x, 
                                    nullptr, result, segment_list{nullptr, n, 1})
                        : CK_OK;
 
-    // Where a level's keys go, and the other place, where they were.
+    // next: the buffer that a level writes its keys to; other: the buffer that it reads (the first level reads x).
     uint32_t *next = space->take<uint32_t>(n);
     uint32_t *other = shape.levels > 2 ? space->take<uint32_t>(n) : reinterpret_cast<uint32_t *>(result);
     const dim3 tiles(static_cast<unsigned>(divide_up(n, TILE_KEYS)));
@@ -93,7 +94,8 @@ int enqueue_sample_sort(const ck_context *context, ck_error *error, const T *x, 
             CK_TRY(ck_launch(context, error, "select_samples", select_samples<From>, selectors, dim3(SELECT_THREADS),
                              0, from, level));
         uint32_t *sorted = nullptr;
-        if (level.samples > BLOCK_KEYS) { // the one segment of the first level: by sample sort itself
+        if (level.samples >
+            BLOCK_KEYS) { // only in the first level, which has a single segment: use sample sort itself
             sorted = space->take<uint32_t>(level.samples);
             CK_TRY((enqueue_sample_sort<uint32_t, uint32_t, Search>(context, error, level.sample, sorted,
                                                                     level.samples, 0, space)));

@@ -1,17 +1,19 @@
 // sort "sample_sort_sequential": comes after "many_blocks".
 //
-// Change  The keys are divided first: into bins, of which each holds only smaller keys than the next. Splitters between
-//         the bins come from a sorted sample of the keys. Then every bin is sorted by itself, by a block in its shared
-//         memory, and nothing is left to merge.
-// Why     Keys go through memory as often as they are divided, once for 512 * 4608 keys and twice for more, not once
-//         for every doubling. Six kernels, in samples.cuh, count_bins.cuh, scatter.cuh and sort_bins.cuh.
-// Claim   words read and written a key: 3 for a level of division and 2 for the bins (before: 2 for each doubling)
-// Price   a second buffer of n keys, a third for more than two levels; bins of chance length, and the longest takes the
-//         most time
-// Edges   any length and any keys: copies of a splitter have a division of their own (bins.cuh), which is not sorted;
-//         a bin too long for shared memory is sorted in global memory; up to 7680 keys are one bin
-// Map     block b counts, then scatters, the keys 8192 b ...; block b sorts bin b
-// Limit   here a key is compared with one splitter after another, half of them on average: "sample_sort"
+// Change  The keys are first distributed to bins, so that all keys of a bin are smaller than all keys of the next bin.
+//         The boundaries of the bins, the splitters, are keys of a sorted sample. Then one block per bin sorts the bin
+//         in its shared memory. No merge is necessary. Six kernels, in samples.cuh, count_bins.cuh, scatter.cuh and
+//         sort_bins.cuh.
+// Why     The number of passes through memory is the number of levels of distribution, one for up to 512 * 4608 keys
+//         and two for more, instead of one for each doubling.
+// Claim   words read and written per key: 3 per level of distribution and 2 for the bins (before: 2 for each doubling)
+// Price   A second buffer of n keys, and a third for more than two levels. The lengths of the bins depend on the
+//         sample, and the longest bin takes the most time.
+// Edges   The length and the keys are arbitrary. Copies of a splitter go to a division of their own (see bins.cuh),
+//         which need not be sorted. A bin that does not fit in shared memory is sorted in global memory. Up to 7680
+//         keys are a single bin.
+// Map     block b counts, and later scatters, the keys from index 8192b on; block b sorts bin b
+// Limit   Each key is compared with one splitter after another, on average with half of them: see "sample_sort".
 #ifndef CK_SORT_SAMPLE_SORT_SEQUENTIAL_CUH
 #define CK_SORT_SAMPLE_SORT_SEQUENTIAL_CUH
 
@@ -22,8 +24,8 @@
 
 namespace sort {
 
-// Which division a key belongs to. The splitters lie in shared memory; all threads of the block load them, and a
-// barrier follows.
+// Finds the division of a key. The splitters are in shared memory: all threads of the block call load, and a barrier
+// must follow before the first search.
 struct [[gnu::visibility("default")]] sequential_search {
     uint32_t *splitters;
     int bins;

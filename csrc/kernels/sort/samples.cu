@@ -29,13 +29,13 @@ template <typename Search> int plan_samples(const ck_call *call, ck_plan *plan, 
     CK_TRY(enqueue_sample_sort_of<Search>(call, nullptr, &space, error));
     plan->workspace_bytes = static_cast<size_t>(space.used);
     if (shape.levels == 0) return CK_OK;
-    plan->grid[0] = static_cast<unsigned>(tiles); // reported: the scatter
+    plan->grid[0] = static_cast<unsigned>(tiles); // the launch that is reported is the scatter
     plan->shared_bytes = scatter_shared_bytes(Search::words(shape.bins), 2 * shape.bins);
     if (plan->shared_bytes + SCATTER_STATIC_BYTES > call->limits->shared_per_block_optin)
         return ck_fail(
             error, CK_BAD_VALUE,
-            "%d bins a level take %zu bytes of shared memory, and a block on this device has %zu: bins=64 is "
-            "fewer, and more levels",
+            "%d bins per level need %zu bytes of shared memory, but a block on this device has only %zu bytes. "
+            "Use fewer bins, for example bins=64, which takes more levels",
             shape.bins, plan->shared_bytes, call->limits->shared_per_block_optin);
     return CK_OK;
 }

@@ -1,8 +1,9 @@
-// The first two stages of sample sort, for every segment: keys are drawn, and sorted by a block; some of them, at equal
-// distances, are the splitters.
+// The first two stages of sample sort. For each segment, keys are selected as a sample, and a block sorts the sample.
+// The splitters are keys at equal distances in the sorted sample.
 //
-// A key is drawn at random from each of equally long stretches: equal distances alone would be fooled by keys that
-// repeat. More samples than a block sorts have been sorted by sample sort itself.
+// The segment is divided into stretches of equal length, and one key is selected at random from each stretch. Keys at
+// equal distances would give a bad sample if the keys repeat periodically. A sample that is too long for a block has
+// already been sorted by sample sort itself.
 #ifndef CK_SORT_SAMPLES_CUH
 #define CK_SORT_SAMPLES_CUH
 
@@ -13,7 +14,7 @@ namespace sort {
 
 enum { SELECT_THREADS = 256 };
 
-// Numbers without a pattern, the same at every call.
+// A hash function: pseudorandom numbers, the same in every call.
 __device__ __forceinline__ uint32_t scrambled(uint32_t x) {
     x = (x ^ x >> 16) * 0x45d9f3bu;
     x = (x ^ x >> 15) * 0x2c1b3c6du;
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(SELECT_THREADS) select_samples(const T *__rest
     level.sample[which] = key;
 }
 
-// sorted: all samples of the one segment, in order, or NULL.
+// sorted: the sorted sample of the only segment, or NULL if the blocks have to sort the samples.
 __global__ void __launch_bounds__(SORT_THREADS) sort_samples(sort_level level, const uint32_t *sorted) {
     __shared__ uint32_t keys[BLOCK_KEYS];
     const int64_t segment = blockIdx.x;

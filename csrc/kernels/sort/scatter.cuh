@@ -1,9 +1,10 @@
-// The fifth stage of sample sort: every key goes to its division.
+// The fifth stage of sample sort: every key is moved to its division.
 //
-// A block sorts its tile by division in shared memory first (counts, their prefix sum, and a place for each key by an
-// atomic on its division's count), takes room in each division by one atomic in global memory, and then writes the
-// tile in that order: neighboring threads write neighbors. The order of keys within a division is left to chance; it
-// does not matter, since the division is sorted later or holds one key only.
+// A block first sorts its tile by division in shared memory: it counts the keys per division, computes the prefix sum
+// of the counts, and assigns each key a position with an atomic on the count of its division. Then it reserves room in
+// each division with one atomic in global memory, and writes the tile in the sorted order, so that neighboring threads
+// write neighboring keys. The order of keys within a division varies from run to run. This does not matter, since a
+// division either is sorted later or contains a single key.
 #ifndef CK_SORT_SCATTER_CUH
 #define CK_SORT_SCATTER_CUH
 
@@ -11,20 +12,20 @@
 
 namespace sort {
 
-// Bytes of shared memory; search_words: of the table that is searched.
+// Bytes of shared memory. search_words: the size of the table that the search uses.
 inline size_t scatter_shared_bytes(int search_words, int divisions) {
     return divisions * (sizeof(count_t) + sizeof(unsigned)) + search_words * sizeof(uint32_t) +
            TILE_KEYS * (sizeof(uint32_t) + sizeof(uint16_t));
 }
 
-// Keys of even divisions go to `next`, those of odd ones, as elements, to the result.
+// Keys of even divisions go to `next`; keys of odd divisions are converted to elements and go to the result.
 template <typename T, typename To, typename Search>
 __global__ void __launch_bounds__(TILE_THREADS, 2)
     scatter(const T *__restrict__ x, uint32_t *next, To *result, sort_level level) {
     DYNAMIC_SHARED(count_t, shared);
     const int divisions = level.divisions(), tid = threadIdx.x;
-    count_t *const to = shared; // a key at place i of the tile goes to place to[its division] + i of the array
-    unsigned *const counts = reinterpret_cast<unsigned *>(to + divisions); // then where each division begins
+    count_t *const to = shared; // key i of the sorted tile goes to index to[its division] + i of the array
+    unsigned *const counts = reinterpret_cast<unsigned *>(to + divisions); // later: where each division begins
     uint32_t *const table = counts + divisions, *const tile = table + Search::words(level.bins);
     uint16_t *const tile_divisions = reinterpret_cast<uint16_t *>(tile + TILE_KEYS);
     const Search search(table, level.bins);
@@ -33,7 +34,8 @@ __global__ void __launch_bounds__(TILE_THREADS, 2)
         search.load(level.splitters + segment * level.bins);
         for (int d = tid; d < divisions; d += TILE_THREADS) counts[d] = 0;
         __syncthreads();
-        uint32_t keys[KEYS_A_TILE_THREAD], places[KEYS_A_TILE_THREAD]; // (division, which of it in this tile)
+        uint32_t keys[KEYS_A_TILE_THREAD],
+            places[KEYS_A_TILE_THREAD]; // places: (division, rank among its keys here)
         const int length = static_cast<int>(part.end - part.begin);
         load_tile(x + part.begin, length, keys);
 #pragma unroll

@@ -1,8 +1,8 @@
-// sort: the elements of one row in NumPy's order. The launches and the table of the ladder; a kernel is in a file of
+// sort: the elements of one row in NumPy's order. The launches and the table of the ladder; each kernel is in a file of
 // its own.
 //
-// Begin with radix_lists.cuh and follow the table. Views: the elements and the result, of one length and without gaps.
-// keys.cuh says which keys are sorted.
+// Begin with radix_lists.cuh and follow the table. Views: the elements and the result, of equal length and contiguous.
+// keys.cuh describes the keys that are sorted.
 #include "many_blocks.cuh"
 #include "cub.cuh"
 #include "library_sort.h"
@@ -20,12 +20,12 @@ ck_run run_sample_sort_sequential, run_sample_sort;
 
 namespace {
 
-// --- one block, a thread a list
+// --- one block, one thread per list
 
-// What a merge keeps in shared memory beside the keys, at most.
+// An upper bound of the shared memory that a merge uses in addition to the keys.
 enum { MERGE_SHARED_BYTES = 4096 };
 
-// `copies` of the keys: the keys themselves and the work lists.
+// copies: 1 for the keys themselves, and 1 for each work list.
 int plan_lists(const ck_call *call, ck_plan *plan, ck_error *error, int copies) {
     CK_TRY(check_same_elements(call, error));
     CK_TRY(plan_row(call, plan, error, 1, call->parameters[0]));
@@ -38,8 +38,8 @@ int plan_lists(const ck_call *call, ck_plan *plan, ck_error *error, int copies) 
     if (bytes > room)
         return ck_fail(
             error, CK_BAD_VALUE,
-            "memory='shared': %lld keys and their work lists take %lld bytes, and a block on this device has "
-            "%lld for them, which is %lld keys. memory='global' takes any length",
+            "memory='shared': %lld keys and their work lists need %lld bytes, but a block on this device has only "
+            "%lld bytes for them, enough for %lld keys. Use memory='global', which accepts any length",
             static_cast<long long>(length(call)), static_cast<long long>(bytes), static_cast<long long>(room),
             static_cast<long long>(room / copies / 4));
     plan->shared_bytes = static_cast<size_t>(bytes);
@@ -55,7 +55,7 @@ int plan_merge_serial(const ck_call *call, ck_plan *plan, ck_error *error) {
 constexpr auto plan_merge_atomic_min = plan_merge_serial, plan_merge_reduction = plan_merge_serial,
                plan_merge_hybrid = plan_merge_serial;
 
-// --- many blocks, a piece each
+// --- many blocks, one piece per block
 
 int plan_many_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(check_same_elements(call, error));
@@ -94,7 +94,7 @@ CK_RUN(many_blocks) {
     });
 }
 
-// --- the toolkit's sort
+// --- the sort of the CUDA Toolkit
 
 library_keys library_type(const ck_call *call) {
     return call->types.input == CK_UINT32  ? LIBRARY_UINT32
@@ -106,7 +106,8 @@ template <typename Code> int library_failed(Code code, ck_error *error) {
     return code == 0 ? static_cast<int>(CK_OK) : ck_fail_cuda(error, code, "cub::DeviceRadixSort::SortKeys");
 }
 
-// In the workspace: the number of NaNs with a sign, then what the library asks for, which is then room for the floats.
+// The workspace holds the number of negative NaNs and then the library's temporary memory. After the library's sort,
+// the temporary memory is reused as a buffer for the rotated floats.
 enum { LIBRARY_ALIGNED = 256 };
 
 int plan_cub(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -148,9 +149,9 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER "sort/"
 #define KEY_TYPES TYPES(SAME(UINT32), SAME(INT32), F32_F32_F32)
 #define LISTS(fallback)                                                                                              \
-    PARAMETERS(RANGE(lists, "lists, a thread each", fallback, 1, MOST_LISTS),                                        \
-               WORDS(memory, "where keys and work lists lie", "global", "shared"))
-#define BINS           CHOICE(bins, "bins a level, 0: chosen from the length", 0, 4, 16, 64, 256, 512)
+    PARAMETERS(RANGE(lists, "lists, one per thread", fallback, 1, MOST_LISTS),                                       \
+               WORDS(memory, "memory for the keys and the work lists", "global", "shared"))
+#define BINS           CHOICE(bins, "bins per level, 0: chosen from the length", 0, 4, 16, 64, 256, 512)
 #define SAMPLE_KERNELS KERNELS("select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins")
 
 const ck_variant variants[] = {
@@ -160,7 +161,7 @@ const ck_variant variants[] = {
             "M, sorting with shared memory, tables 6.6 and 6.8"),
     VARIANT(merge_serial, AFTER(radix_lists), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), exact,
             KERNELS("merge_serial"), "One work list per thread instead of two",
-            "Moving half as much memory saves a fifth of the time; the merge decides how many lists are best",
+            "Halving the work memory saves a fifth of the time; the merge determines the best number of lists",
             "M, tables 6.7 and 6.8"),
     VARIANT(merge_atomic_min, AFTER(merge_serial), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16), exact,
             KERNELS("merge_atomic_min"), "One thread per list: atomicMin finds the smallest first key",
@@ -174,12 +175,12 @@ const ck_variant variants[] = {
             KERNELS("merge_hybrid"), "Atomics within groups of 8 lists, then across the groups",
             "Two short steps can beat both one long step and many small ones", "M, table 6.12"),
     VARIANT(many_blocks, AFTER(merge_hybrid), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(RANGE(lists, "lists of a block, a thread each", 64, 1, MOST_LISTS),
-                       CHOICE(piece, "keys a block sorts", 1024, 256, 512, 2048, 4096)),
+            PARAMETERS(RANGE(lists, "lists per block, one per thread", 64, 1, MOST_LISTS),
+                       CHOICE(piece, "keys per block", 1024, 256, 512, 2048, 4096)),
             exact, KERNELS("many_blocks", "merge_runs"),
             "Many blocks sort pieces, and further launches merge them in parallel",
             "A merge can be split into equal parts: a binary search finds where each part begins",
-            "M, global memory-based sorting; its tables stop at one block"),
+            "M, global memory-based sorting; the tables there stop at one block"),
     VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(BINS), exact, SAMPLE_KERNELS,
             "Sample sort, one block per bin, with a sequential search among the splitters",
@@ -190,7 +191,7 @@ const ck_variant variants[] = {
     LIBRARY_VARIANT(cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, exact,
                     KERNELS("count_negative_nans", "rotate", "rotate_back"),
                     "The radix sort of CUB, which comes with the CUDA Toolkit",
-                    "Before you write a fast sort, measure the library's", "M itself points to the library's"),
+                    "Before you write a fast sort, measure the library's", "M itself refers to a library"),
 };
 
 } // namespace

@@ -1,7 +1,7 @@
-// The last stage of sample sort: a block sorts a bin in its shared memory, and writes it where it belongs.
+// The last stage of sample sort: one block per bin sorts the bin in its shared memory and writes it to the result.
 //
-// A bin that is too long for that (the sample was unlucky) is sorted by its block in pieces, which it then merges in
-// global memory: n log n steps however the keys lie.
+// If the sample was unlucky, a bin can be too long for shared memory. Its block then sorts it in pieces and merges them
+// in global memory. This takes O(n log n) steps for any order of the keys.
 #ifndef CK_SORT_SORT_BINS_CUH
 #define CK_SORT_SORT_BINS_CUH
 
@@ -18,7 +18,7 @@ template <typename T> __device__ __forceinline__ void sort_short(const T *x, int
     sort_in_block(shared, n);
 }
 
-// Sorts the keys, with the place at `other` as long as they are; returns which of the two holds them then.
+// Sorts n keys, with a buffer of the same length, `other`. Returns the pointer, keys or other, that holds the result.
 __device__ inline const uint32_t *sort_long(uint32_t *keys, uint32_t *other, int64_t n, uint32_t *shared) {
     for (int64_t at = 0; at < n; at += BLOCK_KEYS) {
         const int length = n - at < BLOCK_KEYS ? static_cast<int>(n - at) : static_cast<int>(BLOCK_KEYS);
@@ -41,7 +41,7 @@ __device__ inline const uint32_t *sort_long(uint32_t *keys, uint32_t *other, int
     return keys;
 }
 
-// The result may lie where the keys do, or where the other place is.
+// The result may be the same memory as x or as other.
 template <typename T, typename To>
 __global__ void __launch_bounds__(SORT_THREADS, 3)
     sort_bins(T *x, uint32_t *other, To *result, segment_list segments) {
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(SORT_THREADS, 3)
         for (int i = threadIdx.x; i < length; i += SORT_THREADS) result[bin.begin + i] = from_key<To>(shared[i]);
         return;
     }
-    if constexpr (std::is_same<T, uint32_t>::value) { // (elements themselves are sorted only where they are few)
+    if constexpr (std::is_same<T, uint32_t>::value) { // any other T: a single bin, which fits in shared memory
         const uint32_t *const sorted = sort_long(x + bin.begin, other + bin.begin, n, shared);
         for (int64_t i = threadIdx.x; i < n; i += SORT_THREADS) result[bin.begin + i] = from_key<To>(sorted[i]);
     }

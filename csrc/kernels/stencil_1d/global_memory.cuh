@@ -1,4 +1,4 @@
-// stencil_1d "global_memory": the ladder begins here.
+// stencil_1d "global_memory": the first kernel of the ladder.
 //
 // Idea    One thread per element: it adds the 2*radius + 1 elements around its own, from global memory.
 // Claim   words that threads read from global memory: 2*radius + 1 per element, from left to right

@@ -3,13 +3,13 @@
 // Change  A thread computes WINDOW neighboring results at once, in registers, and reads its part of the tile only once.
 // Why     Neighboring sums have all but their ends in common: a word in a register serves WINDOW of them.
 // Claim   words read from shared memory per result: (2*radius + WINDOW) / WINDOW (before: 2*radius + 1)
-// Price   WINDOW registers. The results go to memory by way of the tile, with two more barriers, so that neighboring
+// Price   WINDOW registers. The results go to memory through the tile, with two more barriers, so that neighboring
 //         threads write neighboring elements. WINDOW is odd: the lanes of a warp, WINDOW words apart, are then in
 //         different banks.
 // Edges   as in "shared_halo"; if a window is wider than 2*radius + 1, no word belongs to all of its sums
 // Map     thread t of a block has the results first + t*WINDOW ... + WINDOW - 1, first = blockIdx.x * threads * WINDOW
-// Note    No sum is derived from the previous one (one word more, one less): an infinity, or a rounding error, would stay
-//         in it.
+// Note    No sum is derived from the previous one (one word more, one less): an infinity, or a rounding error, would
+//         stay in it.
 // Limit   the additions: 2*radius + 1 per result
 #ifndef CK_STENCIL_1D_REGISTER_WINDOW_CUH
 #define CK_STENCIL_1D_REGISTER_WINDOW_CUH
@@ -18,7 +18,7 @@
 
 namespace stencil_1d {
 
-enum { WINDOW_THREADS = 256 }; // at most: the widest tile is then 48 KB
+enum { WINDOW_THREADS = 256 }; // the maximum: the largest tile is then 48 KB
 
 template <typename T> constexpr int WINDOW = sizeof(number<T>) <= 8 ? 7 : 3;
 
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(WINDOW_THREADS)
     const int64_t first = static_cast<int64_t>(blockIdx.x) * results;
     load_tile(tile, results + 2 * radius, x, first - radius, n);
 
-    const number<T> *const mine = tile + tid * W; // sum w has the words from w to w + width - 1 of it
+    const number<T> *const mine = tile + tid * W; // sum w consists of words w to w + width - 1 of it
     number<T> sums[W];
     for (int w = 0; w < W; ++w) sums[w] = 0;
     const auto add_to_some = [&](int k) {

@@ -5,10 +5,10 @@
 //         because its L1 cache does the same without a barrier.
 // Claim   words that threads read from global memory per element: (threads + 2*radius) / threads (before: 2*radius + 1)
 // Price   threads + 2*radius words of shared memory and one barrier; each halo is fetched by two blocks
-// Edges   The tile holds 0 outside the array, so no sum checks the edge. Threads beyond the array help to load, reach the
-//         barrier and store nothing.
-// Map     tile[k] is x[first + k - radius], first = blockIdx.x * blockDim.x; thread t adds tile[t] to
-//         tile[t + 2*radius]
+// Edges   The tile holds 0 outside the array, so no sum checks the edge. Threads beyond the array help to load, reach
+//         the barrier and store nothing.
+// Map     tile[k] is x[first + k - radius], first = blockIdx.x * blockDim.x; thread t adds tile[t] to tile[t +
+//         2*radius]
 // Limit   2*radius + 1 loads from shared memory for as many additions: see "register_window"
 #ifndef CK_STENCIL_1D_SHARED_HALO_CUH
 #define CK_STENCIL_1D_SHARED_HALO_CUH
@@ -19,7 +19,7 @@
 
 namespace stencil_1d {
 
-// All threads of the block together: `length` elements from x[start] on, 0 where there are none.
+// All threads of the block together load `length` elements from x[start] on, and 0 outside the array.
 template <typename T>
 __device__ __forceinline__ void load_tile(number<T> *tile, int length, const T *__restrict__ x, int64_t start,
                                           int64_t n) {
@@ -27,7 +27,7 @@ __device__ __forceinline__ void load_tile(number<T> *tile, int length, const T *
         const int64_t i = start + k;
         tile[k] = i >= 0 && i < n ? number_cast<number<T>>(x[i]) : number<T>(0);
     }
-    __syncthreads(); // a thread adds what others loaded
+    __syncthreads(); // a thread adds elements that other threads loaded
 }
 
 template <typename T>

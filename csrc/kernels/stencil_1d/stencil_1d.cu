@@ -1,8 +1,9 @@
-// stencil_1d: the sum of the 2*radius + 1 elements around each one. The launches and the table of the ladder; a kernel
-// is in a file of its own.
+// stencil_1d: the sum of the 2*radius + 1 elements around each one. The launches and the table of the ladder; each
+// kernel is in a file of its own.
 //
-// Begin with global_memory.cuh and follow the table. Views: x, one axis, and the result, of its length; no gaps.
-// Beyond the array all is 0. Every variant adds from left to right: their results are the same bits.
+// Begin with global_memory.cuh and follow the table. Views: x, with one axis, and the result, of equal length;
+// contiguous. Elements outside the array count as 0. Every variant adds from left to right, so all results have the
+// same bits.
 #include "global_memory.cuh"
 #include "shared_halo.cuh"
 #include "register_window.cuh"
@@ -28,7 +29,7 @@ int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t res
     return plan_row(call, plan, error, divide_up(length(call), results), threads(call));
 }
 
-// A tile of a block, of numbers as they are computed with, and its halos. The widest fits every device.
+// The shared memory for a block's tile and its halos, in elements of number<T>. The largest tile fits on every device.
 constexpr size_t WIDEST_NUMBER = sizeof(complex<double>);
 static_assert((MAX_THREADS + 2 * MAX_RADIUS) * WIDEST_NUMBER <= CK_SHARED_WITHOUT_ASKING, "shared_halo");
 static_assert((WINDOW_THREADS * WINDOW<complex<double>> + 2 * MAX_RADIUS) * WIDEST_NUMBER <= CK_SHARED_WITHOUT_ASKING,
@@ -65,7 +66,7 @@ RUN(global_memory, with_any_type, global_memory<T>, ARGUMENTS)
 RUN(shared_halo, with_any_type, shared_halo<T>, ARGUMENTS)
 RUN(register_window, with_any_type, register_window<T>, ARGUMENTS)
 
-// What is beyond the array is 0, and rounds nothing.
+// Elements outside the array are 0, and adding them causes no rounding.
 double depth(const ck_call *call) {
     return static_cast<double>(smaller(length(call), 2 * radius(call)));
 }

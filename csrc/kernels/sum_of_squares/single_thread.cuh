@@ -1,4 +1,4 @@
-// sum_of_squares "single_thread": a ladder begins here.
+// sum_of_squares "single_thread": the first kernel of a ladder.
 //
 // Change  none yet: the loop of a CPU program, run by one thread of one block
 // Why     It shows what a single thread can do. Each load takes hundreds of cycles, and the chip has nothing else to do

@@ -1,8 +1,8 @@
-// What every kernel of this folder needs: the square of an element in the accumulator's type.
+// A function that every kernel in this folder uses: the square of an element in the accumulator's type.
 //
-// Integers accumulate in `unsigned long long`: it wraps modulo 2^64, where the overflow of a signed sum is
-// undefined. Its bits, read as int64, are NumPy's int64 result. A negative int is widened to its two's complement,
-// whose square is correct modulo 2^64.
+// Integers accumulate in `unsigned long long`: it wraps modulo 2^64, where the overflow of a signed sum is undefined.
+// Its bits, read as int64, are NumPy's int64 result. A negative int is widened to its two's complement, whose square is
+// correct modulo 2^64.
 #ifndef CK_SQUARE_CUH
 #define CK_SQUARE_CUH
 

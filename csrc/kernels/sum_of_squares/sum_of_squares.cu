@@ -1,4 +1,4 @@
-// sum_of_squares: the sum of x[i] * x[i]. The plans and the table of the ladder; a kernel is in a file of its own.
+// sum_of_squares: the sum of x[i] * x[i]. The plans and the table of the ladder; each kernel is in a file of its own.
 //
 // Begin with single_thread.cuh and follow the table. Views: x, of any shape but contiguous, and the result, one
 // element. Integers are summed modulo 2^64.
@@ -31,13 +31,13 @@ namespace {
 int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads) {
     *plan = ck_plan{};
     if (elements_of(call->views[1]) != 1)
-        return ck_fail(error, CK_BAD_VALUE, "the result is one element, and the output has %lld",
+        return ck_fail(error, CK_BAD_VALUE, "the output must have one element, not %lld",
                        static_cast<long long>(elements_of(call->views[1])));
     if (threads < 1 || threads > call->limits->max_threads_per_block)
-        return ck_fail(error, CK_BAD_VALUE, "threads=%lld: a block on this device has 1 to %d threads",
+        return ck_fail(error, CK_BAD_VALUE, "threads=%lld, but a block on this device has 1 to %d threads",
                        static_cast<long long>(threads), call->limits->max_threads_per_block);
     if (blocks < 1 || blocks > call->limits->max_grid[0])
-        return ck_fail(error, CK_BAD_VALUE, "blocks=%lld: a grid on this device has 1 to %lld blocks",
+        return ck_fail(error, CK_BAD_VALUE, "blocks=%lld, but a grid on this device has 1 to %lld blocks",
                        static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     plan->grid[0] = static_cast<unsigned>(blocks);
     plan->block[0] = static_cast<unsigned>(threads);
@@ -46,7 +46,7 @@ int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t block
     return CK_OK;
 }
 
-// Variants that read the clock have a record a block. Partial sums: one a thread, or one a block.
+// Variants that read the clock have one record per block. There is one partial sum per thread, or one per block.
 int plan_clocked(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks, int64_t threads,
                  int64_t partials) {
     CK_TRY(plan_grid(call, plan, error, blocks, threads));
@@ -92,14 +92,15 @@ int plan_warp_shuffle(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// Elements that a thread takes with one load.
+// The number of elements that a thread loads at once.
 int64_t pack_width(const ck_call *call) {
     return PACK_BYTES / static_cast<int64_t>(ck_dtype_size(call->types.input));
 }
 
-// blocks=0: as many as fill the chip with 2048 threads a multiprocessor, fewer for an array that has not a pack for
-// each thread. But one block for a small array, since a second would bring a second launch, which adds their sums: with
-// its memory that costs the caller 4 us, and the device 3 us on an H100, where four rounds of packs cost a block 1 us.
+// blocks=0: the number of blocks that fills the chip with 2048 threads per multiprocessor, or fewer if the array has
+// less than one pack per thread. For a small array it is one block, because a second block would require a second
+// launch, which adds their sums. With its memory, that costs the caller 4 us, and the device 3 us on an H100, where a
+// block needs 1 us for four rounds of packs.
 enum { ONE_BLOCK_ROUNDS = 8 };
 int64_t chosen_blocks(const ck_call *call) {
     const int64_t threads = call->parameters[0], asked = call->parameters[1];
@@ -128,7 +129,7 @@ int plan_cooperative(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// --- runs: those of vectorized.cu are compiled by themselves
+// --- run functions (some are in vectorized.cu, which is compiled separately)
 
 SUM(single_thread, with_main_type, output<void>(call), context->clocks)
 SUM(chunked, with_main_type, context->partials, context->clocks)
@@ -143,7 +144,7 @@ SUM(warp_shuffle, with_main_type, context->partials)
 
 // --- the last partial sums
 
-// Halves of halves, as NumPy adds: hundreds of partial sums in a row would cost more digits than the kernel did.
+// Pairwise addition, as in NumPy: adding hundreds of partial sums in a row would lose more digits than the kernel did.
 enum { ADD_IN_A_ROW = 8 };
 template <typename Acc> Acc add_pairwise(const Acc *sums, int64_t count) {
     if (count > ADD_IN_A_ROW)
@@ -174,7 +175,7 @@ int finish_device(const ck_call *call, const ck_plan *plan, const ck_context *co
     });
 }
 
-// --- error depth: additions one after the other on the longest path to the result
+// --- error depth: the number of additions on the longest path to the result
 
 double log2_up(int64_t n) {
     int rounds = 0;
@@ -189,8 +190,8 @@ double depth_shuffle(int64_t threads) {
     return log2_up(WARP) + log2_up(divide_up(threads, WARP));
 }
 
-// The last sums, by the host or by a kernel, whichever adds more in a row. Partial sums that no element went into are
-// zeros and round nothing.
+// The addition of the partial sums, by the host or by a kernel, whichever has the longer path. Partial sums without
+// elements are zeros and cause no rounding.
 double depth_finish(const ck_call *call, int64_t partials) {
     const int64_t used = smaller(length(call), partials);
     if (used <= ADD_IN_A_ROW) return static_cast<double>(used);
@@ -226,7 +227,8 @@ double depth_warp_shuffle(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
     return share(call, threads * blocks) + depth_shuffle(threads) + depth_finish(call, blocks);
 }
-// A place of a pack, or several that share a sum; a share of head and tail, the sums together, the block.
+// The path consists of the elements at the positions of a pack that share a sum, a thread's part of head and tail, the
+// sums of the thread, and the block.
 double depth_packed(const ck_call *call, int64_t blocks) {
     const int64_t threads = call->parameters[0], width = pack_width(call);
     const int64_t sums = pack_sums(ck_dtype_size(call->types.input));
@@ -238,7 +240,7 @@ double depth_vectorized(const ck_call *call) {
     const int64_t blocks = chosen_blocks(call);
     return depth_packed(call, blocks) + depth_finish(call, blocks);
 }
-double depth_atomic(const ck_call *call) { // the blocks' sums come one after another, in any order
+double depth_atomic(const ck_call *call) { // the sums of the blocks are added one after another, in any order
     const int64_t blocks = chosen_blocks(call);
     return depth_packed(call, blocks) + static_cast<double>(blocks);
 }
@@ -258,13 +260,14 @@ void work(const ck_call *call, ck_work *work) {
 
 #define CK_FOLDER  "sum_of_squares/"
 #define MAIN_TYPES TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64)
-// Integers and bool into 64 bits, half the bits of a float into float32.
+// Integers and bool are summed in 64 bits, float16 in float32.
 #define NARROW_TYPES                                                                                                 \
     WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64),                       \
         WIDENED(UINT16, UINT64), WIDENED(UINT32, UINT64), WIDENED(UINT64, UINT64), WIDENED(FLOAT16, FLOAT32)
 #define EVERY_TYPE TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES, WIDENED(BFLOAT16, FLOAT32))
 #define BLOCKS     RANGE(blocks, "blocks", 32, 1, 65535)
-// The forms beyond the documents: larger blocks, and blocks=0 takes as many as suit the chip and the array.
+// The variants beyond the source documents: larger blocks, and blocks=0, which chooses the grid for the chip and the
+// array.
 #define MORE_THREADS RANGE(threads, "threads per block", 512, 1, 1024)
 #define CHIP_BLOCKS  RANGE(blocks, "blocks, 0: chosen from the chip", 0, 0, 65535)
 

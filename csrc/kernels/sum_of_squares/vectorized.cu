@@ -1,4 +1,4 @@
-// The launches of "vectorized" and of what comes after it. The table is in sum_of_squares.cu.
+// The launches of "vectorized" and of the variants after it. The table is in sum_of_squares.cu.
 #include "vectorized.cuh"
 #include "atomic.cuh"
 #include "cooperative.cuh"
@@ -15,13 +15,14 @@ CK_RUN(cooperative) {
         using In = decltype(element);
         using Acc = sum_of<In>;
         const auto kernel = cooperative<In, Acc>;
-        int resident = 0; // blocks a multiprocessor: the launch would fail too, but not say how many fit
+        int resident = 0; // blocks per multiprocessor; the launch would fail too, but without stating how many fit
         CK_CUDA(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                            &resident, kernel, static_cast<int>(plan->block[0]), plan->shared_bytes));
         const long long most = static_cast<long long>(resident) * call->limits->multiprocessors;
         if (plan->grid[0] > most)
             return ck_fail(error, CK_BAD_VALUE,
-                           "blocks=%u: all must be resident at once, and this device holds %lld blocks of %u threads",
+                           "blocks=%u, but all blocks must be resident at once, and this device can hold only %lld "
+                           "blocks of %u threads",
                            plan->grid[0], most, plan->block[0]);
         return ck_launch_cooperative(context, error, "cooperative", kernel, ck_dim3(plan->grid), ck_dim3(plan->block),
                                      plan->shared_bytes, input<In>(call, 0), length(call),

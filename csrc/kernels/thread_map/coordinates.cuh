@@ -1,13 +1,14 @@
-// thread_map "coordinates": the ladder begins here.
+// thread_map "coordinates": the only kernel of this ladder.
 //
-// Idea    Blocks tile an array as a grid tiles a page: the thread's place in its block plus the block's place in the
-//         grid, axis by axis, is the element that it has. Each thread adds a number of its own to that element, so the
-//         result tells who was there.
-// Claim   threads at work: the array's elements within the grid; all others of the grid are idle
-// Price   idle threads: those of edge blocks that lie beyond the array
-// Edges   `if` keeps threads beyond the array out of it; elements that no thread comes to stay 0
-// Map     x = blockIdx.x * blockDim.x + threadIdx.x, y and z likewise; x is the array's last axis
-// Limit   it only shows; what the map costs where neighbors in a warp are no neighbors in memory: "coalescing"
+// Idea    The blocks of a grid tile an array. Along each axis, the index of a thread's element is the index of its
+//         block times the block's length plus its own index in the block. Each thread adds its own number to its
+//         element, so the result shows which thread processed which element.
+// Claim   threads at work: one per element of the array that the grid covers; all other threads are idle
+// Price   idle threads: the threads of edge blocks that are outside the array
+// Edges   The `if` excludes threads outside the array. Elements that the grid does not cover remain 0.
+// Map     x = blockIdx.x * blockDim.x + threadIdx.x, and likewise y and z; x is the last axis of the array
+// Limit   This kernel only shows the map. The operation "coalescing" shows what it costs if neighbors in a warp are not
+//         neighbors in memory.
 #ifndef CK_THREAD_MAP_COORDINATES_CUH
 #define CK_THREAD_MAP_COORDINATES_CUH
 
@@ -17,12 +18,12 @@
 
 namespace thread_map {
 
-// Lengths along x, y and z.
+// The lengths along x, y and z.
 struct extent {
     int64_t x, y, z;
 };
 
-// numbers: one a thread, block after block.
+// numbers: one per thread, block by block.
 template <typename T>
 __global__ void __launch_bounds__(1024)
     coordinates(const T *__restrict__ elements, const T *__restrict__ numbers, T *__restrict__ result, extent array) {

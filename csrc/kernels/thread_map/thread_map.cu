@@ -1,7 +1,8 @@
 // thread_map: each thread adds its number to its element. The launch and the table; the kernel is in a file of its own.
 //
-// Views: the array, of one to three axes; a number for each thread, whose shape is the grid's followed by the block's,
-// slowest axis first; the result, of the array's shape. The grid and the block are read from that shape.
+// Views: the array, with one to three axes; one number per thread, in an array whose shape is that of the grid followed
+// by that of a block, slowest axis first; and the result, with the shape of the array. The shape of the numbers
+// determines the grid and the block.
 #include "coordinates.cuh"
 
 #include "../grid.cuh"
@@ -13,10 +14,10 @@
 namespace thread_map {
 namespace {
 
-// CUDA's own limits of a block's axes: x, y, z.
+// CUDA's limits on the lengths of a block: x, y, z.
 constexpr int64_t LONGEST_BLOCK[3] = {1024, 1024, 64};
 
-// Axis `which` (x is 0) of the `count` axes that begin at `first`, slowest first; 1 where there is none.
+// The length of axis `which` (x is 0) among the `count` axes from `first` on, slowest first; 1 for a missing axis.
 int64_t along(const ck_view &view, int first, int count, int which) {
     return which < count ? view.shape[first + count - 1 - which] : 1;
 }
@@ -26,10 +27,10 @@ int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
     const ck_view &array = call->views[0], &numbers = call->views[1];
     const int axes = array.ndim;
     if (axes < 1 || axes > 3 || numbers.ndim != 2 * axes)
-        return ck_fail(
-            error, CK_BAD_VALUE,
-            "the array has %d axes and the numbers %d: it takes 1 to 3, and twice as many for grid and block", axes,
-            numbers.ndim);
+        return ck_fail(error, CK_BAD_VALUE,
+                       "the array has %d axes and the numbers have %d, but the array must have 1 to 3 axes, and the "
+                       "numbers twice as many, for the grid and the block",
+                       axes, numbers.ndim);
     CK_TRY(check_result_length(call, elements_of(array), error));
     int64_t threads = 1;
     const bool none = elements_of(numbers) == 0;
@@ -41,8 +42,8 @@ int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
             threads > call->limits->max_threads_per_block)
             return ck_fail(
                 error, CK_BAD_VALUE,
-                "%lld blocks of %lld threads along %c: this device takes %lld blocks and %lld threads there, "
-                "and %d threads a block",
+                "%lld blocks of %lld threads along %c: this device allows at most %lld blocks and %lld threads along "
+                "this axis, and %d threads per block",
                 static_cast<long long>(blocks), static_cast<long long>(length), "xyz"[i],
                 static_cast<long long>(call->limits->max_grid[i]), static_cast<long long>(LONGEST_BLOCK[i]),
                 call->limits->max_threads_per_block);
@@ -54,7 +55,7 @@ int plan_coordinates(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// Where there is no grid, the one thread that is started has no element.
+// If the grid is empty, a single thread is started; the array length 0 keeps it from accessing an element.
 extent lengths_of(const ck_call *call) {
     const ck_view &array = call->views[0];
     const bool none = elements_of(call->views[1]) == 0;

@@ -1,11 +1,11 @@
-// unpack_bytes "bytes": the ladder begins here.
+// unpack_bytes "bytes": the first kernel of the ladder.
 //
-// Idea    One thread per byte, which it reads by itself and writes as a float.
-// Claim   load requests: one for 32 bytes; they touch one sector each
-// Price   none: an instruction and a request for each 32 bytes
-// Edges   the last block has threads beyond the array: they do nothing
+// Idea    One thread per byte: it reads the byte and writes it as a float.
+// Claim   load requests: one per 32 bytes, each of which touches one sector
+// Price   none; but every 32 bytes take an instruction and a request
+// Edges   The last block has threads past the end of the array: they do nothing.
 // Map     element i: thread i of the grid
-// Limit   32 bytes a request, of the 512 that one could bring: "words"
+// Limit   32 bytes per request, although a request can fetch 512: see "words"
 #ifndef CK_UNPACK_BYTES_BYTES_CUH
 #define CK_UNPACK_BYTES_BYTES_CUH
 

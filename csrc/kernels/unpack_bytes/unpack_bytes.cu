@@ -1,4 +1,4 @@
-// unpack_bytes: bytes as floats. The launches and the table. Views: the bytes, and as many floats.
+// unpack_bytes: converts bytes to floats. The launches and the table. Views: the bytes, and as many floats.
 #include "bytes.cuh"
 #include "words.cuh"
 

@@ -1,13 +1,13 @@
 // unpack_bytes "words": comes after "bytes".
 //
-// Change  A thread reads four bytes as one word and takes it apart by shifts and masks; it writes four floats at once.
-// Why     The same sectors with a quarter of the requests, on both ways.
-// Claim   load requests: one for 128 bytes (before: for 32); store requests: one for 128 floats (before: for 32)
-// Price   three shifts and masks a word
-// Edges   where the bytes do not begin on a word's boundary or the floats not on one of 16 bytes, all elements go one
-//         by one, as do those after the last whole word
+// Change  A thread reads four bytes as one word, extracts them with shifts and masks, and writes four floats at once.
+// Why     A quarter of the requests, for loads and for stores, moves the same sectors.
+// Claim   load requests: one per 128 bytes (before: per 32); store requests: one per 128 floats (before: per 32)
+// Price   three shifts and masks per word
+// Edges   If the bytes are not aligned to 4 bytes or the floats not to 16, all elements are processed one by one.
+//         Elements after the last whole word are always processed one by one.
 // Map     word w: thread w of the grid; single element s: thread s % grid_threads()
-// Limit   the memory, which moves 5 bytes an element either way
+// Limit   memory bandwidth: 5 bytes per element in both variants
 #ifndef CK_UNPACK_BYTES_WORDS_CUH
 #define CK_UNPACK_BYTES_WORDS_CUH
 

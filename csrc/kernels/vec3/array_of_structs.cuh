@@ -1,12 +1,12 @@
-// vec3 "array_of_structs": the ladder begins here.
+// vec3 "array_of_structs": the first kernel of the ladder.
 //
-// Idea    One thread per vector of three floats, which lie side by side: 12 bytes, a size that no load has. So there are
-//         three loads of 4 bytes, and in each of them the lanes are 12 bytes apart.
-// Claim   sectors per request: 12, and 36 for the three, of which 12 are different (384 bytes are wanted)
-// Price   none in memory; each sector is asked for three times, and comes from the cache the second and third time
-// Edges   threads beyond the last vector do nothing
+// Idea    One thread per vector of three consecutive floats. No load instruction has their size of 12 bytes, so three
+//         loads of 4 bytes are necessary, and in each of them the lanes are 12 bytes apart.
+// Claim   sectors per request: 12, so 36 for the three requests, of which 12 are distinct (the data are 384 bytes)
+// Price   No additional memory. Each sector is requested three times; the second and third time it is in the cache.
+// Edges   Threads past the last vector do nothing.
 // Map     vector i: thread i of the grid
-// Limit   requests that touch three times the sectors that they need: "aligned", "struct_of_arrays", "staged"
+// Limit   Requests touch three times as many sectors as necessary: see "aligned", "struct_of_arrays" and "staged".
 #ifndef CK_VEC3_ARRAY_OF_STRUCTS_CUH
 #define CK_VEC3_ARRAY_OF_STRUCTS_CUH
 

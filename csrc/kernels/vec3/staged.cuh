@@ -1,14 +1,14 @@
 // vec3 "staged": comes after "struct_of_arrays".
 //
-// Change  The vectors stay structs. A block carries its share into shared memory as plain floats, side by side, and
-//         each thread picks its three from there.
-// Why     Global memory wants neighbors to read neighbors; shared memory does not mind a distance of three words,
-//         since three is odd: 32 lanes meet 32 banks.
-// Claim   sectors per request: 4, and 12 for the three; wavefronts of each shared load: 1
-// Price   12 bytes of shared memory a thread, a barrier
-// Edges   floats beyond the last vector are not carried; all threads reach the barrier
+// Change  The vectors remain structs. A block copies its part to shared memory as consecutive floats, and each thread
+//         reads its three floats from there.
+// Why     In global memory, neighboring threads should read neighboring words. In shared memory a distance of three
+//         words costs nothing, because three is odd: the 32 lanes access 32 different banks.
+// Claim   sectors per request: 4, so 12 for the three requests; wavefronts per shared load: 1
+// Price   12 bytes of shared memory per thread, and a barrier
+// Edges   Floats past the last vector are not copied. All threads reach the barrier.
 // Map     float f of the block: thread f % threads; vector i: thread i of the grid
-// Limit   the memory
+// Limit   memory bandwidth
 #ifndef CK_VEC3_STAGED_CUH
 #define CK_VEC3_STAGED_CUH
 

@@ -1,6 +1,6 @@
-// vec3: x * x + y * y + z * z of vectors of 12 bytes, which lie in memory in four ways. The launches and the table.
+// vec3: x * x + y * y + z * z of vectors of 12 bytes, in four memory layouts. The launches and the table.
 //
-// Views: (n, 3) floats, laid out as the variant asks; n results.
+// Views: (n, 3) floats, in the layout that the variant needs; n results.
 #include "array_of_structs.cuh"
 #include "aligned.cuh"
 #include "struct_of_arrays.cuh"
@@ -20,7 +20,7 @@ int64_t vectors(const ck_call *call) {
 
 int plan_array_of_structs(const ck_call *call, ck_plan *plan, ck_error *error) {
     if (call->views[0].ndim != 2 || call->views[0].shape[1] != 3)
-        return ck_fail(error, CK_BAD_VALUE, "the vectors' shape is (n, 3): two axes, the last one of 3");
+        return ck_fail(error, CK_BAD_VALUE, "the vectors must have shape (n, 3): two axes, the last one of length 3");
     CK_TRY(check_result_length(call, vectors(call), error));
     const int64_t threads = call->parameters[0];
     return plan_row(call, plan, error, divide_up(vectors(call), threads), threads);
@@ -34,7 +34,7 @@ int plan_aligned(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 int plan_struct_of_arrays(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_array_of_structs(call, plan, error));
-    plan->layout[0].contiguous = 0; // as they lie
+    plan->layout[0].contiguous = 0; // any strides
     return CK_OK;
 }
 
@@ -46,13 +46,13 @@ int plan_staged(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 RUN(array_of_structs, with_only<vector3>, array_of_structs, input<T>(call, 0), output<float>(call), vectors(call))
 RUN(aligned, with_only<float4>, aligned, input<T>(call, 0), output<float>(call), vectors(call))
-// Distances from vector to vector, and from axis to axis, in floats.
+// The stride of an axis in floats: axis 0 from vector to vector, axis 1 from component to component.
 #define STRIDE(axis) call->views[0].strides[axis] / static_cast<int64_t>(sizeof(T))
 RUN(struct_of_arrays, with_only<float>, struct_of_arrays, input<T>(call, 0), output<T>(call), vectors(call),
     STRIDE(0), STRIDE(1))
 RUN(staged, with_only<float>, staged, input<T>(call, 0), output<T>(call), vectors(call))
 
-// The products' roundings come one beside the other, and two additions follow.
+// The longest path: the rounding of one product, then two additions.
 double depth(const ck_call *) {
     return 3;
 }

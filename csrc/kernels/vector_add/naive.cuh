@@ -1,4 +1,4 @@
-// vector_add "naive": the ladder begins here.
+// vector_add "naive": the first kernel of the ladder.
 //
 // Idea    One thread per element. The index of the thread in the grid is the index of the element.
 // Claim   words moved per element: 2 read and 1 written, each of them once: no variant can move fewer
@@ -15,7 +15,7 @@
 
 namespace vector_add {
 
-// In the type that the sum is computed in: float for halves, "or" for bools, modulo the type's size for integers.
+// Computed in number<T>: float for halves, "or" for bools, modulo the type's size for integers.
 template <typename T> __device__ __forceinline__ T add(T x, T y) {
     number<T> sum = number_cast<number<T>>(x);
     sum += number_cast<number<T>>(y);

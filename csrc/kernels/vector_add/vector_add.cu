@@ -1,6 +1,6 @@
-// vector_add: x[i] + y[i]. The launches and the table of the ladder; a kernel is in a file of its own.
+// vector_add: x[i] + y[i]. The launches and the table of the ladder; each kernel is in a file of its own.
 //
-// Begin with naive.cuh and follow the table. Views: x, y and the result, of one shape and without gaps.
+// Begin with naive.cuh and follow the table. Views: x, y and the result, of equal shape and contiguous.
 #include "naive.cuh"
 #include "grid_stride.cuh"
 #include "vectorized.cuh"

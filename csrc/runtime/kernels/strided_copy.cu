@@ -1,4 +1,4 @@
-// strided_copy.h: the host's part. It looks for the fewest axes and the widest word, and chooses a kernel.
+// The host part of strided_copy.h: it finds the fewest axes and the widest word, and chooses a kernel.
 #include <utility>
 
 #include "strided_copy.cuh"
@@ -16,7 +16,7 @@ int64_t size_of(int64_t stride) {
     return stride < 0 ? -stride : stride;
 }
 
-// What is moved: `word` bytes at a time.
+// A copy or a fill, which moves `word` bytes at a time.
 struct movement {
     char *to;
     const char *from;
@@ -44,7 +44,7 @@ int64_t elements(const axes &shape) {
     return count;
 }
 
-// `to` is walked upwards.
+// Makes all strides of `to` positive.
 void turn_forwards(movement *movement) {
     for (int d = 0; d < movement->shape.count; ++d) {
         if (movement->shape.to[d] >= 0) continue;
@@ -56,7 +56,7 @@ void turn_forwards(movement *movement) {
     }
 }
 
-// The axis where `to` is densest comes last.
+// Sorts the axes, so that the axis along which `to` is densest is the last one.
 void sort(axes *shape) {
     for (int end = 1; end < shape->count; ++end)
         for (int d = end; d > 0 && shape->to[d - 1] < shape->to[d]; --d) {
@@ -66,7 +66,7 @@ void sort(axes *shape) {
         }
 }
 
-// An axis that goes on where the one after it ends is one with it.
+// Merges an axis with the next one if it continues where the next one ends.
 void merge(axes *shape) {
     axes merged = {};
     for (int d = 0; d < shape->count; ++d) {
@@ -91,7 +91,7 @@ bool all_divide(const movement &movement, int64_t by) {
     return true;
 }
 
-// From bytes to the widest words that the last axis has, whole and aligned.
+// Replaces bytes with the widest words that divide the last axis and are aligned.
 void widen(movement *movement) {
     axes &shape = movement->shape;
     const int last = shape.count - 1;
@@ -105,13 +105,13 @@ void widen(movement *movement) {
     if (shape.length[last] == 1) --shape.count;
 }
 
-// Bytes that are swapped together: a complex number has two parts.
+// The number of bytes that are swapped together. A complex number has two parts.
 int64_t part_of(int dtype) {
     const int64_t size = static_cast<int64_t>(ck_dtype_size(dtype));
     return dtype == CK_COMPLEX64 || dtype == CK_COMPLEX128 ? size / 2 : size;
 }
 
-// The views' axes. For a move the bytes of an element are axes too, the last of them turned round if `swap` says so.
+// The axes of the views. If `bytes` is true, the bytes of an element are axes too; `swap` reverses the last one.
 movement movement_of(const ck_view *to, const ck_view *from, bool bytes, bool swap) {
     movement movement = {static_cast<char *>(to->data), static_cast<const char *>(from->data), {}, 1};
     for (int d = 0; d < to->ndim; ++d) append(&movement.shape, to->shape[d], to->strides[d], from->strides[d]);
@@ -143,7 +143,7 @@ template <typename Visit> int with_word(int64_t bytes, Visit visit) {
     }
 }
 
-// The axis that `from` is densest along, if reading along it and writing along the last one is worth a tile; else -1.
+// The axis along which `from` is densest, if a transpose through a tile is worthwhile; otherwise -1.
 int axis_to_transpose(const axes &shape) {
     int best = -1;
     const int last = shape.count - 1;
@@ -204,9 +204,10 @@ int convert_from(const ck_view *to, const ck_view *from, const movement &movemen
 int convert(const ck_view *to, const ck_view *from, const movement &movement, const ck_context *context,
             ck_error *error) {
     if (to->swapped || from->swapped)
-        return ck_fail(error, CK_NOT_SUPPORTED,
-                       "%s to %s with swapped bytes: copy to this machine's byte order first",
-                       ck_dtype_name(from->dtype), ck_dtype_name(to->dtype));
+        return ck_fail(
+            error, CK_NOT_SUPPORTED,
+            "%s in swapped byte order cannot be converted to %s: copy it to this machine's byte order first",
+            ck_dtype_name(from->dtype), ck_dtype_name(to->dtype));
 #define CASE(code, element)                                                                                          \
     case CK_##code: return convert_from<widest<element>>(to, from, movement, context, error);
     switch (from->dtype) { CK_ELEMENTS(CASE) }
@@ -246,8 +247,8 @@ extern "C" int ck_strided_copy(const ck_view *to, const ck_view *from, const ck_
 
 extern "C" int ck_strided_fill(const ck_view *to, const void *value, const ck_context *context, ck_error *error) {
     using namespace strided;
-    if (to->swapped) return ck_fail(error, CK_NOT_SUPPORTED, "an array with swapped bytes cannot be filled");
-    const movement movement = movement_of(to, to, true, false); // from itself: no other array limits the word
+    if (to->swapped) return ck_fail(error, CK_NOT_SUPPORTED, "an array in swapped byte order cannot be filled");
+    const movement movement = movement_of(to, to, true, false); // `to` twice, since no other array limits the word
     if (elements(movement.shape) == 0) return CK_OK;
     return fill(to, static_cast<const char *>(value), movement, context, error);
 }

@@ -1,13 +1,14 @@
-// The kernels behind strided_copy.h: words moved from any strides to any strides, numbers converted on the way, one
-// value written everywhere.
+// The kernels behind strided_copy.h. They move words between any two strides, convert numbers, and fill an array with
+// one value.
 //
-// Map     the loops count the elements in the order of `axes`, whose last axis is the one where `to` is densest: so
-//         neighbouring threads write neighbouring words. Where `from` is densest along another axis (a transpose), a
-//         tile in shared memory lets them read neighbouring words as well.
-// Words   a copy within one type moves bytes and does not care what they mean. The host takes the widest word that
-//         strides and addresses allow; bytes of an element that is misaligned or swapped are one more axis.
-// Types   a number is converted through the widest of its kind (`int64_t`, `uint64_t`, `double`, complex double),
-//         which holds it exactly: four kernels instead of one for each of 15 x 15 pairs.
+// Map     The loops number the elements in the order of `axes`, whose last axis is the one along which `to` is densest,
+//         so neighboring threads write neighboring words. If `from` is densest along another axis (a transpose), a tile
+//         in shared memory lets the threads read neighboring words as well.
+// Words   A copy within one type moves bytes without interpreting them. The host chooses the widest word that the
+// strides
+//         and addresses allow. The bytes of a misaligned or swapped element are one more axis.
+// Types   A number is converted through the widest type of its kind (`int64_t`, `uint64_t`, `double`, complex double),
+//         which holds it exactly. This takes four kernels instead of one for each of 15 x 15 pairs.
 #ifndef CK_STRIDED_COPY_CUH
 #define CK_STRIDED_COPY_CUH
 
@@ -18,7 +19,7 @@
 namespace strided {
 
 enum {
-    MAX_AXES = CK_MAX_DIMS + 2, // and the parts of a complex number, and the bytes of a part
+    MAX_AXES = CK_MAX_DIMS + 2, // two more: the parts of a complex number, and the bytes of a part
     THREADS = 256,
     TILE = 32,
     TILE_ROWS = THREADS / TILE,
@@ -29,15 +30,15 @@ struct offsets {
     int64_t to, from;
 };
 
-// Lengths, and strides in bytes; the last axis runs fastest.
+// Lengths, and strides in bytes. The last axis varies fastest.
 struct axes {
     int count;
     int64_t length[MAX_AXES], to[MAX_AXES], from[MAX_AXES];
 
-    // Where element number i is.
+    // The offsets of element i.
     __device__ __forceinline__ offsets at(int64_t i) const {
         offsets sum = {0, 0};
-        uint64_t rest = static_cast<uint64_t>(i); // unsigned numbers are quicker to divide
+        uint64_t rest = static_cast<uint64_t>(i); // unsigned division is faster
         for (int d = count - 1; d > 0; --d) {
             const uint64_t size = static_cast<uint64_t>(length[d]), quotient = rest / size;
             const int64_t index = static_cast<int64_t>(rest - quotient * size);
@@ -69,12 +70,12 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// `to` is dense along the columns of `matrix` (its axis 1), `from` along the rows (axis 0); `others` are the axes that
-// are left. A block takes one tile of TILE x TILE words after the other.
+// `to` is dense along axis 1 of `matrix`, its columns, and `from` along axis 0, its rows; `others` are the remaining
+// axes. A block processes one tile of TILE x TILE words after another.
 template <typename Word>
 __global__ void __launch_bounds__(THREADS) strided_transpose(char *__restrict__ to, const char *__restrict__ from,
                                                              const axes matrix, const axes others, int64_t tiles) {
-    __shared__ Word tile[TILE][TILE + 1]; // + 1: a column of it lies in 32 banks
+    __shared__ Word tile[TILE][TILE + 1]; // + 1: the words of a column are in 32 banks
     const int x = static_cast<int>(threadIdx.x) % TILE, y = static_cast<int>(threadIdx.x) / TILE;
     const int64_t rows = matrix.length[0], columns = matrix.length[1];
     const int64_t across = (columns + TILE - 1) / TILE, down = (rows + TILE - 1) / TILE;
@@ -94,13 +95,13 @@ __global__ void __launch_bounds__(THREADS) strided_transpose(char *__restrict__ 
     }
 }
 
-// The element over and over, so that a wide word may hold several.
+// The element, repeated, so that a wide word can contain several copies.
 template <typename Word> struct pattern {
     enum { WORDS = PATTERN_BYTES / sizeof(Word) };
     Word words[WORDS];
 };
 
-// The last axis begins with an element's first byte, and holds whole elements.
+// The last axis starts with the first byte of an element and consists of whole elements.
 template <typename Word>
 __global__ void __launch_bounds__(THREADS)
     strided_fill(char *__restrict__ to, const pattern<Word> value, const axes shape, int64_t count) {
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(THREADS)
 
 // --- conversions
 
-// The widest type of T's kind.
+// The widest type of the same kind as T.
 template <typename T> constexpr auto widest_of() {
     if constexpr (is_complex<T>::value)
         return complex<double>();
@@ -142,8 +143,8 @@ template <typename T, bool ALIGNED> __device__ __forceinline__ T read(const char
     }
 }
 
-// An element's bytes on their way to an address that suits no wider access. They meet here whatever the type is: left
-// beside the conversion to a half, the store of its lower byte became a conversion to uint8 (by ptxas 13.0).
+// The bytes of an element that must be stored one by one. All types share this store: when it was next to the
+// conversion to a half, ptxas 13.0 replaced the store of the lower byte with a conversion to uint8.
 struct image {
     uint64_t words[2];
 };
@@ -162,12 +163,12 @@ struct element {
     int dtype, size;
 };
 
-// Wide is the widest type of from_is's kind. ALIGNED: both arrays are, to their elements' sizes.
+// Wide: the widest type of the same kind as `from_is`. ALIGNED: both arrays are aligned to the sizes of their elements.
 template <typename Wide, bool ALIGNED>
 __global__ void __launch_bounds__(THREADS)
     strided_convert(char *__restrict__ to, element to_is, const char *__restrict__ from, element from_is,
                     const axes shape, int64_t count) {
-    constexpr int AT_ONCE = ALIGNED ? 4 : 1; // one load after the other would leave the memory waiting
+    constexpr int AT_ONCE = ALIGNED ? 4 : 1; // several loads in flight, to use the memory's bandwidth
     for (int64_t i = first(); i < count; i += AT_ONCE * step()) {
         const auto is_there = [&](int j) { return i + j * step() < count; };
         offsets at[AT_ONCE] = {};
