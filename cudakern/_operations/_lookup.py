@@ -13,7 +13,7 @@ from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule, Spread, floating
+from ._rule import Given, Rule, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
 AXES = "zyx"
@@ -164,8 +164,7 @@ RULES = {
         reference,
         preferred=("global_memory",),
         shape=functools.partial(shape_of, name, axes),
-        one_shape=tuple(AXES[-axes:]),
-        arrangement=Spread(tuple(range(1, axes + 1))),
+        broadcasts=tuple(AXES[-axes:]),
         common=functools.partial(floating, of="a look-up"),
         ready=functools.partial(_ready, name),
     )

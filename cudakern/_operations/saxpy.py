@@ -71,7 +71,7 @@ RULE = Rule(
     _by_numpy,
     preferred=("vectorized",),
     shape=_shape,
-    broadcasts=True,
+    broadcasts=("x", "y"),
     numbers=("a",),
     common=_common,
     counted=_counted,

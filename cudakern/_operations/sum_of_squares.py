@@ -16,7 +16,7 @@ from .._transfer import Array
 from . import Operation
 from ._call import call
 from ._public import Operand, Result, documented
-from ._rule import AsTheyAre, HostArrays, Rule, Views
+from ._rule import Arrangement, HostArrays, Rule, Views
 
 
 @documented()
@@ -64,7 +64,7 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     return call(RULE, (x,), None, variant, stream, parameters)
 
 
-class InMemorysOrder(AsTheyAre):
+class InMemorysOrder(Arrangement):
     """All elements as one row; in memory's order if there are no gaps, since a sum may take them in any order."""
 
     def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:

@@ -19,7 +19,7 @@ RULE = Rule(
     np.add,
     preferred=("vectorized",),
     shape=functools.partial(broadcast_shape, "vector_add"),
-    broadcasts=True,
+    broadcasts=("x", "y"),
     common=functools.partial(type_of, np.add),
     others="OmMSUT",
 )
