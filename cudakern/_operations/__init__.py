@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -34,17 +33,10 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
 
 
-def arrays(count: int) -> Make:
-    """A function that makes this many arrays of one shape."""
-
-    def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-        random = np.random.default_rng(seed)
-        return tuple(random_array(random, shape, dtype) for _ in range(count))
-
-    return make
-
-
-ONE_ARRAY = arrays(1)
+def random_arrays(count: int, shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """This many arrays of one shape."""
+    random = np.random.default_rng(seed)
+    return tuple(random_array(random, shape, dtype) for _ in range(count))
 
 
 @dataclass(frozen=True)
@@ -55,32 +47,29 @@ class Operation:
     position: int  #: where listings have it: the lowest first
     _: KW_ONLY
     reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
-    #: inputs -> sum of magnitudes, which error bounds are relative to
-    magnitude: Callable[..., Any] = lambda *inputs: np.abs(inputs[0])
+    #: the same arguments -> sum of magnitudes, which error bounds are relative to
+    magnitude: Callable[..., Any] = lambda *inputs, **own: np.abs(inputs[0])
     rate: str = "GB/s"  #: the figure that counts: or "GFLOP/s"
     default_dtype: str = "float32"
     default_shape: tuple[int, ...] = (1 << 20,)
     shape_help: str = "the array's"
     fixed_rank: bool = False  #: shapes have as many numbers as the default one
-    make: Make = ONE_ARRAY  #: (shape, dtype, seed) -> inputs
-    square: Callable[[int], tuple[int, ...]] = lambda n: (n,)  #: n= -> shape
+    make: Make = lambda shape, dtype, seed: random_arrays(1, shape, dtype, seed)  #: (shape, dtype, seed) -> inputs
+    sides: int = 1  #: how many lengths of a shape n= sets, the first ones
     #: shapes that verify tries
     ragged: tuple[tuple[int, ...], ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
-    large: tuple[tuple[int, ...], ...] = (((1 << 22) + 3,), (10_000_019,))  #: shapes that only the long tests try
     headline: bool = False  #: one of the two that are shown where none is asked for
-    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
+    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` and `magnitude` take too
     cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
-    any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
 
     @property
     def name(self) -> str:
         """The function's, which is that of the kernels' folder."""
         return self.call.__name__
 
-    def magnitudes(self, *inputs: Any, **own: Any) -> Any:
-        """``magnitude`` with those of ``own`` that it takes."""
-        taken = inspect.signature(self.magnitude).parameters
-        return self.magnitude(*inputs, **{name: value for name, value in own.items() if name in taken})
+    def square(self, n: int) -> tuple[int, ...]:
+        """The shape for n=."""
+        return (n,) * self.sides + (self.default_shape[self.sides :] if self.fixed_rank else ())
 
 
 def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
@@ -92,9 +81,9 @@ def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
 def registry() -> dict[str, Operation]:
     """The operations that have both kernels and a module here, in order of position."""
     modules = (importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__))
-    found = [what for module in modules for what in getattr(module, "OPERATIONS", ())]
-    found.sort(key=lambda what: (what.position, what.name))
-    return {what.name: what for what in found if what.name in _table.operations()}
+    listed = [what for module in modules for what in getattr(module, "OPERATIONS", ())]
+    listed.sort(key=lambda what: (what.position, what.name))
+    return {what.name: what for what in listed if what.name in _table.operations()}
 
 
 def names() -> tuple[str, ...]:

@@ -126,8 +126,7 @@ OPERATIONS = (
         fixed_rank=True,
         make=make,
         reference=reference,
-        square=lambda n: (n, n, 3),
+        sides=2,
         ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
-        large=((1080, 1920, 3), (2161, 3841, 4)),
     ),
 )

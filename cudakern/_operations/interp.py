@@ -227,10 +227,7 @@ OPERATIONS = (
         make=make,
         reference=reference,
         magnitude=magnitude,
-        square=lambda n: (n, 1000),
         ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
-        large=(((1 << 22) + 3, 4096), (10_000_019, 1000)),
         cancels=True,
-        any_value=(0,),
     ),
 )

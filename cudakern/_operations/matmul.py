@@ -307,7 +307,7 @@ OPERATIONS = (
         make=make,
         reference=reference,
         magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
-        square=lambda n: (n, n, n),
+        sides=3,
         ragged=(
             (0, 3, 2),
             (3, 0, 2),
@@ -319,6 +319,5 @@ OPERATIONS = (
             (100, 37, 3),
             (129, 130, 131),
         ),
-        large=((777, 1025, 513), (1, 4099, 7)),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._table import AUTO
-from . import Operation, arrays
+from . import Operation, random_arrays
 from ._call import call
 from ._public import Beside, Operand, Out, Result, documented
 from ._rule import Rule, broadcast_shape, type_of
@@ -74,7 +74,7 @@ OPERATIONS = (
         vector_add,
         1,
         shape_help="the arrays'",
-        make=arrays(2),
+        make=functools.partial(random_arrays, 2),
         reference=np.add,
         magnitude=lambda x, y: np.abs(x) + np.abs(y),
     ),
