@@ -15,7 +15,7 @@ from typing import Any
 from .._array import DeviceArray
 from .._observer import observer
 from .._streams import stream_handle
-from .._table import AUTO, NUMPY
+from .._table import AUTO, NUMPY, check_own
 from . import _checks
 from ._execute import named
 from ._on_device import on_device, variant_on_device
@@ -46,8 +46,10 @@ def call(
             result = NotImplemented
         if result is not NotImplemented:
             return result
-    if rule.ready is not None:
-        inputs, own = rule.ready(inputs, own, parameters, variant)
+    if own:
+        own = check_own(rule.name, own)
+    if rule.refuse is not None:
+        rule.refuse(inputs)
     out = _checks.only(rule.name, out)
     elsewhere = any(isinstance(x, DeviceArray) for x in (*inputs, out))
     return (on_device if elsewhere else on_host)(rule, inputs, out, variant, stream, parameters, own)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .._array import DeviceArray
-from .._errors import unknown
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
@@ -174,8 +173,6 @@ def _tiles(x: Shape, stride: int = 16) -> Shape:
 def bank_conflicts(x: Array, stride: int = 16) -> Array:
     # 256 threads per tile of 1024 words: thread t begins with t, and reads word stride * (t % 32) 256 times, each time
     # as 3 * sum + word. Here as one formula. (T6: data[16 * tid] against data[17 * tid], and data[3] for all.)
-    if not 0 <= stride <= 32:
-        raise ValueError(f"bank_conflicts: stride must be 0 to 32 words, not {stride}")
     words = np.zeros((_tiles(x.shape)[0], TILE), np.int64)
     words.reshape(-1)[: x.size] = x.reshape(-1)
     begin = 3**ROUNDS % 2**32 * np.arange(THREADS, dtype=np.int64)
@@ -195,8 +192,6 @@ def bank_conflicts(x: Array, stride: int = 16) -> Array:
 )
 def coalescing(x: Array, offset: int = 0, stride: int = 1, idle: int = LANES) -> Array:
     # Thread i reads element offset + stride * i, except lane `idle` of each warp, which writes 0.
-    if offset < 0 or stride < 1 or not 0 <= idle <= LANES:
-        raise ValueError(f"coalescing: offset={offset}, stride={stride}, idle={idle}: from 0, from 1, and 0 to {LANES}")
     result = x[offset::stride].copy()
     if idle != LANES:
         result[idle::LANES] = 0
@@ -238,8 +233,6 @@ def vec3(vectors: Array) -> Array:
 def add_fields(begin: Array, source: Array, rounds: int = 1) -> Array:
     # Field by field, round by round, in the arrays' order in memory: in C order the structs are side by side, in
     # Fortran's order the fields.
-    if not 1 <= rounds <= 1000:
-        raise ValueError(f"add_fields: rounds must be 1 to 1000, not {rounds}")
     result = begin.copy(order="K")
     for _ in range(rounds):
         for field in range(4):
@@ -267,8 +260,6 @@ BRANCHES: dict[str, Callable[[Array], Array]] = {
     ragged=((0,), (1,), (255,), (257,), (13, 77), (5003,)),
 )
 def divergence(x: Array, branch: str = "first") -> Array:
-    if branch not in BRANCHES:
-        raise ValueError(f"divergence: {unknown('branch=', branch, BRANCHES)}")
     value = x.flatten()
     second = BRANCHES[branch](np.arange(value.size) % THREADS)
     squared, scaled = value[second], value[~second]
@@ -341,8 +332,6 @@ def _arguments(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ..
 )
 def intrinsics(x: Array, y: Array, function: str = "divide", repeats: int = 1) -> Array:
     # "full" is C's function in float, "fast" CUDA's intrinsic, `repeats` times for measurements.
-    if function not in EXACT:
-        raise ValueError(f"intrinsics: {unknown('function=', function, EXACT)}")
     with np.errstate(all="ignore"):
         return _function(x, y, function).astype(np.float32)
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._layout import MAX_DIMS, Shape, broadcast_shapes
-from .._table import AUTO, check_own
+from .._table import AUTO
 from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule, floating
+from ._rule import Rule, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
 AXES = "zyx"
@@ -128,13 +128,10 @@ ndarray, NumPy scalar or DeviceArray
     An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
     does an infinite one with "wrap" and "mirror".
 
-Raises
-------
-<type_error>
+<raises>
 ValueError
     The table has another number of axes, is empty, or is too large for a texture; the coordinates do not broadcast;
     the mode, filter or variant is unknown; ``out`` has another shape.
-<failed>
 
 Notes
 -----
@@ -153,10 +150,6 @@ Examples
 """
 
 
-def _ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    return inputs, check_own(name, own)
-
-
 RULES = {
     axes: Rule(
         name,
@@ -166,7 +159,6 @@ RULES = {
         shape=functools.partial(shape_of, name, axes),
         broadcasts=tuple(AXES[-axes:]),
         common=functools.partial(floating, of="a look-up"),
-        ready=functools.partial(_ready, name),
     )
     for axes, name in ((2, "lookup_2d"), (3, "lookup_3d"))
 }

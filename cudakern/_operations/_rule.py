@@ -26,7 +26,6 @@ HostArrays = tuple[tuple[Array, ...], Array]
 Views = tuple[tuple[View, ...], View]
 Inputs = tuple[Any, ...]
 Named = Mapping[str, Any]
-Given = tuple[tuple[Any, ...], Mapping[str, Any]]  #: inputs, and the public function's own keywords
 
 
 def same_shape(*shapes: Shape, **own: Any) -> Shape:
@@ -127,9 +126,7 @@ class Rule:
     real: bool = False  #: it is for real numbers
     #: (inputs, out) -> True where "auto" has to leave host arrays, as they came, to NumPy: it then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
-    #: (inputs, own keywords, parameters, variant) -> inputs and own keywords as the rule takes them, for calls that C
-    #: did not take as they came; its errors come before all others.
-    ready: Callable[..., Given] | None = None
+    refuse: Callable[[Inputs], None] | None = None  #: raises errors that come before all others
 
     # Worked out once, since calls are short:
     key: str = field(init=False)  #: of the rule, in the memo of calls

@@ -15,7 +15,7 @@ from .._transfer import Array
 from . import Operation
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule
+from ._rule import Inputs, Rule
 
 DOCSTRING = """<sum>
 
@@ -34,15 +34,9 @@ ndarray or DeviceArray
     An array of one axis with ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
     stays float32. It is on the device if the input is.
 
-Raises
-------
-TypeError
-    The variant does not take this type or parameter; ``axis=`` or ``dtype=`` was passed.
+<raises>
 ValueError
     The variant is unknown; ``out`` has another shape.
-NotImplementedError
-    "lookback", or a type that only "lookback" takes, on a device with a compute capability below 7.0.
-<failed>
 
 Notes
 -----
@@ -62,13 +56,12 @@ Examples
 """
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+def _refuse_objects(inputs: Inputs) -> None:
     """TypeError for one object, whose exclusive sum would be a 0 of NumPy's."""
     (x,) = inputs
     single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
     if single and host_array(x, "x").dtype.kind == "O":
         raise TypeError(f"exclusive_scan: x is one {type(x).__name__}, and must be an array of numbers")
-    return inputs, own
 
 
 def _exclusive(x: Array) -> Array:
@@ -86,7 +79,7 @@ INCLUSIVE = Rule(
     shape=lambda x: (math.prod(x),),  # one row of all elements, as numpy.cumsum gives it
     others="Om",
 )
-EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, ready=_ready)
+EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refuse=_refuse_objects)
 
 
 @documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]")

@@ -71,15 +71,11 @@ def bincount(
         Counts of type int64: one more than the largest number, or ``minlength`` if that is more. They are on the
         device if the input is.
 
-    Raises
-    ------
-    TypeError
-        ``x`` has neither integers nor bools; weights were passed; the variant does not take this parameter.
+    <raises>
     ValueError
         ``x`` has a negative number, or not exactly one axis; ``minlength`` is negative; the variant is unknown.
     MemoryError
         Not enough host memory for the bins.
-    <failed>
 
     Notes
     -----

@@ -13,7 +13,7 @@ from .._transfer import Array
 from . import Operation
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule
+from ._rule import Inputs, Rule
 
 
 def _shape(image: Shape) -> Shape:
@@ -30,13 +30,12 @@ def _by_numpy(image: Array) -> Array:
     return ((21 * red + 72 * green + 7 * blue + 50) // 100).astype(np.uint8)
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+def _refuse_names(inputs: Inputs) -> None:
     if isinstance(inputs[0], (str, bytes, os.PathLike)):
         raise TypeError(
             "grayscale takes a picture's pixels, not the name of a file: "
             "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
         )
-    return inputs, own
 
 
 RULE = Rule(
@@ -45,7 +44,7 @@ RULE = Rule(
     _by_numpy,
     preferred=("vectorized",),
     shape=_shape,
-    ready=_ready,
+    refuse=_refuse_names,
     only=("uint8",),
     instead="channels are integers from 0 to 255: image.astype('uint8') converts such numbers from another type, "
     "(255 * image).round().astype('uint8') converts numbers from 0 to 1",
@@ -66,23 +65,16 @@ def grayscale(
         One picture of uint8, with shape (height, width, 3) for red, green and blue, or (height, width, 4) with an alpha
         channel, which is ignored. Any size and strides.
     <out>
-    <variant>
-    <stream>
-    **parameters : int
-        Parameters of the variant: ``threads=`` per block, or the ``side=`` of square blocks.
+    <call>
 
     Returns
     -------
     ndarray or DeviceArray
         An array of uint8 with shape (height, width). It is on the device if the image is.
 
-    Raises
-    ------
-    TypeError
-        The image is not of type uint8; the variant does not take this parameter.
+    <raises>
     ValueError
         The image has another shape; the variant is unknown; ``out`` has another shape.
-    <failed>
 
     Notes
     -----

@@ -17,7 +17,7 @@ from .._transfer import Array
 from . import Operation, random_array
 from ._call import call
 from ._public import Number, Operand, Out, Result, documented
-from ._rule import WEAK, Given, Rule, floating
+from ._rule import WEAK, Rule, floating
 
 UNEVEN = 2.0**-10  # of a step: how far a table that the texture takes may be from even spacing
 
@@ -40,15 +40,8 @@ def _by_numpy(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
     return np.interp(x, xp, fp, float(left), float(right))
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    """Converts host arrays to double for "auto", as NumPy does."""
-    *arrays, left, right = inputs
-    if variant == AUTO and not any(isinstance(x, DeviceArray) or is_elsewhere(x) for x in arrays):
-        arrays = [_as_double(x, name) for x, name in zip(arrays, RULE.operands, strict=False)]
-    return (*arrays, left, right), own
-
-
 def _as_double(x: Any, name: str) -> Array:
+    """A host array in the type in which NumPy interpolates."""
     array = host_array(x, name)
     _common(array.dtype)
     return array.astype(np.float64, copy=False)
@@ -111,7 +104,6 @@ RULE = Rule(
     shape=_shape,
     numbers=("left", "right"),
     common=_common,
-    ready=_ready,
 )
 
 
@@ -148,13 +140,10 @@ def interp(
         An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and any
         kernel for device arrays, gives the arrays' own type (float64 for integers).
 
-    Raises
-    ------
-    <type_error>
+    <raises>
     ValueError
         The table is empty, has two lengths, does not increase, is too long for the variant's memory, or is not evenly
         spaced where the variant needs that; the variant is unknown; ``out`` has another shape.
-    <failed>
 
     Notes
     -----
@@ -182,6 +171,8 @@ def interp(
         _check_table(xp, variant)
     left = _end(fp, 0) if left is None else _number(left, "left")
     right = _end(fp, -1) if right is None else _number(right, "right")
+    if variant == AUTO and not any(isinstance(v, DeviceArray) or is_elsewhere(v) for v in (x, xp, fp)):
+        x, xp, fp = (_as_double(v, name) for v, name in zip((x, xp, fp), RULE.operands, strict=False))
     return call(RULE, (x, xp, fp, left, right), out, variant, stream, parameters)
 
 

@@ -21,7 +21,7 @@ from . import Operation, random_array, widened
 from ._call import call
 from ._checks import refuse_shape
 from ._public import NumpyOut, Result, Stack, documented
-from ._rule import Arrangement, Given, HostArrays, Rule, Views
+from ._rule import Arrangement, HostArrays, Inputs, Rule, Views
 
 #: Variants that "auto" tries on a GPU: compensated ones only, so that no result is less exact than numpy.dot's.
 PREFERRED = ("tiled_padded", "tiled", "kahan")
@@ -142,7 +142,7 @@ class Stacks(Arrangement):
 
 
 # --- what is left to NumPy -------------------------------------------------------------------------------------------
-def numpys_own(inputs: tuple[Any, ...], out: Any) -> bool:
+def numpys_own(inputs: Inputs, out: Any) -> bool:
     """True if NumPy has to compute the product: it would not see the inputs as plain arrays of one type."""
     if not (all(map(_is_plain, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
         for name, x in zip("ab", inputs, strict=True):
@@ -185,13 +185,12 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
         raise
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+def _refuse_scalars(inputs: Inputs) -> None:
     """ValueError for a host number multiplied by a device array."""
     if any(isinstance(x, DeviceArray) for x in inputs):
         for name, x in zip("ab", inputs, strict=True):
             if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
                 raise ValueError(f"matmul: {name} is a scalar; use * for that")
-    return inputs, own
 
 
 def _shape(a: Shape, b: Shape) -> Shape:
@@ -213,7 +212,7 @@ RULE = Rule(
     common=lambda a, b: _common_type(a, b) or np.result_type(a, b),
     counted=lambda a, b: product(a, b).as_one_stack,
     numpys_own=numpys_own,
-    ready=_ready,
+    refuse=_refuse_scalars,
 )
 
 
@@ -235,10 +234,7 @@ def matmul(
         Array for the result, in the same place as the operands, of any layout and of a type the product can be cast to
         ("same_kind"); it may overlap the operands. It has the product's shape. It may also have more axes in front,
         along which the product is repeated, or lack leading axes of length 1.
-    <variant>
-    <stream>
-    **parameters : int
-        Parameters of the variant, such as ``tile=``.
+    <call>
 
     Returns
     -------
@@ -247,19 +243,12 @@ def matmul(
         scalar. The product is on the device if the operands are. Its type is NumPy's, and integers wrap. Two arrays of
         bfloat16 give bfloat16, but ``auto`` gives float32 for host arrays, as NumPy does.
 
-    Raises
-    ------
-    TypeError
-        The variant does not take this type or parameter; a named variant was given arrays of two types; ``out`` is not
-        an array, or the product cannot be cast to its type; some arrays are in host memory and others on the device.
+    <raises>
     ValueError
         The shapes do not fit; an operand is a scalar; ``out`` has another shape or is read-only; the variant is
         unknown; a parameter has a wrong value; the arrays are on two devices.
     MemoryError
         Not enough host memory for the result.
-    NotImplementedError
-        The variant needs another device.
-    <failed>
 
     Notes
     -----

@@ -14,7 +14,7 @@ from .._dtypes import INTEGERS
 from .._host import by_rows, host_array
 from .._layout import Shape
 from .._streams import stream_handle
-from .._table import AUTO, NUMPY, check_own
+from .._table import AUTO, NUMPY
 from .._transfer import Array
 from . import Operation
 from ._call import call, check
@@ -39,7 +39,6 @@ RULE = Rule(
     shape=_packed,
     only=INTEGERS,
     instead="a != 0 converts numbers to flags",
-    ready=lambda inputs, own, parameters, variant: (inputs, check_own("packbits", own)),
 )
 
 
@@ -81,14 +80,10 @@ def packbits(
         An array of uint8 with one axis, or with a's axes and an eighth of the elements along ``axis``. Missing bits of
         the last byte are 0. It is on the device if the input is.
 
-    Raises
-    ------
-    TypeError
-        The elements are neither bools nor integers; the variant does not take this parameter.
+    <raises>
     ValueError
         The bit order is neither "big" nor "little"; the array does not have this axis (NumPy's AxisError); the variant
         is unknown.
-    <failed>
 
     Notes
     -----

@@ -102,14 +102,11 @@ def saxpy(
     ndarray, NumPy scalar or DeviceArray
         An array of the broadcast shape and of NumPy's type; integers wrap. It is on the device if x and y are.
 
-    Raises
-    ------
-    <type_error>
+    <raises>
     ValueError
         ``a`` is not one number; the shapes do not broadcast; the variant is unknown; ``out`` has another shape.
     OverflowError
         The integer type does not hold the Python integer ``a``, as in NumPy.
-    <failed>
 
     Notes
     -----

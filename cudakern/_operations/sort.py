@@ -14,13 +14,23 @@ from .._layout import Shape
 from .._table import AUTO, NUMPY
 from .._transfer import Array
 from . import Operation, random_array
-from ._call import call, check
+from ._call import call
 from ._checks import axis_of
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
-RULE = Rule("sort", ("a",), np.sort, preferred=("cub", "sample_sort", "many_blocks"), others="OmMSUTV")
-SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.sort, a, axis))
+
+def _one_row(a: Shape) -> Shape:
+    if len(a) != 1:
+        raise ValueError(
+            f"sort: a is {a}, and the kernels sort one row: pass one row at a time, or axis=None to sort all elements "
+            f"as one row; variant={AUTO!r} leaves several rows in host memory to NumPy"
+        )
+    return a
+
+
+RULE = Rule("sort", ("a",), np.sort, ("cub", "sample_sort", "many_blocks"), shape=_one_row, others="OmMSUTV")
+SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.sort, a, axis), shape=lambda a, axis: a)
 
 
 @documented()
@@ -34,11 +44,7 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
         that ``numpy.sort`` takes, and leaves other types and several rows to NumPy.
     axis : int or None
         The axis to sort along, which must hold all elements for a kernel. None sorts all elements as one row.
-    <variant>
-    <stream>
-    **parameters : int or str
-        Parameters of the variant: ``lists=`` and ``memory="shared"`` for the variants that sort lists, ``piece=``
-        (keys per block) for "many_blocks", ``bins=`` for "sample_sort".
+    <call>
 
     Returns
     -------
@@ -46,20 +52,19 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
         An array of a's type, in native byte order, and of a's shape (one row for ``axis=None``). It is on the device
         if a is.
 
-    Raises
-    ------
-    TypeError
-        The variant does not take this type or parameter; numpy.sort's ``kind=``, ``order=`` or ``stable=`` was passed.
+    <raises>
     ValueError
         ``a`` does not have this axis (NumPy's AxisError); a kernel was given several rows, or an array that is too long
         for ``memory="shared"``.
-    <failed>
 
     Notes
     -----
     NaNs come last, as in NumPy. NumPy and "cub" (from the CUDA toolkit) leave -0.0 and 0.0 in their order; the other
     kernels put every -0.0 before every 0.0. Other equal elements are identical, so that a stable sort would give the
     same result. On a device "auto" takes the first of "cub", "sample_sort" and "many_blocks" that runs there.
+
+    The variants that sort lists have the parameters ``lists=`` and ``memory="shared"``, "many_blocks" has ``piece=``
+    (keys per block) and "sample_sort" has ``bins=``.
 
     Source: M, sorting; see docs/sources.md.
 
@@ -79,15 +84,10 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
     if axis is None:
         x, axis = x.reshape(-1), -1
     along = axis_of(axis, x.ndim)
-    if x.ndim > 1 and x.size != x.shape[along]:
-        if not on_device and variant in (AUTO, NUMPY):
-            return call(SEVERAL_ROWS, (x,), None, variant, stream, parameters, {"axis": along})
-        check(RULE, x, variant, stream, parameters, {})
-        raise ValueError(
-            f"sort: a is {x.shape}, and the kernels sort one row: pass one row at a time, or axis=None to sort all "
-            "elements as one row" + ("" if on_device else f"; variant={AUTO!r} leaves several rows to NumPy")
-        )
-    result = call(RULE, (x.reshape(-1),), None, variant, stream, parameters)
+    several = x.ndim > 1 and x.size != x.shape[along]
+    if several and not on_device and variant in (AUTO, NUMPY):
+        return call(SEVERAL_ROWS, (x,), None, variant, stream, parameters, {"axis": along})
+    result = call(RULE, (x if several else x.reshape(-1),), None, variant, stream, parameters)
     return result.reshape(x.shape)
 
 

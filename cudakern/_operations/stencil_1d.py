@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._layout import Shape
-from .._table import AUTO, check_own
+from .._table import AUTO
 from .._transfer import Array
 from . import Operation, widened
 from ._call import call
@@ -42,7 +42,6 @@ RULE = Rule(
     preferred=("register_window",),
     shape=_shape,
     others="O",
-    ready=lambda inputs, own, parameters, variant: (inputs, check_own("stencil_1d", own)),
 )
 
 
@@ -68,13 +67,9 @@ def stencil_1d(
         An array of x's length and type; integers wrap. It is on the device if x is. All kernels add from left to right
         and give the same bits.
 
-    Raises
-    ------
-    TypeError
-        The variant does not take this type or parameter; ``radius`` is not an integer.
+    <raises>
     ValueError
         ``x`` does not have one axis; ``radius`` is out of range; the variant is unknown; ``out`` has another shape.
-    <failed>
 
     Notes
     -----

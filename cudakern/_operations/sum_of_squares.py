@@ -36,15 +36,9 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
         bfloat16 and float32, float64 for float64; 0 if there are no elements. A device array gives a DeviceArray of
         shape (); ``float()`` and ``int()`` wait for its value.
 
-    Raises
-    ------
-    TypeError
-        The elements are complex or not numbers; the variant does not take this type or parameter.
+    <raises>
     ValueError
         The variant is unknown; a parameter has a wrong value.
-    NotImplementedError
-        The variant needs another device.
-    <failed>
 
     Notes
     -----

@@ -45,12 +45,9 @@ def vector_add(
     ndarray, NumPy scalar or DeviceArray
         An array of the broadcast shape and the common type; integers wrap. It is on the device if the inputs are.
 
-    Raises
-    ------
-    <type_error>
+    <raises>
     ValueError
         The shapes do not broadcast; the variant is unknown; ``out`` has another shape.
-    <failed>
 
     Notes
     -----
