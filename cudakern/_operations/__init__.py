@@ -1,7 +1,7 @@
 """What Python adds to the variants of an operation: NumPy's rules, inputs for measurements, a reference.
 
-Every module of this folder that defines ``OPERATIONS`` is registered. Most define one operation; _experiments.py
-defines those that only ``cudakern.lab`` calls.
+The modules of this folder register their functions. Most have one operation; _experiments.py has those that only
+``cudakern.lab`` calls.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from .._dtypes import kind_of
 from .._errors import unknown
 from .._transfer import Array
 
+F = TypeVar("F", bound=Callable[..., Any])
 Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]
 
 
@@ -72,6 +73,19 @@ class Operation:
         return (n,) * self.sides + (self.default_shape[self.sides :] if self.fixed_rank else ())
 
 
+OPERATIONS: list[Operation] = []  #: of all modules that have been imported
+
+
+def registered(position: int, **facts: Any) -> Callable[[F], F]:
+    """Makes a function an operation: ``facts`` are fields of Operation."""
+
+    def of(function: F) -> F:
+        OPERATIONS.append(Operation(function, position, **facts))
+        return function
+
+    return of
+
+
 def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
     """Floats in that type or a wider one, for references that are more exact than results; integers as they are."""
     return tuple(x.astype(np.result_type(x, least)) if kind_of(x.dtype) in "fc" else x for x in inputs)
@@ -80,9 +94,9 @@ def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
 @functools.cache
 def registry() -> dict[str, Operation]:
     """The operations that have both kernels and a module here, in order of position."""
-    modules = (importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__))
-    listed = [what for module in modules for what in getattr(module, "OPERATIONS", ())]
-    listed.sort(key=lambda what: (what.position, what.name))
+    for entry in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{entry.name}")
+    listed = sorted(OPERATIONS, key=lambda what: (what.position, what.name))
     return {what.name: what for what in listed if what.name in _table.operations()}
 
 

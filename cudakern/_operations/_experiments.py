@@ -15,11 +15,9 @@ from .._array import DeviceArray
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array, random_arrays
+from . import random_array, random_arrays, registered
 from ._call import call
 from ._rule import Rule, same_shape
-
-OPERATIONS: list[Operation] = []
 
 
 def experiment(
@@ -64,8 +62,7 @@ def experiment(
         others = list(inspect.signature(function).parameters.values())[1:]
         function.__signature__ = inspect.Signature(kinds + others)  # type: ignore[attr-defined]
         defaults: dict[str, Any] = {"reference": by_numpy, "default_dtype": (*only, "float32")[0], "own": tuple(own)}
-        OPERATIONS.append(Operation(function, 200, **defaults | facts))
-        return function
+        return registered(200, **defaults | facts)(function)
 
     return of
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._layout import MAX_DIMS, Shape, broadcast_shapes
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array
+from . import random_array, registered
 from ._call import call
 from ._public import Operand, Out, Result, documented
 from ._rule import Rule, floating
@@ -164,6 +164,23 @@ RULES = {
 }
 
 
+LOOKUP: dict[str, Any] = {
+    "shape_help": "coordinates, the table's axes",
+    "fixed_rank": True,
+    "make": make,
+    "reference": reference,
+    "magnitude": lambda table, *coordinates, **own: np.max(np.abs(table)),
+    "own": ("mode", "filter"),
+    "cancels": True,
+}
+
+
+@registered(
+    41,
+    default_shape=(1 << 20, 512, 512),
+    ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
+    **LOOKUP,
+)
 @documented(
     DOCSTRING,
     index="rows and columns",
@@ -195,6 +212,12 @@ def lookup_2d(
     return call(RULES[2], (table, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
 
 
+@registered(
+    42,
+    default_shape=(1 << 20, 64, 64, 64),
+    ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
+    **LOOKUP,
+)
 @documented(
     DOCSTRING,
     index="planes, rows and columns",
@@ -225,30 +248,3 @@ def lookup_3d(
     **parameters: int,
 ) -> Result:
     return call(RULES[3], (table, z, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
-
-
-LOOKUP: dict[str, Any] = {
-    "shape_help": "coordinates, the table's axes",
-    "fixed_rank": True,
-    "make": make,
-    "reference": reference,
-    "magnitude": lambda table, *coordinates, **own: np.max(np.abs(table)),
-    "own": ("mode", "filter"),
-    "cancels": True,
-}
-OPERATIONS = (
-    Operation(
-        lookup_2d,
-        41,
-        default_shape=(1 << 20, 512, 512),
-        ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
-        **LOOKUP,
-    ),
-    Operation(
-        lookup_3d,
-        42,
-        default_shape=(1 << 20, 64, 64, 64),
-        ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
-        **LOOKUP,
-    ),
-)

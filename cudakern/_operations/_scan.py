@@ -12,7 +12,7 @@ from .._array import DeviceArray
 from .._host import host_array
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation
+from . import registered
 from ._call import call
 from ._public import Operand, Out, Result, documented
 from ._rule import Inputs, Rule
@@ -51,8 +51,6 @@ Examples
 >>> import cudakern
 >>> cudakern.<name>([3, 1, 4, 1, 5]).tolist()
 <example>
->>> cudakern.<name>([3, 1, 4, 1, 5], variant="blocks").tolist()
-<example>
 """
 
 
@@ -82,6 +80,7 @@ INCLUSIVE = Rule(
 EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refuse=_refuse_objects)
 
 
+@registered(31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x)))
 @documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]")
 def exclusive_scan(
     x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -89,6 +88,7 @@ def exclusive_scan(
     return call(EXCLUSIVE, (x,), out, variant, stream, parameters)
 
 
+@registered(32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
 @documented(
     DOCSTRING,
     sum="Sum all elements up to and including each one, as ``numpy.cumsum(x)`` does.",
@@ -98,9 +98,3 @@ def inclusive_scan(
     x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     return call(INCLUSIVE, (x,), out, variant, stream, parameters)
-
-
-OPERATIONS = (
-    Operation(exclusive_scan, 31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x))),
-    Operation(inclusive_scan, 32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x))),
-)

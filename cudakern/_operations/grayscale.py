@@ -10,7 +10,7 @@ import numpy as np
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation
+from . import registered
 from ._call import call
 from ._public import Operand, Out, Result, documented
 from ._rule import Inputs, Rule
@@ -51,6 +51,25 @@ RULE = Rule(
 )
 
 
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """A picture of that shape, with random channels."""
+    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
+
+
+SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 1009))  #: that verify tries
+
+
+@registered(
+    4,
+    default_dtype="uint8",
+    default_shape=(716, 1080, 3),
+    shape_help="(height, width, 3 or 4)",
+    fixed_rank=True,
+    make=make,
+    reference=_by_numpy,
+    sides=2,
+    ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
+)
 @documented()
 def grayscale(
     image: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -90,35 +109,5 @@ def grayscale(
     >>> image = np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]], np.uint8)
     >>> cudakern.grayscale(image)
     array([[ 54, 184,  18, 255]], dtype=uint8)
-    >>> cudakern.grayscale(image, variant="blocks_2d").tolist()
-    [[54, 184, 18, 255]]
     """
     return call(RULE, (image,), out, variant, stream, parameters)
-
-
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A picture of that shape, with random channels."""
-    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
-
-
-def reference(image: Any) -> Any:
-    """By the definition, in hundredths."""
-    wide = np.asarray(image).astype(np.int64)
-    return ((wide[..., :3] @ np.array([21, 72, 7]) + 50) // 100).astype(np.uint8)
-
-
-SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 1009))  #: that verify tries
-OPERATIONS = (
-    Operation(
-        grayscale,
-        4,
-        default_dtype="uint8",
-        default_shape=(716, 1080, 3),
-        shape_help="(height, width, 3 or 4)",
-        fixed_rank=True,
-        make=make,
-        reference=reference,
-        sides=2,
-        ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
-    ),
-)

@@ -14,7 +14,7 @@ from .._host import host_array
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array
+from . import random_array, registered
 from ._call import call
 from ._public import Number, Operand, Out, Result, documented
 from ._rule import WEAK, Rule, floating
@@ -107,6 +107,49 @@ RULE = Rule(
 )
 
 
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Points inside and on both sides outside of an evenly spaced table; left and right."""
+    random = np.random.default_rng(seed)
+    points, length = shape
+    x = random_array(random, (points,), np.dtype(np.float64)) * 1.2 - 0.1
+    table = np.linspace(0, 1, length) if length > 1 else np.array([0.5])
+    values = random_array(random, (length,), np.dtype(np.float64)) * 2 - 1
+    return tuple(np.asarray(v, dtype) for v in (x, table, values, -3.0, 4.0))
+
+
+def _cells(x: Array, xp: Array) -> Array:
+    return np.clip(np.searchsorted(xp, np.nan_to_num(x), side="right") - 1, 0, max(xp.size - 2, 0))
+
+
+def reference(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
+    """numpy.interp in the inputs' own type: NumPy's is in float64 alone."""
+    x, xp, fp = (np.asarray(v, np.result_type(v, np.float64)) for v in (x, xp, fp))
+    i = _cells(x, xp)
+    j = np.minimum(i + 1, xp.size - 1)
+    with np.errstate(all="ignore"):
+        inside = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(xp[j] == xp[i], 1, xp[j] - xp[i]))
+    inside = np.where(x == xp[i], fp[i], np.where(x == xp[-1], fp[-1], inside))
+    return np.asarray(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
+
+
+def magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
+    """The values near a point: of its cell and one on each side."""
+    i, size = _cells(x, xp), np.abs(fp)
+    near = [size[np.clip(i + k, 0, size.size - 1)] for k in (-1, 0, 1, 2)]
+    return np.asarray(2 * np.max(near, axis=0))
+
+
+@registered(
+    40,
+    default_shape=(1 << 20, 1000),
+    shape_help="points, length of the table",
+    fixed_rank=True,
+    make=make,
+    reference=reference,
+    magnitude=magnitude,
+    ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
+    cancels=True,
+)
 @documented()
 def interp(
     x: Operand,
@@ -157,10 +200,8 @@ def interp(
     Examples
     --------
     >>> import cudakern
-    >>> cudakern.interp([0.5, 1.5, 9], [0, 1, 2], [10, 20, 0])
-    array([15., 10.,  0.])
-    >>> cudakern.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [10.0, 20.0, 0.0], right=-1, variant="shared").tolist()
-    [15.0, 10.0, -1.0]
+    >>> cudakern.interp([0.5, 1.5, 9], [0, 1, 2], [10, 20, 0], right=-1)
+    array([15., 10., -1.])
     """
     if "period" in parameters:
         raise TypeError(
@@ -174,51 +215,3 @@ def interp(
     if variant == AUTO and not any(isinstance(v, DeviceArray) or is_elsewhere(v) for v in (x, xp, fp)):
         x, xp, fp = (_as_double(v, name) for v, name in zip((x, xp, fp), RULE.operands, strict=False))
     return call(RULE, (x, xp, fp, left, right), out, variant, stream, parameters)
-
-
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Points inside and on both sides outside of an evenly spaced table; left and right."""
-    random = np.random.default_rng(seed)
-    points, length = shape
-    x = random_array(random, (points,), np.dtype(np.float64)) * 1.2 - 0.1
-    table = np.linspace(0, 1, length) if length > 1 else np.array([0.5])
-    values = random_array(random, (length,), np.dtype(np.float64)) * 2 - 1
-    return tuple(np.asarray(v, dtype) for v in (x, table, values, -3.0, 4.0))
-
-
-def _cells(x: Array, xp: Array) -> Array:
-    return np.clip(np.searchsorted(xp, np.nan_to_num(x), side="right") - 1, 0, max(xp.size - 2, 0))
-
-
-def reference(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
-    """numpy.interp in the inputs' own type: NumPy's is in float64 alone."""
-    x, xp, fp = (np.asarray(v, np.result_type(v, np.float64)) for v in (x, xp, fp))
-    i = _cells(x, xp)
-    j = np.minimum(i + 1, xp.size - 1)
-    with np.errstate(all="ignore"):
-        inside = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(xp[j] == xp[i], 1, xp[j] - xp[i]))
-    inside = np.where(x == xp[i], fp[i], np.where(x == xp[-1], fp[-1], inside))
-    return np.asarray(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
-
-
-def magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
-    """The values near a point: of its cell and one on each side."""
-    i, size = _cells(x, xp), np.abs(fp)
-    near = [size[np.clip(i + k, 0, size.size - 1)] for k in (-1, 0, 1, 2)]
-    return np.asarray(2 * np.max(near, axis=0))
-
-
-OPERATIONS = (
-    Operation(
-        interp,
-        40,
-        default_shape=(1 << 20, 1000),
-        shape_help="points, length of the table",
-        fixed_rank=True,
-        make=make,
-        reference=reference,
-        magnitude=magnitude,
-        ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
-        cancels=True,
-    ),
-)

@@ -17,7 +17,7 @@ from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array, widened
+from . import random_array, registered, widened
 from ._call import call
 from ._checks import refuse_shape
 from ._public import NumpyOut, Result, Stack, documented
@@ -217,6 +217,44 @@ RULE = Rule(
 
 
 # --- the public function ---------------------------------------------------------------------------------------------
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Two matrices, (m, k) and (k, n)."""
+    m, k, n = shape
+    random = np.random.default_rng(seed)
+    return random_array(random, (m, k), dtype), random_array(random, (k, n), dtype)
+
+
+def reference(a: Array, b: Array) -> Array:
+    """NumPy's product in double, or in the operands' type if that is wider; integers and bool are exact."""
+    return np.asarray(np.matmul(*widened((a, b), np.float64)))
+
+
+RAGGED = (
+    (0, 3, 2),
+    (3, 0, 2),
+    (1, 1, 1),
+    (1, 50, 1),
+    (50, 1, 50),
+    (17, 33, 65),
+    (32, 32, 32),
+    (100, 37, 3),
+    (129, 130, 131),
+)
+
+
+@registered(
+    20,
+    headline=True,
+    rate="GFLOP/s",
+    default_shape=(1000, 1000, 1000),
+    shape_help="m, k and n of an (m, k) by (k, n) product",
+    fixed_rank=True,
+    make=make,
+    reference=reference,
+    magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
+    sides=3,
+    ragged=RAGGED,
+)
 @documented()
 def matmul(
     a: Stack, b: Stack, /, out: NumpyOut = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -270,43 +308,4 @@ def matmul(
     return call(RULE, (a, b), out, variant, stream, parameters)
 
 
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Two matrices, (m, k) and (k, n)."""
-    m, k, n = shape
-    random = np.random.default_rng(seed)
-    return random_array(random, (m, k), dtype), random_array(random, (k, n), dtype)
-
-
-def reference(a: Array, b: Array) -> Array:
-    """NumPy's product in double, or in the operands' type if that is wider; integers and bool are exact."""
-    return np.asarray(np.matmul(*widened((a, b), np.float64)))
-
-
 DeviceArray._matmul = staticmethod(matmul)  # for @, whose module cannot import this one, which needs it
-
-OPERATIONS = (
-    Operation(
-        matmul,
-        20,
-        headline=True,
-        rate="GFLOP/s",
-        default_shape=(1000, 1000, 1000),
-        shape_help="m, k and n of an (m, k) by (k, n) product",
-        fixed_rank=True,
-        make=make,
-        reference=reference,
-        magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
-        sides=3,
-        ragged=(
-            (0, 3, 2),
-            (3, 0, 2),
-            (1, 1, 1),
-            (1, 50, 1),
-            (50, 1, 50),
-            (17, 33, 65),
-            (32, 32, 32),
-            (100, 37, 3),
-            (129, 130, 131),
-        ),
-    ),
-)

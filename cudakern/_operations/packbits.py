@@ -16,7 +16,7 @@ from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY
 from .._transfer import Array
-from . import Operation
+from . import registered
 from ._call import call, check
 from ._checks import axis_of
 from ._public import Operand, Result, documented
@@ -49,6 +49,37 @@ def _along(a: Array, bitorder: Any, axis: int) -> Any:
 ALONG_AN_AXIS = replace(RULE, preferred=(), by_numpy=_along)
 
 
+def _as_one_row(x: Any, stream: Any) -> Any:
+    """All flags in their order, where each row of x begins with a byte of its own: zeros fill up the one before."""
+    gap = -x.shape[-1] % FLAGS_A_BYTE
+    if not isinstance(x, DeviceArray):
+        return (np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, gap)]) if gap else x).reshape(-1)
+    if not gap:
+        return (x if x._view.contiguous else x.copy(stream=stream)).ravel()
+    module, device = x._native, x._view.device
+    handle = stream_handle(stream, module, device)
+    shape = (*x.shape[:-1], x.shape[-1] + gap)
+    longer = DeviceArray(_transfer.new(module, shape, x._view.dtype, device, handle), module)
+    longer[..., -gap:].fill(0, stream)
+    _transfer.assign_view(module, longer[..., :-gap]._view, x._view, handle)
+    return longer.ravel()
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Half of them 0, integers else from 1 to 9."""
+    random = np.random.default_rng(seed)
+    values = random.integers(1, 2 if dtype.kind == "b" else 10, shape)
+    return (np.where(random.random(shape) < 0.5, values, 0).astype(dtype),)
+
+
+@registered(
+    50,
+    default_dtype="bool",
+    make=make,
+    reference=np.packbits,
+    ragged=((0,), (1,), (7,), (33,), (257,), (1009,), (13, 77), (65537,)),
+    own=("bitorder",),
+)
 @documented()
 def packbits(
     a: Operand,
@@ -97,8 +128,6 @@ def packbits(
     >>> import cudakern
     >>> cudakern.packbits([1, 0, 1, 1, 0, 0, 0, 0, 1])
     array([176, 128], dtype=uint8)
-    >>> cudakern.packbits([True, False, True], bitorder="little", variant="ballot").tolist()
-    [5]
     >>> cudakern.packbits([[1, 0, 1], [0, 1, 1]], axis=1, variant="unrolled").tolist()
     [[160], [96]]
     """
@@ -117,39 +146,3 @@ def packbits(
     packed = call(RULE, (_as_one_row(rows, stream),), None, variant, stream, parameters, own)
     packed = packed.reshape(*rows.shape[:-1], -(-rows.shape[-1] // FLAGS_A_BYTE))
     return packed.transpose(*range(place), last, *range(place, last))  # every axis where it was
-
-
-def _as_one_row(x: Any, stream: Any) -> Any:
-    """All flags in their order, where each row of x begins with a byte of its own: zeros fill up the one before."""
-    gap = -x.shape[-1] % FLAGS_A_BYTE
-    if not isinstance(x, DeviceArray):
-        return (np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, gap)]) if gap else x).reshape(-1)
-    if not gap:
-        return (x if x._view.contiguous else x.copy(stream=stream)).ravel()
-    module, device = x._native, x._view.device
-    handle = stream_handle(stream, module, device)
-    shape = (*x.shape[:-1], x.shape[-1] + gap)
-    longer = DeviceArray(_transfer.new(module, shape, x._view.dtype, device, handle), module)
-    longer[..., -gap:].fill(0, stream)
-    _transfer.assign_view(module, longer[..., :-gap]._view, x._view, handle)
-    return longer.ravel()
-
-
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Half of them 0, integers else from 1 to 9."""
-    random = np.random.default_rng(seed)
-    values = random.integers(1, 2 if dtype.kind == "b" else 10, shape)
-    return (np.where(random.random(shape) < 0.5, values, 0).astype(dtype),)
-
-
-OPERATIONS = (
-    Operation(
-        packbits,
-        50,
-        default_dtype="bool",
-        make=make,
-        reference=np.packbits,
-        ragged=((0,), (1,), (7,), (33,), (257,), (1009,), (13, 77), (65537,)),
-        own=("bitorder",),
-    ),
-)

@@ -12,7 +12,7 @@ from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array, widened
+from . import random_array, registered, widened
 from ._call import call
 from ._checks import check_one_number
 from ._public import Beside, Operand, Out, Result, documented
@@ -79,6 +79,21 @@ RULE = Rule(
 )
 
 
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """A factor, and two arrays of that shape."""
+    random = np.random.default_rng(seed)
+    a = random_array(random, (1,), dtype).reshape(())
+    return a, random_array(random, shape, dtype), random_array(random, shape, dtype)
+
+
+@registered(
+    2,
+    default_shape=(4096 * 256,),
+    shape_help="the arrays'",
+    make=make,
+    reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),
+    magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
+)
 @documented()
 def saxpy(
     a: Beside, x: Operand, y: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -119,30 +134,8 @@ def saxpy(
     >>> import cudakern
     >>> cudakern.saxpy(2, [1, 2, 3], [10, 20, 30])
     array([12, 24, 36])
-    >>> cudakern.saxpy(2, [1, 2, 3], [10, 20, 30], variant="grid_stride").tolist()
-    [12, 24, 36]
     """
     try:
         return call(RULE, (a, x, y), out, variant, stream, parameters)
     except _TwoTypes:
         return _in_two_types(a, x, y, out, stream)
-
-
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A factor, and two arrays of that shape."""
-    random = np.random.default_rng(seed)
-    a = random_array(random, (1,), dtype).reshape(())
-    return a, random_array(random, shape, dtype), random_array(random, shape, dtype)
-
-
-OPERATIONS = (
-    Operation(
-        saxpy,
-        2,
-        default_shape=(4096 * 256,),
-        shape_help="the arrays'",
-        make=make,
-        reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),  # in double, or wider
-        magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
-    ),
-)
