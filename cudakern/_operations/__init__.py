@@ -34,10 +34,15 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
 
 
-def random_arrays(count: int, shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """This many arrays of one shape."""
+def random_arrays(dtype: np.dtype[Any], seed: int, *shapes: tuple[int, ...]) -> tuple[Array, ...]:
+    """An array of each shape."""
     random = np.random.default_rng(seed)
-    return tuple(random_array(random, shape, dtype) for _ in range(count))
+    return tuple(random_array(random, shape, dtype) for shape in shapes)
+
+
+def random_bytes(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """An array of random integers from 0 to 255."""
+    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class Operation:
     default_shape: tuple[int, ...] = (1 << 20,)
     shape_help: str = "the array's"
     fixed_rank: bool = False  #: shapes have as many numbers as the default one
-    make: Make = lambda shape, dtype, seed: random_arrays(1, shape, dtype, seed)  #: (shape, dtype, seed) -> inputs
+    make: Make = lambda shape, dtype, seed: random_arrays(dtype, seed, shape)  #: (shape, dtype, seed) -> inputs
     sides: int = 1  #: how many lengths of a shape n= sets, the first ones
     #: shapes that verify tries
     ragged: tuple[tuple[int, ...], ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))

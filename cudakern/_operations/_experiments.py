@@ -3,7 +3,6 @@ whose arguments with defaults are keywords of every variant. The experiments in 
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from .._array import DeviceArray
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import random_array, random_arrays, registered
+from . import random_array, random_arrays, random_bytes, registered
 from ._call import call
 from ._rule import Rule, same_shape
 
@@ -65,10 +64,6 @@ def experiment(
         return registered(200, **defaults | facts)(function)
 
     return of
-
-
-def _bytes(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
 
 
 # --- which thread has which element ----------------------------------------------------------------------------------
@@ -195,7 +190,7 @@ def coalescing(x: Array, offset: int = 0, stride: int = 1, idle: int = LANES) ->
     return result
 
 
-@experiment("words", make=_bytes, default_dtype="uint8")
+@experiment("words", make=random_bytes, default_dtype="uint8")
 def unpack_bytes(x: Array) -> Array:
     return x.astype(np.float32)
 
@@ -220,7 +215,7 @@ def vec3(vectors: Array) -> Array:
     "struct_of_arrays",
     fits=lambda begin, source: len(begin) == 2 and begin[1] == 4 and source == begin,
     wants="both shapes must be (n, 4), one row per struct",
-    make=functools.partial(random_arrays, 2),
+    make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape, shape),
     default_dtype="int32",
     default_shape=(1 << 18, 4),
     shape_help="(structs, 4)",
@@ -369,7 +364,7 @@ def moving_sum(x: Array, window: int = WINDOW) -> Array:
     only=("uint8",),
     reference=lambda image: np.divide(image, 255, dtype=np.float64),
     magnitude=lambda image: np.ones(np.shape(image)),
-    make=lambda shape, dtype, seed: _bytes((*shape, 4), dtype, seed),
+    make=lambda shape, dtype, seed: random_bytes((*shape, 4), dtype, seed),
     default_shape=(1080, 1920),
     shape_help="rows, columns",
     fixed_rank=True,

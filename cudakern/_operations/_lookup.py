@@ -104,12 +104,12 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 
 
 # --- the public functions -------------------------------------------------------------------------------------------
-DOCSTRING = """Interpolate in a table, at coordinates that count its <index>.
+DOCSTRING = """Interpolate in a table, at coordinates that count its elements along each axis.
 
 Parameters
 ----------
 table : array_like or DeviceArray
-    Real numbers, with <axes> axes and any strides.
+    Real numbers, with an axis for each coordinate and any strides. It must fit into a texture for ``texture``.
 <places> : array_like or DeviceArray
     Coordinates in the table's axes, in elements: at integers the value is ``table[<places>]``, and 0.5 more is
     halfway to the next element. Their shapes must broadcast.
@@ -129,20 +129,18 @@ ndarray, NumPy scalar or DeviceArray
     does an infinite one with "wrap" and "mirror".
 
 <raises>
-ValueError
-    The table has another number of axes, is empty, or is too large for a texture; the coordinates do not broadcast;
-    the mode, filter or variant is unknown; ``out`` has another shape.
 
 Notes
 -----
-The ``texture`` variant has weights in multiples of 1/256, rounded <times>: each rounding moves at most 1/512 of the
-weight from one of the <elements> elements to another. With "wrap" and "mirror", textures take coordinates as fractions
-of the table's length, rounded down to multiples of 2**-21, which costs the bits that the length takes.
+The ``texture`` variant has weights in multiples of 1/256, rounded four times in ``lookup_2d`` and nine times in
+``lookup_3d`` (once in ``interp``): each rounding moves at most 1/512 of the weight from one element to another. With
+"wrap" and "mirror", textures take coordinates as fractions of the table's length, rounded down to multiples of 2**-21,
+which costs the bits that the length takes.
 
 ``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` gives the same with its modes "nearest", "grid-wrap",
 "reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in textures.
 
-Source: <source>; see docs/sources.md.
+Source: M, image transformations and volume textures; T6, textures; see docs/sources.md.
 
 Examples
 --------
@@ -183,12 +181,7 @@ LOOKUP: dict[str, Any] = {
 )
 @documented(
     DOCSTRING,
-    index="rows and columns",
-    axes="2",
     places="y, x",
-    times="four times (in ``interp`` once)",
-    elements="four",
-    source="M, image transformations; T6, textures",
     example="""\
 >>> import cudakern, numpy
 >>> table = numpy.array([[0.0, 10.0], [20.0, 30.0]])
@@ -220,12 +213,7 @@ def lookup_2d(
 )
 @documented(
     DOCSTRING,
-    index="planes, rows and columns",
-    axes="3",
     places="z, y, x",
-    times="nine times (in ``lookup_2d`` four)",
-    elements="eight",
-    source="M, volume textures",
     example="""\
 >>> import cudakern, numpy
 >>> table = numpy.arange(8.0).reshape(2, 2, 2)

@@ -25,7 +25,7 @@ out : ndarray or DeviceArray, optional
     "call": """\
 variant : str
     "auto" chooses the fastest correct variant here (NumPy, for host arrays without a GPU). A name from
-    ``variants("<name>")`` always runs that variant; an unknown name is a ValueError.
+    ``variants("<name>")`` always runs that variant.
 stream : optional
     Stream in which the work is enqueued, for device arrays: None (the default stream), a handle, or an object with
     ``__cuda_stream__``. A call with host arrays is complete when it returns.
@@ -39,6 +39,9 @@ TypeError
     types; some arrays are in host memory and others on the device; ``out`` cannot hold the result's type.
 NotImplementedError
     The variant needs another device.
+ValueError
+    The shape or the values of an input are not as described; ``out`` has another shape or is read-only; the variant
+    is unknown; a parameter has a wrong value; the arrays are on two devices.
 CudaError
     The GPU or the emulator failed (``OutOfMemoryError``: not enough device memory).""",
 }

@@ -35,8 +35,6 @@ ndarray or DeviceArray
     stays float32. It is on the device if the input is.
 
 <raises>
-ValueError
-    The variant is unknown; ``out`` has another shape.
 
 Notes
 -----

@@ -128,8 +128,6 @@ def bincount(
         device if the input is.
 
     <raises>
-    ValueError
-        ``x`` has a negative number, or not exactly one axis; ``minlength`` is negative; the variant is unknown.
     MemoryError
         Not enough host memory for the bins.
 

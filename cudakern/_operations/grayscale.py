@@ -10,7 +10,7 @@ import numpy as np
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import registered
+from . import random_bytes, registered
 from ._call import call
 from ._public import Operand, Out, Result, documented
 from ._rule import Inputs, Rule
@@ -51,11 +51,6 @@ RULE = Rule(
 )
 
 
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A picture of that shape, with random channels."""
-    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
-
-
 SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 1009))  #: that verify tries
 
 
@@ -65,7 +60,7 @@ SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 100
     default_shape=(716, 1080, 3),
     shape_help="(height, width, 3 or 4)",
     fixed_rank=True,
-    make=make,
+    make=random_bytes,
     reference=_by_numpy,
     sides=2,
     ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
@@ -92,12 +87,11 @@ def grayscale(
         An array of uint8 with shape (height, width). It is on the device if the image is.
 
     <raises>
-    ValueError
-        The image has another shape; the variant is unknown; ``out`` has another shape.
 
     Notes
     -----
-    Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114.
+    Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114. The variant with square blocks has the
+    parameter ``side=``.
 
     Source: P7, the formula. Its program has 0.71 for green, which turns white into 252, and truncates; see
     docs/sources.md.

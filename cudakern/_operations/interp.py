@@ -184,9 +184,6 @@ def interp(
         kernel for device arrays, gives the arrays' own type (float64 for integers).
 
     <raises>
-    ValueError
-        The table is empty, has two lengths, does not increase, is too long for the variant's memory, or is not evenly
-        spaced where the variant needs that; the variant is unknown; ``out`` has another shape.
 
     Notes
     -----

@@ -17,7 +17,7 @@ from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import AUTO
 from .._transfer import Array
-from . import random_array, registered, widened
+from . import random_arrays, registered, widened
 from ._call import call
 from ._checks import refuse_shape
 from ._public import NumpyOut, Result, Stack, documented
@@ -217,29 +217,9 @@ RULE = Rule(
 
 
 # --- the public function ---------------------------------------------------------------------------------------------
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Two matrices, (m, k) and (k, n)."""
-    m, k, n = shape
-    random = np.random.default_rng(seed)
-    return random_array(random, (m, k), dtype), random_array(random, (k, n), dtype)
-
-
 def reference(a: Array, b: Array) -> Array:
     """NumPy's product in double, or in the operands' type if that is wider; integers and bool are exact."""
     return np.asarray(np.matmul(*widened((a, b), np.float64)))
-
-
-RAGGED = (
-    (0, 3, 2),
-    (3, 0, 2),
-    (1, 1, 1),
-    (1, 50, 1),
-    (50, 1, 50),
-    (17, 33, 65),
-    (32, 32, 32),
-    (100, 37, 3),
-    (129, 130, 131),
-)
 
 
 @registered(
@@ -249,11 +229,14 @@ RAGGED = (
     default_shape=(1000, 1000, 1000),
     shape_help="m, k and n of an (m, k) by (k, n) product",
     fixed_rank=True,
-    make=make,
+    make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape[:2], shape[1:]),
     reference=reference,
     magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
     sides=3,
-    ragged=RAGGED,
+    ragged=(
+        *((0, 3, 2), (3, 0, 2), (1, 1, 1), (1, 50, 1), (50, 1, 50)),
+        *((17, 33, 65), (32, 32, 32), (100, 37, 3), (129, 130, 131)),
+    ),
 )
 @documented()
 def matmul(
@@ -282,16 +265,14 @@ def matmul(
         bfloat16 give bfloat16, but ``auto`` gives float32 for host arrays, as NumPy does.
 
     <raises>
-    ValueError
-        The shapes do not fit; an operand is a scalar; ``out`` has another shape or is read-only; the variant is
-        unknown; a parameter has a wrong value; the arrays are on two devices.
     MemoryError
         Not enough host memory for the result.
 
     Notes
     -----
     The variants lead from one thread per element of the product to tiles in shared memory. Most of them sum with the
-    compensation of W. Kahan (Communications of the ACM 8:1, 1965).
+    compensation of W. Kahan (Communications of the ACM 8:1, 1965). The variants with tiles have the parameter
+    ``tile=``.
 
     Source: T5; see docs/sources.md.
 

@@ -98,9 +98,10 @@ def packbits(
     a : array_like or DeviceArray
         Bools or integers, with any strides. Nonzero elements count as 1.
     axis : int, optional
-        The axis to pack along. None packs all elements as one row. Kernels pack one row: for one axis of several they
-        get a copy in which this axis is the last one and padded to whole bytes, unless the array already has this
-        layout. ``auto`` leaves host arrays of several axes to NumPy if an axis is given.
+        The axis to pack along (NumPy's AxisError if ``a`` does not have it). None packs all elements as one row.
+        Kernels pack one row: for one axis of several they get a copy in which this axis is the last one and padded to
+        whole bytes, unless the array already has this layout. ``auto`` leaves host arrays of several axes to NumPy if
+        an axis is given.
     bitorder : {"big", "little"}
         Whether the first of eight flags becomes the highest bit of its byte ("big") or the lowest ("little").
     <call>
@@ -112,9 +113,6 @@ def packbits(
         the last byte are 0. It is on the device if the input is.
 
     <raises>
-    ValueError
-        The bit order is neither "big" nor "little"; the array does not have this axis (NumPy's AxisError); the variant
-        is unknown.
 
     Notes
     -----

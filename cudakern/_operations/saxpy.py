@@ -12,7 +12,7 @@ from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO
 from .._transfer import Array
-from . import random_array, registered, widened
+from . import random_arrays, registered, widened
 from ._call import call
 from ._checks import check_one_number
 from ._public import Beside, Operand, Out, Result, documented
@@ -79,18 +79,11 @@ RULE = Rule(
 )
 
 
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A factor, and two arrays of that shape."""
-    random = np.random.default_rng(seed)
-    a = random_array(random, (1,), dtype).reshape(())
-    return a, random_array(random, shape, dtype), random_array(random, shape, dtype)
-
-
 @registered(
     2,
     default_shape=(4096 * 256,),
     shape_help="the arrays'",
-    make=make,
+    make=lambda shape, dtype, seed: random_arrays(dtype, seed, (), shape, shape),
     reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),
     magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
 )
@@ -103,8 +96,8 @@ def saxpy(
     Parameters
     ----------
     a : number or 0-d array
-        The factor. A Python number takes the type of ``x`` if it can, as in NumPy: 2.0 * float32 is float32.
-        It may be a number in host memory where the arrays are on the device.
+        The factor, one number. A Python number takes the type of ``x`` if it can, as in NumPy: 2.0 * float32 is
+        float32. It may be a number in host memory where the arrays are on the device.
     x, y : array_like or DeviceArray
         Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` gives what NumPy's
         ``a * x + y`` gives, also where the product has another type than the sum, and leaves host arrays of dates,
@@ -118,8 +111,6 @@ def saxpy(
         An array of the broadcast shape and of NumPy's type; integers wrap. It is on the device if x and y are.
 
     <raises>
-    ValueError
-        ``a`` is not one number; the shapes do not broadcast; the variant is unknown; ``out`` has another shape.
     OverflowError
         The integer type does not hold the Python integer ``a``, as in NumPy.
 

@@ -65,7 +65,8 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
         Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` takes everything
         that ``numpy.sort`` takes, and leaves other types and several rows to NumPy.
     axis : int or None
-        The axis to sort along, which must hold all elements for a kernel. None sorts all elements as one row.
+        The axis to sort along, which must hold all elements for a kernel (NumPy's AxisError if ``a`` does not have it).
+        None sorts all elements as one row.
     <call>
 
     Returns
@@ -75,9 +76,6 @@ def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any 
         if a is.
 
     <raises>
-    ValueError
-        ``a`` does not have this axis (NumPy's AxisError); a kernel was given several rows, or an array that is too long
-        for ``memory="shared"``.
 
     Notes
     -----

@@ -35,14 +35,7 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
     return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
-RULE = Rule(
-    "stencil_1d",
-    ("x",),
-    _by_numpy,
-    preferred=("register_window",),
-    shape=_shape,
-    others="O",
-)
+RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O")
 
 
 def reference(x: Any, radius: int = RADIUS) -> Any:
@@ -86,8 +79,6 @@ def stencil_1d(
         and give the same bits.
 
     <raises>
-    ValueError
-        ``x`` does not have one axis; ``radius`` is out of range; the variant is unknown; ``out`` has another shape.
 
     Notes
     -----

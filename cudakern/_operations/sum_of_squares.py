@@ -90,13 +90,7 @@ def reference(x: Array) -> Any:
     return np.sum(wide * wide)
 
 
-@registered(
-    10,
-    headline=True,
-    default_dtype="int32",
-    reference=reference,
-    magnitude=reference,
-)
+@registered(10, headline=True, default_dtype="int32", reference=reference, magnitude=reference)
 @documented()
 def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
     """Sum the squares of all elements.
@@ -115,8 +109,6 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
         shape (); ``float()`` and ``int()`` wait for its value.
 
     <raises>
-    ValueError
-        The variant is unknown; a parameter has a wrong value.
 
     Notes
     -----

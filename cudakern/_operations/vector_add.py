@@ -28,7 +28,7 @@ RULE = Rule(
 @registered(
     1,
     shape_help="the arrays'",
-    make=functools.partial(random_arrays, 2),
+    make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape, shape),
     reference=np.add,
     magnitude=lambda x, y: np.abs(x) + np.abs(y),
 )
@@ -53,8 +53,6 @@ def vector_add(
         An array of the broadcast shape and the common type; integers wrap. It is on the device if the inputs are.
 
     <raises>
-    ValueError
-        The shapes do not broadcast; the variant is unknown; ``out`` has another shape.
 
     Notes
     -----
