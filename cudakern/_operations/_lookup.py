@@ -13,7 +13,7 @@ from .._transfer import Array
 from . import random_array, registered
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Rule, floating
+from ._rule import Rule, broadcast_shape, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
 AXES = "zyx"
@@ -23,13 +23,7 @@ def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any
     """The shape to which the coordinates broadcast."""
     if len(table) != axes or 0 in table:
         raise ValueError(f"{name}: the table is {table}, and must have {axes} axes, none of them empty")
-    if coordinates.count(coordinates[0]) == len(coordinates):
-        return coordinates[0]
-    try:
-        return broadcast_shapes(*coordinates)
-    except ValueError:
-        shapes = ", ".join(f"{axis} is {shape}" for axis, shape in zip(AXES[-axes:], coordinates, strict=True))
-        raise ValueError(f"{name}: {shapes}, which do not broadcast") from None
+    return broadcast_shape(name, *coordinates, operands=AXES[-axes:])
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------

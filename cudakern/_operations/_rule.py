@@ -33,16 +33,17 @@ def same_shape(*shapes: Shape, **own: Any) -> Shape:
     return shapes[0]
 
 
-def broadcast_shape(name: str, x: Shape, y: Shape) -> Shape:
-    """The result has the shape to which the two broadcast."""
-    if x == y:
-        return x
+def broadcast_shape(name: str, first: Shape, *others: Shape, operands: str = "xy") -> Shape:
+    """The result has the shape to which these broadcast."""
+    if others.count(first) == len(others):
+        return first
     try:
-        return broadcast_shapes(x, y)
+        return broadcast_shapes(first, *others)
     except ValueError:
+        shapes = " and ".join(f"{x} is {shape}" for x, shape in zip(operands, (first, *others), strict=True))
         raise ValueError(
-            f"{name}: x is {x} and y is {y}, which do not broadcast: counted from the right, two lengths must be "
-            "equal or one of them 1"
+            f"{name}: {shapes}, which do not broadcast: counted from the right, two lengths must be equal or one of "
+            "them 1"
         ) from None
 
 

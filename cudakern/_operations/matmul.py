@@ -23,11 +23,6 @@ from ._checks import refuse_shape
 from ._public import NumpyOut, Result, Stack, documented
 from ._rule import Arrangement, HostArrays, Inputs, Rule, Views
 
-#: Variants that "auto" tries on a GPU: compensated ones only, so that no result is less exact than numpy.dot's.
-PREFERRED = ("tiled_padded", "tiled", "kahan")
-#: The variant of "auto" for device arrays: it takes every type and any strides.
-ON_DEVICE = ("tiled",)
-
 
 class Product(NamedTuple):
     """(*batch, m, k) by (*batch, k, n); a vector is a matrix of one row on the left, of one column on the right."""
@@ -203,8 +198,8 @@ RULE = Rule(
     "matmul",
     ("a", "b"),
     by_numpy,
-    preferred=PREFERRED,
-    on_device=ON_DEVICE,
+    preferred=("tiled_padded", "tiled", "kahan"),  # compensated, so that no result is less exact than numpy.dot's
+    on_device=("tiled",),  # it takes every type and any strides
     shape=_shape,
     arrangement=Stacks(),
     check_out=lambda name, out, result, a, b: product(a, b).check_out(out),
