@@ -50,21 +50,21 @@ class Operation:
     """An operation's public function, and what ladder, profile and verify need to run it."""
 
     call: Callable[..., Any]
-    position: int  #: where listings have it: the lowest first
+    position: int  #: in listings: the lowest first
     _: KW_ONLY
     reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
     #: the same arguments -> sum of magnitudes, which error bounds are relative to
     magnitude: Callable[..., Any] = lambda *inputs, **own: np.abs(inputs[0])
-    rate: str = "GB/s"  #: the figure that counts: or "GFLOP/s"
+    rate: str = "GB/s"  #: the figure that counts, or "GFLOP/s"
     default_dtype: str = "float32"
     default_shape: tuple[int, ...] = (1 << 20,)
     shape_help: str = "the array's"
-    fixed_rank: bool = False  #: shapes have as many numbers as the default one
+    fixed_rank: bool = False  #: shapes have as many lengths as the default one
     make: Make = lambda shape, dtype, seed: random_arrays(dtype, seed, shape)  #: (shape, dtype, seed) -> inputs
     sides: int = 1  #: how many lengths of a shape n= sets, the first ones
     #: shapes that verify tries
     ragged: tuple[tuple[int, ...], ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
-    headline: bool = False  #: one of the two that are shown where none is asked for
+    headline: bool = False  #: one of the two that are shown by default
     own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` and `magnitude` take too
     cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
 
@@ -79,6 +79,7 @@ class Operation:
 
 
 OPERATIONS: list[Operation] = []  #: of all modules that have been imported
+NO_FUNCTION = "it has kernels but no function in cudakern/_operations"
 
 
 def registered(position: int, **facts: Any) -> Callable[[F], F]:
@@ -111,7 +112,7 @@ def names() -> tuple[str, ...]:
 
 
 def headlines() -> tuple[str, ...]:
-    """The operations that are shown where none is asked for."""
+    """The operations that are shown by default."""
     return tuple(name for name, what in registry().items() if what.headline)
 
 
@@ -122,11 +123,7 @@ def kernels_only() -> tuple[str, ...]:
 
 def note_on_skipped() -> str:
     """A sentence on what was left out because nothing in Python calls it; "" if nothing was."""
-    return "; ".join(f"{name} is left out, since {_no_module(name)}" for name in kernels_only())
-
-
-def _no_module(name: str) -> str:
-    return f"it has kernels but no cudakern/_operations/{name}.py"
+    return "; ".join(f"{name} is left out, since {NO_FUNCTION}" for name in kernels_only())
 
 
 def operation(name: str) -> Operation:
@@ -135,5 +132,5 @@ def operation(name: str) -> Operation:
     if name in known:
         return known[name]
     if name in kernels_only():
-        raise ValueError(f"operation {name!r} cannot be called, since {_no_module(name)}")
+        raise ValueError(f"operation {name!r} cannot be called, since {NO_FUNCTION}")
     raise ValueError(unknown("operation", name, known))

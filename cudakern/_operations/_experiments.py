@@ -29,9 +29,9 @@ def experiment(
     check: Callable[..., None] | None = None,
     **facts: Any,
 ) -> Callable[[Callable[..., Array]], Callable[..., Any]]:
-    """Makes an operation of a function of NumPy. ``preferred`` is the variant of "auto" on a device; ``fits`` tells
-    which shapes it takes, and ``wants`` the same in words; ``check`` gets variant and inputs first. The rest are fields
-    of Rule and Operation: by default, ``reference`` is the function and ``default_dtype`` the first of ``only``."""
+    """Makes an operation of a function of NumPy. ``preferred`` is the variant of "auto" on a device; ``fits`` is True
+    for shapes that it takes, and ``wants`` describes them; ``check`` gets variant and inputs first. The rest are fields
+    of Operation: by default, ``reference`` is the function and ``default_dtype`` the first of ``only``."""
 
     def of(by_numpy: Callable[..., Array]) -> Callable[..., Any]:
         arguments = inspect.signature(by_numpy).parameters.values()

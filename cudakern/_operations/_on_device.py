@@ -86,12 +86,7 @@ def on_device(
 
 
 def _decide(
-    rule: Rule,
-    variant: Variant | None,
-    values: tuple[int, ...],
-    operands: Named,
-    arrays: Mapping[str, DeviceArray],
-    own: Named,
+    rule: Rule, variant: Variant | None, values: tuple[int, ...], operands: Named, arrays: Named, own: Named
 ) -> Known:
     """What calls of this kind need; the errors name the types and variants that exist."""
     names = {n: x._view.dtype for n, x in arrays.items()}

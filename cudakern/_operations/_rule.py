@@ -105,17 +105,17 @@ class Rule:
     name: str
     operands: tuple[str, ...]  #: the inputs' names, for errors
     by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
-    #: What "auto" takes, the first that lists the type and runs here. On the host, where there is no GPU: by_numpy.
+    #: The variants for "auto": the first that lists the type and runs here. For host arrays without a GPU: by_numpy.
     preferred: tuple[str, ...]
-    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, where that is another choice
+    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, if different
     #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
     shape: Callable[..., Shape] = same_shape
     fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes
     broadcasts: tuple[str, ...] = ()  #: operands that are brought to the result's shape
     arrangement: Arrangement | None = None  #: another way of handing arrays to the kernel
-    #: (operation, out's shape, the result's, the inputs') -> ValueError where the result does not fill such an out.
+    #: (operation, out's shape, the result's, the inputs') raises a ValueError if the result does not fill such an out.
     check_out: Callable[..., None] | None = None
-    numbers: tuple[str, ...] = ()  #: operands that are one number, in host memory also where the others are not
+    numbers: tuple[str, ...] = ()  #: operands that are one number, which may be in host memory if the others are not
     #: (types and Python numbers) -> the type that "auto" brings the inputs to; TypeError for what NumPy refuses.
     common: Callable[..., np.dtype[Any]] = np.result_type
     counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
@@ -124,8 +124,8 @@ class Rule:
     others: str = ""  #: NumPy's letters for the kinds of types other than numbers that "auto" leaves to by_numpy
     #: The same from the names of two types on a device, where NumPy's types do not say it.
     common_on_device: Callable[..., str] | None = None
-    real: bool = False  #: it is for real numbers
-    #: (inputs, out) -> True where "auto" has to leave host arrays, as they came, to NumPy: it then takes out= too.
+    real: bool = False  #: it takes real numbers only
+    #: (inputs, out) -> True where "auto" has to leave host arrays to NumPy unchanged: NumPy then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
     refuse: Callable[[Inputs], None] | None = None  #: raises errors that come before all others
 

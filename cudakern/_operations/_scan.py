@@ -88,9 +88,7 @@ def exclusive_scan(
 
 @registered(32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
 @documented(
-    DOCSTRING,
-    sum="Sum all elements up to and including each one, as ``numpy.cumsum(x)`` does.",
-    example="[3, 4, 8, 9, 14]",
+    DOCSTRING, sum="Sum the elements up to and including each, as ``numpy.cumsum``.", example="[3, 4, 8, 9, 14]"
 )
 def inclusive_scan(
     x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int

@@ -22,18 +22,18 @@ from ._on_host import answers_at_once
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
-#: As many bins as a block holds in the shared memory that every chip has (MOST_HELD in bincount.cu).
+#: Bins that a block holds in the shared memory of every chip (MOST_HELD in bincount.cu).
 FEW_BINS = 48 * 1024 // 4
-MOST_BINS = np.iinfo(np.int64).max // 8  #: whose bytes int64 counts
+MOST_BINS = np.iinfo(np.int64).max // 8  #: int64 must hold their size in bytes
 FOR_FEW, FOR_MANY = ("shared_atomics",), ("warp_aggregated", "global_atomics")
 
 
 def by_numpy(x: Array, minlength: int = 0) -> Array:
-    """NumPy's own. (Older ones refuse uint64; the highest of them become negative, which no bin is for.)"""
+    """NumPy's own. (Older versions refuse uint64: numbers from 2**63 become negative, and are refused too.)"""
     try:
         return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
     except ValueError:
-        _bins(x, None)  # says it with the number or the shape that is wrong
+        _bins(x, None)  # whose error names the number or the shape
         raise
 
 
@@ -44,7 +44,7 @@ RULE = Rule(
 
 @functools.lru_cache(maxsize=64)
 def _rule(least: int, bins: int | None) -> Rule:
-    """For so many bins; None: as many as NumPy finds."""
+    """For this many bins; None: as many as NumPy needs."""
     rule = replace(RULE, by_numpy=lambda x: by_numpy(x, least))
     if bins is None:
         return rule
@@ -53,9 +53,9 @@ def _rule(least: int, bins: int | None) -> Rule:
 
 
 def _bins(x: Any, stream: Any) -> int:
-    """One more than the largest number; for an array on the device by asking it, which waits."""
+    """One more than the largest number; for an array on the device, this waits for it."""
     if np.dtype(x.dtype).kind not in "biu":
-        return 0  # the call says what it takes
+        return 0  # the call's error lists the types
     if x.ndim != 1:
         raise ValueError(f"bincount: x is {x.shape}, and must have one axis; x.reshape(-1) flattens it")
     if x.size == 0:
@@ -76,7 +76,7 @@ def _two(x: Shape) -> Shape:
 
 
 def ends(x: Array) -> Array:
-    """The smallest and the largest, in int64, or in uint64 what is uint64."""
+    """The smallest and the largest, in int64 (uint64 for uint64)."""
     return np.array([x.min(), x.max()], np.uint64 if x.dtype == np.uint64 else np.int64)
 
 
@@ -155,9 +155,7 @@ def bincount(
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
     on_device = isinstance(x, DeviceArray)
     by_host = not on_device and (variant == NUMPY or (variant == AUTO and not answers_at_once(backend())))
-    bins = None
-    if not by_host:
-        bins = max(_bins(x if on_device else host_array(x, "x"), stream), least)
+    bins = None if by_host else max(_bins(x if on_device else host_array(x, "x"), stream), least)
     return call(_rule(least, bins), (x,), None, variant, stream, parameters)
 
 

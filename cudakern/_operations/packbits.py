@@ -22,13 +22,13 @@ from ._checks import axis_of
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
-FLAGS_A_BYTE = 8
+FLAGS_PER_BYTE = 8
 
 
 def _packed(x: Shape, bitorder: str, axis: int | None = None) -> Shape:
     if axis is None:
-        return (-(-math.prod(x) // FLAGS_A_BYTE),)
-    return (*x[:axis], -(-x[axis] // FLAGS_A_BYTE), *x[axis + 1 :])
+        return (-(-math.prod(x) // FLAGS_PER_BYTE),)
+    return (*x[:axis], -(-x[axis] // FLAGS_PER_BYTE), *x[axis + 1 :])
 
 
 RULE = Rule(
@@ -42,16 +42,16 @@ RULE = Rule(
 )
 
 
-def _along(a: Array, bitorder: Any, axis: int) -> Any:
-    return by_rows(lambda rows, along: np.packbits(rows, along, bitorder), a, axis)
-
-
-ALONG_AN_AXIS = replace(RULE, preferred=(), by_numpy=_along)
+ALONG_AN_AXIS = replace(
+    RULE,
+    preferred=(),
+    by_numpy=lambda a, bitorder, axis: by_rows(lambda x, along: np.packbits(x, along, bitorder), a, axis),
+)
 
 
 def _as_one_row(x: Any, stream: Any) -> Any:
-    """All flags in their order, where each row of x begins with a byte of its own: zeros fill up the one before."""
-    gap = -x.shape[-1] % FLAGS_A_BYTE
+    """All flags in order, with each row of x padded to whole bytes by zeros."""
+    gap = -x.shape[-1] % FLAGS_PER_BYTE
     if not isinstance(x, DeviceArray):
         return (np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, gap)]) if gap else x).reshape(-1)
     if not gap:
@@ -66,7 +66,7 @@ def _as_one_row(x: Any, stream: Any) -> Any:
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Half of them 0, integers else from 1 to 9."""
+    """Half of them 0, the others from 1 to 9 (bools: 1)."""
     random = np.random.default_rng(seed)
     values = random.integers(1, 2 if dtype.kind == "b" else 10, shape)
     return (np.where(random.random(shape) < 0.5, values, 0).astype(dtype),)
@@ -133,14 +133,14 @@ def packbits(
     if axis is None:
         return call(RULE, (a,), None, variant, stream, parameters, own)
     x = a if isinstance(a, DeviceArray) else host_array(a, "a")
-    place = axis_of(axis, max(x.ndim, 1))
+    index = axis_of(axis, max(x.ndim, 1))
     if x.ndim < 2:
         return call(RULE, (x,), None, variant, stream, parameters, own)
     if not isinstance(x, DeviceArray) and variant in (AUTO, NUMPY):
-        return call(ALONG_AN_AXIS, (x,), None, variant, stream, parameters, own | {"axis": place})
+        return call(ALONG_AN_AXIS, (x,), None, variant, stream, parameters, own | {"axis": index})
     check(RULE, x, variant, stream, parameters, own)
     last = x.ndim - 1
-    rows = x.transpose(*range(place), *range(place + 1, x.ndim), place)
+    rows = x.transpose(*range(index), *range(index + 1, x.ndim), index)
     packed = call(RULE, (_as_one_row(rows, stream),), None, variant, stream, parameters, own)
-    packed = packed.reshape(*rows.shape[:-1], -(-rows.shape[-1] // FLAGS_A_BYTE))
-    return packed.transpose(*range(place), last, *range(place, last))  # every axis where it was
+    packed = packed.reshape(*rows.shape[:-1], -(-rows.shape[-1] // FLAGS_PER_BYTE))
+    return packed.transpose(*range(index), last, *range(index, last))  # every axis at its old position

@@ -120,8 +120,6 @@ def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **par
     Examples
     --------
     >>> import cudakern
-    >>> int(cudakern.sum_of_squares([1, 2, 3], variant="multi_block"))
-    14
     >>> int(cudakern.sum_of_squares(cudakern.asarray([1, 2, 3])))
     14
     """
