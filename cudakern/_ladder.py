@@ -420,7 +420,7 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     """NumPy's result in double precision, and what errors are relative to, if that is not the result."""
     if random:
         wide = widened(operands, np.float64)
-        return what.reference(*wide, **own), what.magnitudes(*wide, **own) if what.cancels else None
+        return what.reference(*wide, **own), what.magnitude(*wide, **own) if what.cancels else None
     # Python's numbers take the type of the arrays.
     plain = tuple(
         x if x is None or isinstance(x, (int, float, complex)) else widened((np.asarray(x),), np.float64)[0]
@@ -435,7 +435,7 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
         except Exception:
             what.call(*operands, variant="numpy", **own)  # its message is better
             raise
-    return reference, what.magnitudes(*wide, **own) if what.cancels else None
+    return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
 def _input(

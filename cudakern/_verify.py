@@ -107,7 +107,7 @@ def _error_ratio(
     if expected.dtype.kind in "biu":
         return float("inf")
     bound = variant.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
-        what.magnitudes(*wide, **own)
+        what.magnitude(*wide, **own)
     )
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -111,7 +111,7 @@ def test_ladder_of_ones_own_input(op, backend):
     for step in ran:
         result = what.call(*inputs, variant=step.variant.name)
         exact = what.reference(*widened(inputs, np.float64))
-        magnitude = what.magnitudes(*widened(inputs, np.float64)) if what.cancels else None
+        magnitude = what.magnitude(*widened(inputs, np.float64)) if what.cancels else None
         assert step.error.max == pytest.approx(cudakern.compare(result, exact, magnitude).max, abs=1e-6)
     assert all(np.array_equal(x, y) for x, y in zip(inputs, kept, strict=True))
     assert steps.shapes == tuple(x.shape for x in inputs)

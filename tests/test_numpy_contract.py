@@ -595,10 +595,10 @@ def test_dots_in_a_tuple(backend, variant):
 
 def test_types_without_a_kernel_are_told_as_one_writes_them(backend):
     for x, words in (
-        (np.array([[None]]), "not object$"),
-        (np.array([["a"]]), "not str$"),
-        (np.array([[b"ab"]]), "not bytes$"),
-        (np.zeros((1, 1), "i4,f4"), "not void$"),
+        (np.array([[None]]), "float32 or float64, and a is object; "),
+        (np.array([["a"]]), "float32 or float64, and a is str; "),
+        (np.array([[b"ab"]]), "float32 or float64, and a is bytes; "),
+        (np.zeros((1, 1), "i4,f4"), "float32 or float64, and a is void; "),
         (np.array([[1]], "int8"), "not int8; variant='auto' takes it$"),
     ):
         with pytest.raises(TypeError, match=words):
@@ -607,7 +607,7 @@ def test_types_without_a_kernel_are_told_as_one_writes_them(backend):
         with pytest.raises(TypeError, match=f"not {np.dtype(dtype).name}; variant='auto' takes it$"):
             cudakern.sum_of_squares(np.ones(3, dtype), "single_thread")
         assert cudakern.sum_of_squares(np.ones(3, dtype)) == 3
-    with pytest.raises(TypeError, match="real numbers, not str$"):
+    with pytest.raises(TypeError, match="takes real numbers, and x is str; "):
         cudakern.sum_of_squares(["a"])
 
 
@@ -801,7 +801,6 @@ def test_arrays_of_two_devices():
     assert "cudakern.asarray(b)" in first
     assert "out is on the device (emulator:1)" in second
     assert "make out where the operands are, by cudakern.empty inside `with cudakern.device(0)`" in second
-    assert "bring the operands to the device of out, by cudakern.asarray inside `with cudakern.device(1)`" in second
 
 
 if len(BACKENDS) > 1:

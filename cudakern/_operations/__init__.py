@@ -1,18 +1,17 @@
 """What Python adds to the variants of an operation: NumPy's rules, inputs for measurements, a reference.
 
-Every module of this folder that defines ``OPERATIONS`` is registered. Most define one operation; _experiments.py
-defines those that only ``cudakern.lab`` calls.
+The modules of this folder register their functions. Most have one operation; _experiments.py has those that only
+``cudakern.lab`` calls.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from .._dtypes import kind_of
 from .._errors import unknown
 from .._transfer import Array
 
+F = TypeVar("F", bound=Callable[..., Any])
 Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]
 
 
@@ -34,17 +34,15 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
     return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
 
 
-def arrays(count: int) -> Make:
-    """A function that makes this many arrays of one shape."""
-
-    def make(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-        random = np.random.default_rng(seed)
-        return tuple(random_array(random, shape, dtype) for _ in range(count))
-
-    return make
+def random_arrays(dtype: np.dtype[Any], seed: int, *shapes: tuple[int, ...]) -> tuple[Array, ...]:
+    """An array of each shape."""
+    random = np.random.default_rng(seed)
+    return tuple(random_array(random, shape, dtype) for shape in shapes)
 
 
-ONE_ARRAY = arrays(1)
+def random_bytes(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """An array of random integers from 0 to 255."""
+    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
 
 
 @dataclass(frozen=True)
@@ -52,35 +50,46 @@ class Operation:
     """An operation's public function, and what ladder, profile and verify need to run it."""
 
     call: Callable[..., Any]
-    position: int  #: where listings have it: the lowest first
+    position: int  #: in listings: the lowest first
     _: KW_ONLY
     reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
-    #: inputs -> sum of magnitudes, which error bounds are relative to
-    magnitude: Callable[..., Any] = lambda *inputs: np.abs(inputs[0])
-    rate: str = "GB/s"  #: the figure that counts: or "GFLOP/s"
+    #: the same arguments -> sum of magnitudes, which error bounds are relative to
+    magnitude: Callable[..., Any] = lambda *inputs, **own: np.abs(inputs[0])
+    rate: str = "GB/s"  #: the figure that counts, or "GFLOP/s"
     default_dtype: str = "float32"
     default_shape: tuple[int, ...] = (1 << 20,)
     shape_help: str = "the array's"
-    fixed_rank: bool = False  #: shapes have as many numbers as the default one
-    make: Make = ONE_ARRAY  #: (shape, dtype, seed) -> inputs
-    square: Callable[[int], tuple[int, ...]] = lambda n: (n,)  #: n= -> shape
+    fixed_rank: bool = False  #: shapes have as many lengths as the default one
+    make: Make = lambda shape, dtype, seed: random_arrays(dtype, seed, shape)  #: (shape, dtype, seed) -> inputs
+    sides: int = 1  #: how many lengths of a shape n= sets, the first ones
     #: shapes that verify tries
     ragged: tuple[tuple[int, ...], ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
-    large: tuple[tuple[int, ...], ...] = (((1 << 22) + 3,), (10_000_019,))  #: shapes that only the long tests try
-    headline: bool = False  #: one of the two that are shown where none is asked for
-    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` takes too, and `magnitude` may
+    headline: bool = False  #: one of the two that are shown by default
+    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` and `magnitude` take too
     cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
-    any_value: tuple[int, ...] | None = None  #: inputs that may hold any value, NaN too; None: all of them
 
     @property
     def name(self) -> str:
         """The function's, which is that of the kernels' folder."""
         return self.call.__name__
 
-    def magnitudes(self, *inputs: Any, **own: Any) -> Any:
-        """``magnitude`` with those of ``own`` that it takes."""
-        taken = inspect.signature(self.magnitude).parameters
-        return self.magnitude(*inputs, **{name: value for name, value in own.items() if name in taken})
+    def square(self, n: int) -> tuple[int, ...]:
+        """The shape for n=."""
+        return (n,) * self.sides + (self.default_shape[self.sides :] if self.fixed_rank else ())
+
+
+OPERATIONS: list[Operation] = []  #: of all modules that have been imported
+NO_FUNCTION = "it has kernels but no function in cudakern/_operations"
+
+
+def registered(position: int, **facts: Any) -> Callable[[F], F]:
+    """Makes a function an operation: ``facts`` are fields of Operation."""
+
+    def of(function: F) -> F:
+        OPERATIONS.append(Operation(function, position, **facts))
+        return function
+
+    return of
 
 
 def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
@@ -91,10 +100,10 @@ def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
 @functools.cache
 def registry() -> dict[str, Operation]:
     """The operations that have both kernels and a module here, in order of position."""
-    modules = (importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__))
-    found = [what for module in modules for what in getattr(module, "OPERATIONS", ())]
-    found.sort(key=lambda what: (what.position, what.name))
-    return {what.name: what for what in found if what.name in _table.operations()}
+    for entry in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{entry.name}")
+    listed = sorted(OPERATIONS, key=lambda what: (what.position, what.name))
+    return {what.name: what for what in listed if what.name in _table.operations()}
 
 
 def names() -> tuple[str, ...]:
@@ -103,7 +112,7 @@ def names() -> tuple[str, ...]:
 
 
 def headlines() -> tuple[str, ...]:
-    """The operations that are shown where none is asked for."""
+    """The operations that are shown by default."""
     return tuple(name for name, what in registry().items() if what.headline)
 
 
@@ -114,11 +123,7 @@ def kernels_only() -> tuple[str, ...]:
 
 def note_on_skipped() -> str:
     """A sentence on what was left out because nothing in Python calls it; "" if nothing was."""
-    return "; ".join(f"{name} is left out, since {_no_module(name)}" for name in kernels_only())
-
-
-def _no_module(name: str) -> str:
-    return f"it has kernels but no cudakern/_operations/{name}.py"
+    return "; ".join(f"{name} is left out, since {NO_FUNCTION}" for name in kernels_only())
 
 
 def operation(name: str) -> Operation:
@@ -127,5 +132,5 @@ def operation(name: str) -> Operation:
     if name in known:
         return known[name]
     if name in kernels_only():
-        raise ValueError(f"operation {name!r} cannot be called, since {_no_module(name)}")
+        raise ValueError(f"operation {name!r} cannot be called, since {NO_FUNCTION}")
     raise ValueError(unknown("operation", name, known))

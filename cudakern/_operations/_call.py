@@ -15,11 +15,11 @@ from typing import Any
 from .._array import DeviceArray
 from .._observer import observer
 from .._streams import stream_handle
-from .._table import AUTO, NUMPY, type_in_words
+from .._table import AUTO, NUMPY, check_own
 from . import _checks
 from ._execute import named
-from ._on_device import at, on_device, variant_on_device
-from ._on_host import check_stream, on_host, plainly
+from ._on_device import on_device, variant_on_device
+from ._on_host import check_stream, common_type, on_host, plainly
 from ._rule import Inputs, Named, Rule
 
 NOTHING: Named = {}
@@ -37,17 +37,19 @@ def call(
     if observer.get() is None:
         if type(first) is DeviceArray:
             module = first._native
-            given = {**own, **parameters} if own else parameters
+            keywords = {**own, **parameters} if own else parameters
             handle = 0 if stream is None else stream_handle(stream, module, first._view.device)
-            result = module.call(rule.key, variant, given, inputs, out, handle)
+            result = module.call(rule.key, variant, keywords, inputs, out, handle)
         elif stream is None and isinstance(variant, str) and variant not in HOST:
             result = plainly(rule, inputs, out, variant, parameters, own)
         else:
             result = NotImplemented
         if result is not NotImplemented:
             return result
-    if rule.ready is not None:
-        inputs, own = rule.ready(inputs, own, parameters, variant)
+    if own:
+        own = check_own(rule.name, own)
+    if rule.refuse is not None:
+        rule.refuse(inputs)
     out = _checks.only(rule.name, out)
     elsewhere = any(isinstance(x, DeviceArray) for x in (*inputs, out))
     return (on_device if elsewhere else on_host)(rule, inputs, out, variant, stream, parameters, own)
@@ -60,13 +62,8 @@ def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Named, own:
     if isinstance(x, DeviceArray):
         stream_handle(stream, x._native, x._view.device)
         _checks.check_type(rule, entry, x._view.dtype)
-        variant_on_device(rule, entry, x._view.dtype, name, at(x._native, x._view.device))
+        variant_on_device(rule, entry, x._view.dtype, name, x)
         return
     check_stream(stream)
-    if others := _checks.no_numbers({name: x}):
-        _checks.check_numbers(rule, entry, others, {name: x})
-    else:
-        dtype = x.dtype.newbyteorder("=")
-        _checks.check_type(rule, entry, type_in_words(dtype))
-        if entry is not None:
-            entry.signature(dtype)
+    if _checks.are_numbers(rule, entry, {name: x}, rule.others):
+        common_type(rule, entry, {name: x})

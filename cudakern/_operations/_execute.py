@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native import Native
 from .._observer import Run, observer
-from .._table import AUTO, Variant, find, variants
+from .._table import AUTO, NUMPY, Variant, find
 from . import _checks
 from ._rule import Inputs, Named, Rule
 
@@ -16,7 +16,7 @@ MOST = 4096  #: kinds of calls that a memo keeps
 
 
 class Known(NamedTuple):
-    """What was found out about one kind of call."""
+    """The result of the checks of one kind of call."""
 
     variant: Variant
     values: tuple[int, ...]  #: of the variant's parameters
@@ -39,11 +39,6 @@ def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Vari
         return None, ()
     entry = find(rule.name, variant, also=(AUTO,))
     return entry, entry.values(parameters if entry.on_host or not own else {**parameters, **own})
-
-
-def host_variant(operation: str) -> Variant:
-    """The variant that NumPy computes."""
-    return next(variant for variant in variants(operation) if variant.on_host)
 
 
 def execute(
@@ -69,4 +64,4 @@ def by_numpy(rule: Rule, inputs: Inputs, own: Named) -> Any:
     by = observer.get()
     if by is None:
         return rule.by_numpy(*inputs, **own)
-    return by.numpy(host_variant(rule.name), inputs, lambda: rule.by_numpy(*inputs, **own), rule.counted)
+    return by.numpy(find(rule.name, NUMPY), inputs, lambda: rule.by_numpy(*inputs, **own), rule.counted)

@@ -1,4 +1,4 @@
-"""lookup_2d and lookup_3d: interpolation in tables of two and three axes, from global memory and from textures."""
+"""interp, lookup_2d and lookup_3d: interpolation in tables of one to three axes, from several kinds of memory."""
 
 from __future__ import annotations
 
@@ -7,29 +7,219 @@ from typing import Any
 
 import numpy as np
 
+from .._array import DeviceArray
+from .._dtypes import kind_of
+from .._exchange import is_elsewhere
+from .._host import host_array
 from .._layout import MAX_DIMS, Shape, broadcast_shapes
-from .._table import AUTO, check_own
+from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array
+from . import random_array, registered
 from ._call import call
-from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule, Spread, floating
+from ._public import Number, Operand, Out, Result, documented
+from ._rule import WEAK, Rule, broadcast_shape, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
 AXES = "zyx"
+UNEVEN = 2.0**-10  # of a step: how far a table that the texture takes may be from even spacing
 
 
+def _points_shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
+    if len(xp) != 1 or xp != fp or xp == (0,):
+        raise ValueError(
+            f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis and the same length, with at least "
+            "one point"
+        )
+    return x
+
+
+_common = functools.partial(floating, of="interp", hint=": interpolate the real and imaginary parts of fp separately")
+
+
+def _numpys_interp(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Any:
+    return np.interp(x, xp, fp, float(left), float(right))
+
+
+def _as_double(x: Any, name: str) -> Array:
+    """A host array in the type in which NumPy interpolates."""
+    array = host_array(x, name)
+    _common(array.dtype)
+    return array.astype(np.float64, copy=False)
+
+
+def _number(value: Any, name: str) -> Any:
+    """left or right as ``call`` takes it: a Python float, or an array on the device."""
+    if type(value) not in WEAK and (isinstance(value, DeviceArray) or is_elsewhere(value)):
+        return value
+    try:
+        return float(value.item() if isinstance(value, (np.ndarray, np.generic)) else value)
+    except (TypeError, ValueError):
+        raise TypeError(f"interp: {name} must be one real number, not {value!r:.60}") from None
+
+
+def _end(fp: Any, index: int) -> Any:
+    """A table's first or last value; 0.0 for a table of a wrong shape, which is refused later."""
+    if isinstance(fp, DeviceArray):
+        view, module = fp._view, fp._native
+        if len(view.shape) != 1 or not view.shape[0]:
+            return 0.0
+        offset = index % view.shape[0] * view.strides[0]  # (as fp[index], in less time)
+        return DeviceArray(module.view(view, offset, (), (), view.dtype), module)
+    if is_elsewhere(fp):
+        return 0.0
+    values = np.asarray(fp)
+    return float(values[index]) if values.ndim == 1 and values.size and values.dtype.kind in "biuf" else 0.0
+
+
+def _check_table(points: Array, variant: Any) -> None:
+    """ValueError for a host table that decreases, or whose spacing is too uneven for a texture."""
+    kind = points.dtype.kind
+    if points.ndim != 1 or points.size < 2 or (kind not in "biuf" and kind_of(points.dtype) != "f"):
+        return
+    fits = points[1:] >= points[:-1]
+    if not np.logical_and.reduce(fits):
+        i = int(np.argmin(fits))
+        raise ValueError(
+            f"interp: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort xp, and fp in "
+            "the same order (np.argsort)"
+        )
+    if variant != "texture":
+        return
+    wide = points.astype(np.float64)
+    step = (wide[-1] - wide[0]) / (wide.size - 1)
+    off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
+    if step == 0 or not np.logical_and.reduce(off <= UNEVEN * step):
+        i = int(np.argmax(off))
+        raise ValueError(
+            f"interp: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
+            f"{off[i]:.3g} with steps of {step:.3g}; variant='global_memory' takes any table that increases"
+        )
+
+
+INTERP = Rule(
+    "interp",
+    ("x", "xp", "fp", "left", "right"),
+    _numpys_interp,
+    preferred=("global_memory",),
+    shape=_points_shape,
+    numbers=("left", "right"),
+    common=_common,
+)
+
+
+def _points(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """Points inside and on both sides outside of an evenly spaced table; left and right."""
+    random = np.random.default_rng(seed)
+    points, length = shape
+    x = random_array(random, (points,), np.dtype(np.float64)) * 1.2 - 0.1
+    table = np.linspace(0, 1, length) if length > 1 else np.array([0.5])
+    values = random_array(random, (length,), np.dtype(np.float64)) * 2 - 1
+    return tuple(np.asarray(v, dtype) for v in (x, table, values, -3.0, 4.0))
+
+
+def _cells(x: Array, xp: Array) -> Array:
+    return np.clip(np.searchsorted(xp, np.nan_to_num(x), side="right") - 1, 0, max(xp.size - 2, 0))
+
+
+def _interpolate(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
+    """numpy.interp in the inputs' own type: NumPy's is in float64 alone."""
+    x, xp, fp = (np.asarray(v, np.result_type(v, np.float64)) for v in (x, xp, fp))
+    i = _cells(x, xp)
+    j = np.minimum(i + 1, xp.size - 1)
+    with np.errstate(all="ignore"):
+        inside = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(xp[j] == xp[i], 1, xp[j] - xp[i]))
+    inside = np.where(x == xp[i], fp[i], np.where(x == xp[-1], fp[-1], inside))
+    return np.asarray(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
+
+
+def _magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
+    """The values near a point: of its cell and one on each side."""
+    i, size = _cells(x, xp), np.abs(fp)
+    near = [size[np.clip(i + k, 0, size.size - 1)] for k in (-1, 0, 1, 2)]
+    return np.asarray(2 * np.max(near, axis=0))
+
+
+@registered(
+    40,
+    default_shape=(1 << 20, 1000),
+    shape_help="points, length of the table",
+    fixed_rank=True,
+    make=_points,
+    reference=_interpolate,
+    magnitude=_magnitude,
+    ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
+    cancels=True,
+)
+@documented()
+def interp(
+    x: Operand,
+    xp: Operand,
+    fp: Operand,
+    left: Number = None,
+    right: Number = None,
+    *,
+    out: Out = None,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
+) -> Result:
+    """Interpolate linearly between the points of a table, as ``numpy.interp`` does.
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        Where to interpolate, with any shape and strides.
+    xp, fp : array_like or DeviceArray
+        The table: increasing points (two equal ones make a step), and the values at these points. A table on the device
+        is not checked, since the check would have to wait: if it does not increase, the results are meaningless.
+    left, right : float, optional
+        The values before and after the table. Without them: its first and its last value.
+    <out>
+    <call>
+
+    Returns
+    -------
+    ndarray, NumPy scalar or DeviceArray
+        An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and any
+        kernel for device arrays, gives the arrays' own type (float64 for integers).
+
+    <raises>
+
+    Notes
+    -----
+    The variants differ in the memory that holds the table. ``texture`` takes evenly spaced tables (and assumes that
+    tables on the device are), and is exact to about 1/256 of the step between two values. ``shared`` takes tables that
+    fit into a block's shared memory, ``constant`` up to 8192 points of float32 or 4096 of float64. There is no
+    ``period=``.
+
+    Source: M and T6, table look-up; see docs/sources.md.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.interp([0.5, 1.5, 9], [0, 1, 2], [10, 20, 0], right=-1)
+    array([15., 10., -1.])
+    """
+    if "period" in parameters:
+        raise TypeError(
+            "interp: period= is not supported: pass x % period, and a table with one more point on each side"
+        )
+    if not isinstance(xp, DeviceArray):
+        xp = host_array(xp, "xp")
+        _check_table(xp, variant)
+    left = _end(fp, 0) if left is None else _number(left, "left")
+    right = _end(fp, -1) if right is None else _number(right, "right")
+    if variant == AUTO and not any(isinstance(v, DeviceArray) or is_elsewhere(v) for v in (x, xp, fp)):
+        x, xp, fp = (_as_double(v, name) for v, name in zip((x, xp, fp), INTERP.operands, strict=False))
+    return call(INTERP, (x, xp, fp, left, right), out, variant, stream, parameters)
+
+
+# --- lookup_2d and lookup_3d ------------------------------------------------------------------------------------------
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
     """The shape to which the coordinates broadcast."""
     if len(table) != axes or 0 in table:
         raise ValueError(f"{name}: the table is {table}, and must have {axes} axes, none of them empty")
-    if coordinates.count(coordinates[0]) == len(coordinates):
-        return coordinates[0]
-    try:
-        return broadcast_shapes(*coordinates)
-    except ValueError:
-        shapes = ", ".join(f"{axis} is {shape}" for axis, shape in zip(AXES[-axes:], coordinates, strict=True))
-        raise ValueError(f"{name}: {shapes}, which do not broadcast") from None
+    return broadcast_shape(name, *coordinates, operands=AXES[-axes:])
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------
@@ -38,8 +228,8 @@ def _element(i: Array, n: int, mode: str) -> Array:
     if mode == "wrap":
         return np.asarray(i % n)
     if mode == "mirror":
-        place = i % (2 * n)
-        return np.asarray(np.minimum(place, 2 * n - 1 - place))
+        repeat = i % (2 * n)
+        return np.asarray(np.minimum(repeat, 2 * n - 1 - repeat))
     inside = (i >= 0) & (i < n)
     return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
 
@@ -104,14 +294,14 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 
 
 # --- the public functions -------------------------------------------------------------------------------------------
-DOCSTRING = """Interpolate in a table, at coordinates that count its <index>.
+DOCSTRING = """Interpolate in a table, at coordinates that count its elements along each axis.
 
 Parameters
 ----------
 table : array_like or DeviceArray
-    Real numbers, with <axes> axes and any strides.
-<places> : array_like or DeviceArray
-    Coordinates in the table's axes, in elements: at integers the value is ``table[<places>]``, and 0.5 more is
+    Real numbers, with an axis for each coordinate and any strides. It must fit into a texture for ``texture``.
+<coordinates> : array_like or DeviceArray
+    Coordinates in the table's axes, in elements: at integers the value is ``table[<coordinates>]``, and 0.5 more is
     halfway to the next element. Their shapes must broadcast.
 mode : str
     Values outside the table: "clamp" (the nearest element), "wrap" (the table repeats), "mirror" (the table repeats in
@@ -128,33 +318,24 @@ ndarray, NumPy scalar or DeviceArray
     An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
     does an infinite one with "wrap" and "mirror".
 
-Raises
-------
-<type_error>
-ValueError
-    The table has another number of axes, is empty, or is too large for a texture; the coordinates do not broadcast;
-    the mode, filter or variant is unknown; ``out`` has another shape.
-<failed>
+<raises>
 
 Notes
 -----
-The ``texture`` variant has weights in multiples of 1/256, rounded <times>: each rounding moves at most 1/512 of the
-weight from one of the <elements> elements to another. With "wrap" and "mirror", textures take coordinates as fractions
-of the table's length, rounded down to multiples of 2**-21, which costs the bits that the length takes.
+The ``texture`` variant has weights in multiples of 1/256, rounded four times in ``lookup_2d`` and nine times in
+``lookup_3d`` (once in ``interp``): each rounding moves at most 1/512 of the weight from one element to another. With
+"wrap" and "mirror", textures take coordinates as fractions of the table's length, rounded down to multiples of 2**-21,
+which costs the bits that the length takes.
 
-``scipy.ndimage.map_coordinates(table, (<places>), order=1)`` gives the same with its modes "nearest", "grid-wrap",
+``scipy.ndimage.map_coordinates(table, (<coordinates>), order=1)`` gives the same with its modes "nearest", "grid-wrap",
 "reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in textures.
 
-Source: <source>; see docs/sources.md.
+Source: M, image transformations and volume textures; T6, textures; see docs/sources.md.
 
 Examples
 --------
 <example>
 """
-
-
-def _ready(name: str, inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
-    return inputs, check_own(name, own)
 
 
 RULES = {
@@ -164,30 +345,38 @@ RULES = {
         reference,
         preferred=("global_memory",),
         shape=functools.partial(shape_of, name, axes),
-        one_shape=tuple(AXES[-axes:]),
-        arrangement=Spread(tuple(range(1, axes + 1))),
+        broadcasts=tuple(AXES[-axes:]),
         common=functools.partial(floating, of="a look-up"),
-        ready=functools.partial(_ready, name),
     )
     for axes, name in ((2, "lookup_2d"), (3, "lookup_3d"))
 }
 
 
+LOOKUP: dict[str, Any] = {
+    "shape_help": "coordinates, the table's axes",
+    "fixed_rank": True,
+    "make": make,
+    "reference": reference,
+    "magnitude": lambda table, *coordinates, **own: np.max(np.abs(table)),
+    "own": ("mode", "filter"),
+    "cancels": True,
+}
+
+
+@registered(
+    41,
+    default_shape=(1 << 20, 512, 512),
+    ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
+    **LOOKUP,
+)
 @documented(
     DOCSTRING,
-    index="rows and columns",
-    axes="2",
-    places="y, x",
-    times="four times (in ``interp`` once)",
-    elements="four",
-    source="M, image transformations; T6, textures",
+    coordinates="y, x",
     example="""\
 >>> import cudakern, numpy
 >>> table = numpy.array([[0.0, 10.0], [20.0, 30.0]])
 >>> cudakern.lookup_2d(table, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
-array([ 5., 15., 30.])
->>> cudakern.lookup_2d(table, 0.0, [-1.0, 2.0], mode="wrap", variant="global_memory").tolist()
-[10.0, 0.0]""",
+array([ 5., 15., 30.])""",
 )
 def lookup_2d(
     table: Operand,
@@ -204,21 +393,20 @@ def lookup_2d(
     return call(RULES[2], (table, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
 
 
+@registered(
+    42,
+    default_shape=(1 << 20, 64, 64, 64),
+    ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
+    **LOOKUP,
+)
 @documented(
     DOCSTRING,
-    index="planes, rows and columns",
-    axes="3",
-    places="z, y, x",
-    times="nine times (in ``lookup_2d`` four)",
-    elements="eight",
-    source="M, volume textures",
+    coordinates="z, y, x",
     example="""\
 >>> import cudakern, numpy
 >>> table = numpy.arange(8.0).reshape(2, 2, 2)
 >>> cudakern.lookup_3d(table, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
-array([2. , 3.5])
->>> cudakern.lookup_3d(table, 9.0, 0.0, [0.0, 1.0], mode="border", variant="global_memory").tolist()
-[0.0, 0.0]""",
+array([2. , 3.5])""",
 )
 def lookup_3d(
     table: Operand,
@@ -234,36 +422,3 @@ def lookup_3d(
     **parameters: int,
 ) -> Result:
     return call(RULES[3], (table, z, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
-
-
-LOOKUP: dict[str, Any] = {
-    "shape_help": "coordinates, the table's axes",
-    "fixed_rank": True,
-    "make": make,
-    "reference": reference,
-    "magnitude": lambda table, *coordinates: np.max(np.abs(table)),
-    "own": ("mode", "filter"),
-    "cancels": True,
-}
-OPERATIONS = (
-    Operation(
-        lookup_2d,
-        41,
-        default_shape=(1 << 20, 512, 512),
-        square=lambda n: (n, 512, 512),
-        ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
-        large=(((1 << 22) + 3, 1000, 1000),),
-        any_value=(1, 2),
-        **LOOKUP,
-    ),
-    Operation(
-        lookup_3d,
-        42,
-        default_shape=(1 << 20, 64, 64, 64),
-        square=lambda n: (n, 64, 64, 64),
-        ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
-        large=(((1 << 21) + 3, 100, 100, 100),),
-        any_value=(1, 2, 3),
-        **LOOKUP,
-    ),
-)

@@ -27,38 +27,39 @@ def on_device(
     rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named
 ) -> DeviceArray:
     """The result of a call whose arrays are all on one device."""
-    module = getattr(inputs[rule.first], "_native", None)
-    key = None if module is None else module.key(rule.key, variant, {**own, **parameters}, inputs)
-    known = None if module is None or key is None else module.memo.get(key)
-    known = getattr(known, "known", known)
+    key = known = None
+    if isinstance(inputs[rule.first], DeviceArray):
+        module = inputs[rule.first]._native
+        key = module.key(rule.key, variant, {**own, **parameters}, inputs)
+        known = None if key is None else module.memo.get(key)
+        known = getattr(known, "known", known)  # what C prepared contains it
     entry, values = named(rule, variant, parameters, own) if known is None else (known.variant, known.values)
     if out is ... and rule.numpys_own is not None:  # results on the device are arrays anyway
         out = None
-    given = dict(zip(rule.operands, inputs, strict=True))
+    operands = dict(zip(rule.operands, inputs, strict=True))
     numbers = {
-        name: given[name] if type(given[name]) in WEAK else host_array(given[name], name)
+        name: operands[name] if type(operands[name]) in WEAK else host_array(operands[name], name)
         for name in rule.numbers
-        if not isinstance(given[name], DeviceArray) and not is_elsewhere(given[name])
+        if not isinstance(operands[name], DeviceArray) and not is_elsewhere(operands[name])
     }
-    _checks.check_numbers(rule, entry, _checks.no_numbers(numbers))
-    arrays = {name: x for name, x in given.items() if name not in numbers}
+    _checks.are_numbers(rule, entry, numbers)
+    arrays = {name: x for name, x in operands.items() if name not in numbers}
     if out is not None:
         _checks.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
     module, device = _checks.check_one_place(rule.name, arrays if out is None else {**arrays, "out": out})
     handle = stream_handle(stream, module, device)
+    new = known is None
     if known is None:
-        known = _decide(rule, entry, values, given, arrays, own, at(module, device))
-    else:
-        key = None
-    shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**given, **numbers}.items())
+        known = _decide(rule, entry, values, operands, arrays, own)
+    shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**operands, **numbers}.items())
     for n in rule.numbers:
         _checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
-    if key is not None and not (VALUES_COUNT and numbers):
+    if new and key is not None and not (VALUES_COUNT and numbers):
         remember(module, key, _prepared(rule, known, arrays, own, module) or known)
     target = None if out is None else out._view
     if target is not None:
-        _checks.check_writable(rule.name, not target.read_only)
-        _checks.check_cast(rule.name, same_kind(known.result, target.dtype), known.result, target.dtype)
+        possible = same_kind(known.result, target.dtype)
+        _checks.check_takes(rule.name, not target.read_only, possible, known.result, target.dtype)
     shape = rule.shape(*shapes, **own)
     if target is not None:
         _checks.check_shape(rule, target.shape, shape, *shapes)
@@ -75,8 +76,8 @@ def on_device(
         and not any(module.overlap(target, x) for x in ordered)
     )
     result = target if direct and target is not None else module.empty(shape, known.result, device, handle)
-    operands, written = rule.arranged.on_device(module, ordered, result)
-    _execute.execute(known.variant, known.values, operands, (written,), module, device, handle, known.dtype)
+    arranged, written = rule.arranged.on_device(module, ordered, result)
+    _execute.execute(known.variant, known.values, arranged, (written,), module, device, handle, known.dtype)
     if target is None:
         return DeviceArray(result, module)
     if not direct:
@@ -85,28 +86,17 @@ def on_device(
 
 
 def _decide(
-    rule: Rule,
-    variant: Variant | None,
-    values: tuple[int, ...],
-    given: Named,
-    arrays: Mapping[str, DeviceArray],
-    own: Named,
-    here: Backend,
+    rule: Rule, variant: Variant | None, values: tuple[int, ...], operands: Named, arrays: Named, own: Named
 ) -> Known:
     """What calls of this kind need; the errors name the types and variants that exist."""
     names = {n: x._view.dtype for n, x in arrays.items()}
-    if rule.real:
-        _checks.check_real(rule, arrays)
-    if variant is not None and rule.broadcasts:
+    if rule.broadcasts:
         _checks.check_one_type(rule, variant, names)
-    dtype = _common_name(rule, given, names)
+    dtype = _common_name(rule, operands, names)
     _checks.check_type(rule, variant, dtype)
-    entry = variant_on_device(rule, variant, dtype, next(iter(arrays)), here)
-    if variant is None:
-        values = entry.values(own)
-    else:
-        _checks.check_one_type(rule, variant, names)
-    return Known(entry, values, dtype, entry.signature(dtype)[2])
+    entry = variant_on_device(rule, variant, dtype, *next(iter(arrays.items())))
+    _checks.check_one_type(rule, variant, names)
+    return Known(entry, entry.values(own) if variant is None else values, dtype, entry.signature(dtype)[2])
 
 
 def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native) -> Any:
@@ -120,19 +110,25 @@ def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: 
     return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, known)
 
 
-def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, here: Backend) -> Variant:
-    """The variant for device arrays of a type: the named one, or the first that "auto" prefers and that runs here."""
+def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, x: DeviceArray) -> Variant:
+    """The variant for arrays of a type in the place of x: the named one, or the first that "auto" prefers and that runs
+    there."""
+    here = Backend(x._native.backend_name(), x._view.device, "the arrays are there", x._native)
     preferred = [find(rule.name, name) for name in rule.on_device or rule.preferred]
     takers = [entry for entry in preferred if dtype in entry.types]
     able = [entry for entry in takers if not entry.why_not(here)]
     if variant is not None:
-        _checks.refuse_host_variant(variant, operand)
+        if variant.on_host:
+            raise TypeError(
+                f"{rule.name}: variant {variant.name!r} computes on the host, and {operand} is on the device: pass "
+                f"{operand}.get()"
+            )
         variant.signature(dtype, "" if able else CONVERT)
         _checks.check_place(variant, here)
         return variant
     if able:
         return able[0]
-    run_here = preferred if not takers else [entry for entry in preferred if not entry.why_not(here)]
+    run_here = [entry for entry in preferred if not takers or not entry.why_not(here)]
     listed = ", ".join(dict.fromkeys(t for entry in run_here for t in entry.types)) or "no type"
     if not takers:
         raise TypeError(f"{rule.name} of device arrays takes {listed}, not {dtype}; {CONVERT}")
@@ -142,22 +138,17 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     )
 
 
-def at(module: Native, device: int) -> Backend:
-    """The backend of arrays on that device."""
-    return Backend(module.backend_name(), device, "the arrays are there", module)
-
-
-def _common_name(rule: Rule, given: Named, names: Mapping[str, str]) -> str:
+def _common_name(rule: Rule, operands: Named, names: Mapping[str, str]) -> str:
     """The type that "auto" brings all inputs to: that of the arrays, unless a number makes another of it."""
+    kinds = [type(x) for n, x in operands.items() if n not in names]
     first, *others = set(names.values())
-    numbers = [x for n, x in given.items() if n not in names]
-    if not others and all(type(x) in WEAK for x in numbers):
-        stays = first == BFLOAT16 and complex not in map(type, numbers)  # in NumPy 0.5 makes float32 of it, and 2 not
-        if stays or not numbers:
-            return first
+    # NumPy's own rule does not know bfloat16, which stays with Python's real numbers.
+    if not others and (not kinds or (first == BFLOAT16 and set(kinds) <= {int, float, bool})):
+        return first
     if rule.common_on_device is not None:
         return rule.common_on_device(*names.values())
-    kinds = [
-        from_name(names[n]) if n in names else x if type(x) in WEAK else np.asarray(x).dtype for n, x in given.items()
+    types = [
+        from_name(names[n]) if n in names else x if type(x) in WEAK else np.asarray(x).dtype
+        for n, x in operands.items()
     ]
-    return name_in_numpy(np.dtype(rule.common(*kinds)))
+    return name_in_numpy(np.dtype(rule.common(*types)))

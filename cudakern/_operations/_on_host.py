@@ -13,10 +13,10 @@ from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import MASK_LOST, host_array, host_operand, host_result, native
 from .._layout import MAX_DIMS, Shape
 from .._streams import stream_handle
-from .._table import AUTO, Variant, find, type_in_words, variants
+from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
-from ._execute import Known, by_numpy, host_variant, named, remember
+from ._execute import Known, by_numpy, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
 
 #: Since this version numpy.matmul takes out=..., for an array instead of a scalar.
@@ -32,12 +32,12 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
         known = module.memo.get(_key(rule, variant, device, inputs, own, parameters))
         if known is None:
             return NotImplemented
-        given, result = known.plain
-        number = given.num  # which tells longlong from int64, though the two are equal
+        dtype, result = known.plain
+        number = dtype.num  # which tells longlong from int64, though the two are equal
         arrays = []
         for x in inputs:
             if type(x) in WEAK:
-                x = np.asarray(x, given)
+                x = np.asarray(x, dtype)
             elif (
                 type(x) is not np.ndarray
                 or x.dtype.num != number
@@ -69,8 +69,8 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
 def _key(rule: Rule, variant: str, device: int, inputs: Inputs, own: Named, parameters: Named) -> Any:
     """The kind of a call on host arrays. (1.0 and True are equal to 1: types count.)"""
     kinds = [type(x) if type(x) in WEAK else x.dtype for x in inputs]
-    given = {**own, **parameters} if own else parameters
-    return (rule.key, variant, device, *kinds, *given.items(), *map(type, given.values()))
+    keywords = {**own, **parameters} if own else parameters
+    return (rule.key, variant, device, *kinds, *keywords.items(), *map(type, keywords.values()))
 
 
 def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named) -> Any:
@@ -81,42 +81,40 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     if rule.numpys_own is not None and (entry is None or numpys) and rule.numpys_own(inputs, out):
         return by_numpy(rule, inputs, {"out": out})
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
-    given = {name: x if type(x) in WEAK else host_array(x, name) for name, x in zip(rule.operands, inputs, strict=True)}
-    if rule.real:
-        _checks.check_real(rule, given)
-    others = {} if rule.numpys_own is not None else _checks.no_numbers(given)
+    operands = {n: x if type(x) in WEAK else host_array(x, n) for n, x in zip(rule.operands, inputs, strict=True)}
     dtype = None
-    if others:
-        _checks.check_numbers(rule, entry, others, given)
-    else:
-        dtype = _common_type(rule, None if numpys else entry, given)
+    if _checks.are_numbers(rule, entry, operands, rule.others):
+        dtype = common_type(rule, None if numpys else entry, operands)
         if entry is None:
             entry = fastest(rule, dtype)
             values = () if entry.on_host else entry.values(own)
     for name in rule.numbers:
-        _checks.check_one_number(rule, name, np.shape(given[name]))
+        _checks.check_one_number(rule, name, np.shape(operands[name]))
     if rule.numpys_own is not None and entry is not None and entry.on_host:
-        return by_numpy(rule, tuple(given.values()), {"out": out})
+        return by_numpy(rule, tuple(operands.values()), {"out": out})
     dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
         out = None
     result_type = None if dtype is None or entry is None or entry.on_host else _result_type(entry, dtype)
-    shape = _check_out_on_host(rule, out, result_type, given, own)
+    shape = _check_out(rule, out, result_type, operands, own)
     if dtype is None or entry is None:
-        return _into(rule, out, _others_by_numpy(rule, given, own))
-    arrays = tuple(np.asarray(x, dtype) for x in given.values())
+        return _into(rule, out, _others_by_numpy(rule, operands, own))
+    arrays = tuple(np.asarray(x, dtype) for x in operands.values())
     if result_type is None:
         return _into(rule, out, by_numpy(rule, arrays, own))
     # Directly into out if possible. It may be an operand, since the device has a copy of it by then.
     straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
     target = np.asarray(out) if straight else np.empty(shape, result_type)
-    operands, result = rule.arranged.on_host(arrays, target)
+    arranged, result = rule.arranged.on_host(arrays, target)
     if straight and not (host_result(result) and np.may_share_memory(result, target)):
         straight, target = False, np.empty(shape, result_type)
-        operands, result = rule.arranged.on_host(arrays, target)
-    here = _by_kernel(entry, values, operands, result)
+        arranged, result = rule.arranged.on_host(arrays, target)
+    here = backend()
+    _checks.check_place(entry, here)
+    buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
+    _execute.execute(entry, values, buffers, (buffer_of(result),), here.native, here.device, 0, name)
     if variant != AUTO and all(_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True)):
-        known = Known(entry, values, type_name(dtype), name_in_numpy(result_type), (dtype, result_type))
+        known = Known(entry, values, name, name_in_numpy(result_type), (dtype, result_type))
         with contextlib.suppress(TypeError):  # a parameter that has no hash
             remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), known)
     return out if straight else target if dots else _into(rule, out, target)
@@ -154,7 +152,7 @@ def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
         for variant in (find(rule.name, wanted) for wanted in rule.preferred):
             if name in variant.types and not variant.why_not(here):
                 return variant
-    return host_variant(rule.name)
+    return find(rule.name, NUMPY)
 
 
 def _result_type(variant: Variant, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -163,44 +161,40 @@ def _result_type(variant: Variant, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype if result == name else from_name(result)
 
 
-def _by_kernel(variant: Variant, values: tuple[int, ...], operands: tuple[Array, ...], result: Array) -> Backend:
-    here = backend()
-    _checks.check_place(variant, here)
-    inputs = tuple(buffer_of(host_operand(x)) for x in operands)
-    dtype = name_in_numpy(operands[0].dtype)
-    _execute.execute(variant, values, inputs, (buffer_of(result),), here.native, here.device, 0, dtype)
-    return here
-
-
-def _check_out_on_host(rule: Rule, out: Any, result_type: np.dtype[Any] | None, given: Named, own: Named) -> Shape:
+def _check_out(rule: Rule, out: Any, result_type: np.dtype[Any] | None, operands: Named, own: Named) -> Shape:
     """The result's shape, if out, where there is one, takes the result."""
     if out is not None:
         _checks.check_is_array(rule.name, out, (np.ndarray,))
         refuse_masked(out, f"{rule.name}: out", MASK_LOST, "out.data")
-        _checks.check_writable(rule.name, out.flags.writeable)
-        if result_type is not None:
-            possible = np.can_cast(result_type, out.dtype, casting="same_kind")
-            _checks.check_cast(rule.name, possible, name_in_numpy(result_type), type_in_words(out.dtype))
-    shapes = [np.shape(x) for x in given.values()]
+        _check_takes(rule, out, out.dtype if result_type is None else result_type)
+    shapes = [np.shape(x) for x in operands.values()]
     shape = rule.shape(*shapes, **own)
     if out is not None:
         _checks.check_shape(rule, out.shape, shape, *shapes)
     return shape
 
 
-def _others_by_numpy(rule: Rule, given: Named, own: Named) -> Any:
+def _check_takes(rule: Rule, out: Array, result: np.dtype[Any]) -> None:
+    possible = np.can_cast(result, out.dtype, casting="same_kind")
+    _checks.check_takes(rule.name, out.flags.writeable, possible, name_in_numpy(result), type_in_words(out.dtype))
+
+
+def _others_by_numpy(rule: Rule, operands: Named, own: Named) -> Any:
     """NumPy's result for arrays without conversion, of whatever type NumPy chooses."""
-    arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else native(x) for x in given.values())
+    arrays = tuple(x if type(x) in WEAK or x.dtype.isnative else native(x) for x in operands.values())
     try:
         return by_numpy(rule, arrays, own)
     except TypeError as error:
-        operands = " and ".join(f"{n} of {type_in_words(np.asarray(x).dtype)}" for n, x in given.items())
-        raise TypeError(f"{rule.name}: {operands}: NumPy: {error}") from None
+        types = " and ".join(f"{n} of {type_in_words(np.asarray(x).dtype)}" for n, x in operands.items())
+        raise TypeError(f"{rule.name}: {types}: NumPy: {error}") from None
 
 
-def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[Any]:
+def common_type(rule: Rule, variant: Variant | None, operands: Named) -> np.dtype[Any]:
     """The type that all inputs are brought to; TypeError if the operation or the variant is not for it."""
-    kinds = [x if type(x) in WEAK else x.dtype.newbyteorder("=") for x in given.values()]
+    kinds = [x if type(x) in WEAK else x.dtype.newbyteorder("=") for x in operands.values()]
+    words = {}
+    if variant is not None:
+        words = {n: type_in_words(x.dtype) for n, x in operands.items() if isinstance(x, np.ndarray)}
     stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1
     stays = stays and any(type_name(kinds[0]) in entry.types for entry in variants(rule.name))
     try:
@@ -210,29 +204,20 @@ def _common_type(rule: Rule, variant: Variant | None, given: Named) -> np.dtype[
             # long and longlong are equal on most systems, but NumPy keeps them apart, and takes longlong for both.
             dtype = max(types, key=lambda kind: kind.num)
     except TypeError:  # NumPy has no common type
-        if variant is not None:
-            _check_one_type(rule, variant, given)
+        _checks.check_one_type(rule, variant, words)
         raise
     _checks.check_type(rule, variant, type_in_words(dtype))
     if variant is not None:
         variant.signature(dtype)
-        _check_one_type(rule, variant, given)
+    _checks.check_one_type(rule, variant, words)
     return dtype
 
 
-def _check_one_type(rule: Rule, variant: Variant, given: Named) -> None:
-    _checks.check_one_type(
-        rule, variant, {n: type_in_words(x.dtype) for n, x in given.items() if isinstance(x, np.ndarray)}
-    )
-
-
 def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:
-    weak = [kind for kind in kinds if type(kind) in WEAK]
+    numbers = {type(kind) for kind in kinds if type(kind) in WEAK}
     types: set[np.dtype[Any]] = {kind for kind in kinds if type(kind) not in WEAK}
-    if weak and len(types) == 1 and complex not in map(type, weak):
-        (only,) = types
-        if type_name(only) == BFLOAT16:  # ml_dtypes makes float32 of it with 0.5, but with 2 it stays
-            return only
+    if numbers and complex not in numbers and {type_name(dtype) for dtype in types} == {BFLOAT16}:
+        return types.pop()  # ml_dtypes makes float32 of it with 0.5, but with 2 it stays
     return np.dtype(rule.common(*kinds))
 
 
@@ -240,8 +225,6 @@ def _into(rule: Rule, out: Array | None, result: Any) -> Any:
     """The result in out; without out the result itself, as a NumPy scalar if it is one number."""
     if out is None:
         return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
-    kind = np.asarray(result).dtype
-    possible = np.can_cast(kind, out.dtype, casting="same_kind")
-    _checks.check_cast(rule.name, possible, name_in_numpy(kind), type_in_words(out.dtype))
+    _check_takes(rule, out, np.asarray(result).dtype)
     np.copyto(out, result, casting="same_kind")
     return out

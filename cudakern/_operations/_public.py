@@ -22,23 +22,26 @@ SHARED = {
     "out": """\
 out : ndarray or DeviceArray, optional
     Array for the result, of the result's shape and of a type it can be cast to ("same_kind").""",
-    "variant": """\
+    "call": """\
 variant : str
     "auto" chooses the fastest correct variant here (NumPy, for host arrays without a GPU). A name from
-    ``variants("<name>")`` always runs that variant.""",
-    "stream": """\
+    ``variants("<name>")`` always runs that variant.
 stream : optional
     Stream in which the work is enqueued, for device arrays: None (the default stream), a handle, or an object with
-    ``__cuda_stream__``. A call with host arrays is complete when it returns.""",
-    "parameters": """\
-**parameters : int
-    Parameters of the variant, such as ``threads=`` per block.""",
-    "call": "<variant>\n<stream>\n<parameters>",
-    "type_error": """\
+    ``__cuda_stream__``. A call with host arrays is complete when it returns.
+**parameters : int or str
+    Parameters of the variant, such as ``threads=`` per block; ``variants("<name>")`` lists them.""",
+    "raises": """\
+Raises
+------
 TypeError
-    The variant does not take this type or parameter; a named variant was given arrays of two types; some arrays are
-    in host memory and others on the device.""",
-    "failed": """\
+    The operation or the variant does not take this type, keyword or parameter; a named variant was given arrays of two
+    types; some arrays are in host memory and others on the device; ``out`` cannot hold the result's type.
+NotImplementedError
+    The variant needs another device.
+ValueError
+    The shape or the values of an input are not as described; ``out`` has another shape or is read-only; the variant
+    is unknown; a parameter has a wrong value; the arrays are on two devices.
 CudaError
     The GPU or the emulator failed (``OutOfMemoryError``: not enough device memory).""",
 }
@@ -50,7 +53,7 @@ def documented(text: str | None = None, **words: str) -> Callable[[F], F]:
     def of(function: F) -> F:
         doc = inspect.cleandoc(text or function.__doc__ or "")
         known = SHARED | {"name": function.__name__} | words
-        for _ in range(3):  # paragraphs may contain words
+        for _ in range(2):  # paragraphs may contain words
             doc = re.sub(r"<(\w+)>", lambda match: known[match[1]], doc)
         function.__doc__ = doc
         return function

@@ -26,7 +26,6 @@ HostArrays = tuple[tuple[Array, ...], Array]
 Views = tuple[tuple[View, ...], View]
 Inputs = tuple[Any, ...]
 Named = Mapping[str, Any]
-Given = tuple[tuple[Any, ...], Mapping[str, Any]]  #: inputs, and the public function's own keywords
 
 
 def same_shape(*shapes: Shape, **own: Any) -> Shape:
@@ -34,16 +33,17 @@ def same_shape(*shapes: Shape, **own: Any) -> Shape:
     return shapes[0]
 
 
-def broadcast_shape(name: str, x: Shape, y: Shape) -> Shape:
-    """The result has the shape to which the two broadcast."""
-    if x == y:
-        return x
+def broadcast_shape(name: str, first: Shape, *others: Shape, operands: str = "xy") -> Shape:
+    """The result has the shape to which these broadcast."""
+    if others.count(first) == len(others):
+        return first
     try:
-        return broadcast_shapes(x, y)
+        return broadcast_shapes(first, *others)
     except ValueError:
+        shapes = " and ".join(f"{x} is {shape}" for x, shape in zip(operands, (first, *others), strict=True))
         raise ValueError(
-            f"{name}: x is {x} and y is {y}, which do not broadcast: counted from the right, two lengths must be "
-            "equal or one of them 1"
+            f"{name}: {shapes}, which do not broadcast: counted from the right, two lengths must be equal or one of "
+            "them 1"
         ) from None
 
 
@@ -56,53 +56,39 @@ def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
     return ufunc.resolve_dtypes((*kinds, None))[-1]
 
 
-def floating(*given: Any, of: str, hint: str = "") -> np.dtype[Any]:
-    """The arrays' floating type; float64 for integers, as NumPy has it. ``hint`` is for complex numbers."""
-    dtype = np.dtype(np.result_type(*given))
-    if dtype.kind in "f":
+def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
+    """The arrays' floating type; float64 for integers, as in NumPy. ``hint`` is for complex numbers."""
+    dtype = np.dtype(np.result_type(*types))
+    if dtype.kind == "f":
         return dtype
     if dtype.kind not in "biu":
         raise TypeError(f"{of} is for real numbers, not {type_in_words(dtype)}{hint if dtype.kind == 'c' else ''}")
     return np.dtype(np.float64)
 
 
-class AsTheyAre:
-    """How inputs and result are handed to a kernel: as they are."""
+@dataclass(frozen=True)
+class Arrangement:
+    """How inputs and result are handed to a kernel: as they are, except those that are broadcast."""
+
+    broadcast: tuple[int, ...] = ()  #: inputs that are brought to the result's shape
 
     def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
         """True if a kernel takes inputs of those shapes without another view; contiguous: in C order, without gaps."""
         return True
 
     def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
-        """Host arrays as the kernel takes them."""
-        return few_axes(inputs, result)
+        """Host arrays as the kernel takes them, with no more axes than the C modules take: one where there are more."""
+        shape = result.shape
+        arrays = (
+            np.broadcast_to(x, shape) if i in self.broadcast and x.shape != shape else x for i, x in enumerate(inputs)
+        )
+        first, *others = (x.reshape(-1) if x.ndim > MAX_DIMS else x for x in (result, *arrays))
+        return tuple(others), first
 
     def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
         """The same for arrays on a device."""
-        return inputs, result
-
-
-@dataclass(frozen=True)
-class Spread(AsTheyAre):
-    """Inputs are broadcast to the result's shape, but for those that are numbers."""
-
-    arrays: tuple[int, ...]  #: which are none
-
-    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
-        shape = result.shape
-        spread = tuple(
-            np.broadcast_to(x, shape) if i in self.arrays and x.shape != shape else x for i, x in enumerate(inputs)
-        )
-        return few_axes(spread, result)
-
-    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
-        return tuple(spread(native, x, result.shape) if i in self.arrays else x for i, x in enumerate(inputs)), result
-
-
-def few_axes(inputs: tuple[Array, ...], result: Array) -> HostArrays:
-    """The same with no more axes than the C modules take: one where there are more, in C order."""
-    first, *others = (x.reshape(-1) if x.ndim > MAX_DIMS else x for x in (result, *inputs))
-    return tuple(others), first
+        views = tuple(spread(native, x, result.shape) if i in self.broadcast else x for i, x in enumerate(inputs))
+        return views, result
 
 
 def spread(native: Native, x: View, shape: Shape) -> View:
@@ -112,56 +98,49 @@ def spread(native: Native, x: View, shape: Shape) -> View:
     return native.view(x, 0, shape, broadcast(x.shape, x.strides, shape), x.dtype)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Rule:
     """What is special about the calls of one operation."""
 
     name: str
     operands: tuple[str, ...]  #: the inputs' names, for errors
     by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
-    #: What "auto" takes, the first that lists the type and runs here. On the host, where there is no GPU: by_numpy.
+    #: The variants for "auto": the first that lists the type and runs here. For host arrays without a GPU: by_numpy.
     preferred: tuple[str, ...]
-    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, where that is another choice
+    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, if different
     #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
     shape: Callable[..., Shape] = same_shape
     fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes
-    broadcasts: bool = False  #: inputs are brought to the result's shape
-    one_shape: tuple[str, ...] = ()  #: operands that must have one shape, where they are not broadcast
-    arrangement: AsTheyAre | None = None  #: another way of handing arrays to the kernel
-    #: (operation, out's shape, the result's, the inputs') -> ValueError where the result does not fill such an out.
+    broadcasts: tuple[str, ...] = ()  #: operands that are brought to the result's shape
+    arrangement: Arrangement | None = None  #: another way of handing arrays to the kernel
+    #: (operation, out's shape, the result's, the inputs') raises a ValueError if the result does not fill such an out.
     check_out: Callable[..., None] | None = None
-    numbers: tuple[str, ...] = ()  #: operands that are one number, in host memory also where the others are not
-    #: The type that "auto" brings the inputs to, from the types and numbers given; TypeError for what NumPy refuses.
+    numbers: tuple[str, ...] = ()  #: operands that are one number, which may be in host memory if the others are not
+    #: (types and Python numbers) -> the type that "auto" brings the inputs to; TypeError for what NumPy refuses.
     common: Callable[..., np.dtype[Any]] = np.result_type
     counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
-    only: tuple[str, ...] = ()  #: the types that it is for, where "auto" takes no others either
-    instead: str = CONVERT  #: what to do with others
-    #: NumPy's letters for the kinds of types that are no numbers and that "auto" leaves to by_numpy, on the host.
-    others: str = ""
+    only: tuple[str, ...] = ()  #: the types that the operation takes, "auto" included, where not all
+    instead: str = CONVERT  #: how to convert others
+    others: str = ""  #: NumPy's letters for the kinds of types other than numbers that "auto" leaves to by_numpy
     #: The same from the names of two types on a device, where NumPy's types do not say it.
     common_on_device: Callable[..., str] | None = None
-    real: bool = False  #: it is for real numbers
-    #: (inputs, out) -> True where "auto" has to leave host arrays, as they came, to NumPy: it then takes out= too.
+    real: bool = False  #: it takes real numbers only
+    #: (inputs, out) -> True where "auto" has to leave host arrays to NumPy unchanged: NumPy then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
-    #: (inputs, own keywords, parameters, variant) -> inputs and own keywords as the rule takes them, for calls that C
-    #: did not take as they came; its errors are the first to be told.
-    ready: Callable[..., Given] | None = None
+    refuse: Callable[[Inputs], None] | None = None  #: raises errors that come before all others
 
     # Worked out once, since calls are short:
-    key: str = field(init=False, default="")  #: of the rule, in the memo of calls
-    first: int = field(init=False, default=0)  #: the first operand that is an array
-    places: tuple[int, ...] = field(init=False, default=())  #: of ``numbers`` among the operands
-    alike: tuple[int, ...] = field(init=False, default=())  #: inputs of which a kernel wants one shape
-    arranged: AsTheyAre = field(init=False, default_factory=AsTheyAre)  #: how arrays are handed to the kernel
+    key: str = field(init=False)  #: of the rule, in the memo of calls
+    first: int = field(init=False)  #: the first operand that is an array
+    places: tuple[int, ...] = field(init=False)  #: of ``numbers`` among the operands
+    alike: tuple[int, ...] = field(init=False)  #: inputs that must have one shape for a kernel
+    arranged: Arrangement = field(init=False)  #: how arrays are handed to the kernel
 
     def __post_init__(self) -> None:
-        places = tuple(i for i, name in enumerate(self.operands) if name in self.numbers)
-        arrays = tuple(i for i in range(len(self.operands)) if i not in places)
-        alike = arrays if self.broadcasts else tuple(map(self.operands.index, self.one_shape))
-        arranged = self.arrangement or (Spread(arrays) if self.broadcasts else AsTheyAre())
-        key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
-        if self.fixed is not None:
-            object.__setattr__(self, "shape", lambda *shapes, **own: self.fixed)
-        fields = {"key": key, "first": arrays[0], "places": places, "alike": alike, "arranged": arranged}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        if (fixed := self.fixed) is not None:
+            self.shape = lambda *shapes, **own: fixed
+        self.key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
+        self.first = next(i for i, name in enumerate(self.operands) if name not in self.numbers)
+        self.places = tuple(map(self.operands.index, self.numbers))
+        self.alike = tuple(map(self.operands.index, self.broadcasts))
+        self.arranged = self.arrangement or Arrangement(self.alike)

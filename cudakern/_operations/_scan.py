@@ -12,10 +12,10 @@ from .._array import DeviceArray
 from .._host import host_array
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation
+from . import registered
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule
+from ._rule import Inputs, Rule
 
 DOCSTRING = """<sum>
 
@@ -34,15 +34,7 @@ ndarray or DeviceArray
     An array of one axis with ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
     stays float32. It is on the device if the input is.
 
-Raises
-------
-TypeError
-    The variant does not take this type or parameter; ``axis=`` or ``dtype=`` was passed.
-ValueError
-    The variant is unknown; ``out`` has another shape.
-NotImplementedError
-    "lookback", or a type that only "lookback" takes, on a device with a compute capability below 7.0.
-<failed>
+<raises>
 
 Notes
 -----
@@ -57,18 +49,15 @@ Examples
 >>> import cudakern
 >>> cudakern.<name>([3, 1, 4, 1, 5]).tolist()
 <example>
->>> cudakern.<name>([3, 1, 4, 1, 5], variant="blocks").tolist()
-<example>
 """
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+def _refuse_objects(inputs: Inputs) -> None:
     """TypeError for one object, whose exclusive sum would be a 0 of NumPy's."""
     (x,) = inputs
     single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
     if single and host_array(x, "x").dtype.kind == "O":
         raise TypeError(f"exclusive_scan: x is one {type(x).__name__}, and must be an array of numbers")
-    return inputs, own
 
 
 def _exclusive(x: Array) -> Array:
@@ -86,9 +75,10 @@ INCLUSIVE = Rule(
     shape=lambda x: (math.prod(x),),  # one row of all elements, as numpy.cumsum gives it
     others="Om",
 )
-EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, ready=_ready)
+EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refuse=_refuse_objects)
 
 
+@registered(31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x)))
 @documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]")
 def exclusive_scan(
     x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -96,18 +86,11 @@ def exclusive_scan(
     return call(EXCLUSIVE, (x,), out, variant, stream, parameters)
 
 
+@registered(32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
 @documented(
-    DOCSTRING,
-    sum="Sum all elements up to and including each one, as ``numpy.cumsum(x)`` does.",
-    example="[3, 4, 8, 9, 14]",
+    DOCSTRING, sum="Sum the elements up to and including each, as ``numpy.cumsum``.", example="[3, 4, 8, 9, 14]"
 )
 def inclusive_scan(
     x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     return call(INCLUSIVE, (x,), out, variant, stream, parameters)
-
-
-OPERATIONS = (
-    Operation(exclusive_scan, 31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x))),
-    Operation(inclusive_scan, 32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x))),
-)

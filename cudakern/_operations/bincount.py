@@ -16,24 +16,24 @@ from .._host import host_array
 from .._layout import Shape
 from .._table import AUTO, NUMPY
 from .._transfer import Array
-from . import Operation
+from . import registered
 from ._call import call
 from ._on_host import answers_at_once
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
-#: As many bins as a block holds in the shared memory that every chip has (MOST_HELD in bincount.cu).
+#: Bins that a block holds in the shared memory of every chip (MOST_HELD in bincount.cu).
 FEW_BINS = 48 * 1024 // 4
-MOST_BINS = np.iinfo(np.int64).max // 8  #: whose bytes int64 counts
+MOST_BINS = np.iinfo(np.int64).max // 8  #: int64 must hold their size in bytes
 FOR_FEW, FOR_MANY = ("shared_atomics",), ("warp_aggregated", "global_atomics")
 
 
 def by_numpy(x: Array, minlength: int = 0) -> Array:
-    """NumPy's own. (Older ones refuse uint64; the highest of them become negative, which no bin is for.)"""
+    """NumPy's own. (Older versions refuse uint64: numbers from 2**63 become negative, and are refused too.)"""
     try:
         return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
     except ValueError:
-        _bins(x, None)  # says it with the number or the shape that is wrong
+        _bins(x, None)  # whose error names the number or the shape
         raise
 
 
@@ -42,6 +42,62 @@ RULE = Rule(
 )
 
 
+@functools.lru_cache(maxsize=64)
+def _rule(least: int, bins: int | None) -> Rule:
+    """For this many bins; None: as many as NumPy needs."""
+    rule = replace(RULE, by_numpy=lambda x: by_numpy(x, least))
+    if bins is None:
+        return rule
+    preferred = FOR_FEW if bins <= FEW_BINS else FOR_MANY
+    return replace(rule, fixed=(bins,), counted=lambda x: (x, (bins,)), preferred=preferred)
+
+
+def _bins(x: Any, stream: Any) -> int:
+    """One more than the largest number; for an array on the device, this waits for it."""
+    if np.dtype(x.dtype).kind not in "biu":
+        return 0  # the call's error lists the types
+    if x.ndim != 1:
+        raise ValueError(f"bincount: x is {x.shape}, and must have one axis; x.reshape(-1) flattens it")
+    if x.size == 0:
+        return 0
+    lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
+    if lowest < 0:
+        raise ValueError(f"bincount: x must not be negative, and its smallest number is {lowest}")
+    if highest >= MOST_BINS:
+        raise ValueError(f"bincount: the largest number of x is {highest}, which needs more bins than any memory holds")
+    return int(highest) + 1
+
+
+# --- the extent ------------------------------------------------------------------------------------------------------
+def _two(x: Shape) -> Shape:
+    if 0 in x:
+        raise ValueError(f"extent: x is {x}, and an empty array has no smallest and no largest element")
+    return (2,)
+
+
+def ends(x: Array) -> Array:
+    """The smallest and the largest, in int64 (uint64 for uint64)."""
+    return np.array([x.min(), x.max()], np.uint64 if x.dtype == np.uint64 else np.int64)
+
+
+EXTENT = Rule("extent", ("x",), ends, preferred=("blocks",), shape=_two, only=INTEGERS)
+
+
+def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """About a hundred numbers from 0, whose ends differ from seed to seed."""
+    random = np.random.default_rng(seed)
+    least, end = (0, 2) if dtype.kind == "b" else (random.integers(0, 5), random.integers(96, 120))
+    return (random.integers(least, end, shape).astype(dtype),)
+
+
+@registered(
+    51,
+    default_dtype="int32",
+    fixed_rank=True,
+    make=make,
+    reference=by_numpy,
+    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
+)
 @documented()
 def bincount(
     x: Operand,
@@ -71,15 +127,9 @@ def bincount(
         Counts of type int64: one more than the largest number, or ``minlength`` if that is more. They are on the
         device if the input is.
 
-    Raises
-    ------
-    TypeError
-        ``x`` has neither integers nor bools; weights were passed; the variant does not take this parameter.
-    ValueError
-        ``x`` has a negative number, or not exactly one axis; ``minlength`` is negative; the variant is unknown.
+    <raises>
     MemoryError
         Not enough host memory for the bins.
-    <failed>
 
     Notes
     -----
@@ -90,103 +140,32 @@ def bincount(
     Examples
     --------
     >>> import cudakern
-    >>> cudakern.bincount([0, 1, 1, 3])
-    array([1, 2, 0, 1])
-    >>> cudakern.bincount([0, 1, 1, 3], minlength=6, variant="warp_aggregated").tolist()
-    [1, 2, 0, 1, 0, 0]
+    >>> cudakern.bincount([0, 1, 1, 3], minlength=6)
+    array([1, 2, 0, 1, 0, 0])
     """
     if weights is not None:
         raise TypeError("bincount: weights are not supported: numpy.bincount(x, weights) adds them, on the host")
-    least = _least(minlength)
-    if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
-        x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
-    on_device = isinstance(x, DeviceArray)
-    by_host = not on_device and (variant == NUMPY or (variant == AUTO and not answers_at_once(backend())))
-    bins = None
-    if not by_host:
-        bins = max(_bins(x if on_device else host_array(x, "x"), stream), least)
-    return call(_rule(least, bins), (x,), None, variant, stream, parameters)
-
-
-@functools.lru_cache(maxsize=64)
-def _rule(least: int, bins: int | None) -> Rule:
-    """For so many bins; None: as many as NumPy finds."""
-    rule = replace(RULE, by_numpy=lambda x: by_numpy(x, least))
-    if bins is None:
-        return rule
-    preferred = FOR_FEW if bins <= FEW_BINS else FOR_MANY
-    return replace(rule, fixed=(bins,), counted=lambda x: (x, (bins,)), preferred=preferred)
-
-
-def _least(minlength: Any) -> int:
     try:
         least = operator.index(minlength)
     except TypeError:
         raise TypeError(f"bincount: minlength is {minlength!r:.60}, and must be an integer") from None
     if least < 0:
         raise ValueError(f"bincount: minlength is {least}, and must not be negative")
-    return least
+    if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
+        x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
+    on_device = isinstance(x, DeviceArray)
+    by_host = not on_device and (variant == NUMPY or (variant == AUTO and not answers_at_once(backend())))
+    bins = None if by_host else max(_bins(x if on_device else host_array(x, "x"), stream), least)
+    return call(_rule(least, bins), (x,), None, variant, stream, parameters)
 
 
-def _bins(x: Any, stream: Any) -> int:
-    """One more than the largest number; for an array on the device by asking it, which waits."""
-    if np.dtype(x.dtype).kind not in "biu":
-        return 0  # the call says what it takes
-    if x.ndim != 1:
-        raise ValueError(f"bincount: x is {x.shape}, and must have one axis; x.reshape(-1) flattens it")
-    if x.size == 0:
-        return 0
-    lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
-    if lowest < 0:
-        raise ValueError(f"bincount: x must not be negative, and its smallest number is {lowest}")
-    if highest >= MOST_BINS:
-        raise ValueError(f"bincount: the largest number of x is {highest}, which needs more bins than any memory holds")
-    return int(highest) + 1
-
-
-# --- the extent ------------------------------------------------------------------------------------------------------
-def _two(x: Shape) -> Shape:
-    if 0 in x:
-        raise ValueError(f"extent: x is {x}, and an empty array has no smallest and no largest element")
-    return (2,)
-
-
-def ends(x: Array) -> Array:
-    """The smallest and the largest, in int64, or in uint64 what is uint64."""
-    return np.array([x.min(), x.max()], np.uint64 if x.dtype == np.uint64 else np.int64)
-
-
-EXTENT = Rule("extent", ("x",), ends, preferred=("blocks",), shape=_two, only=INTEGERS)
-
-
+@registered(
+    200,
+    default_dtype="int32",
+    make=make,
+    reference=ends,
+    ragged=((1,), (2,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
+)
 def extent(x: Any, /, *, variant: str = AUTO, stream: Any = None, **parameters: int) -> Any:
     """The smallest and the largest of an array of integers: an operation that only bincount calls."""
     return call(EXTENT, (x,), None, variant, stream, parameters)
-
-
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """About a hundred numbers from 0, whose ends differ from seed to seed."""
-    random = np.random.default_rng(seed)
-    least, end = (0, 2) if dtype.kind == "b" else (random.integers(0, 5), random.integers(96, 120))
-    return (random.integers(least, end, shape).astype(dtype),)
-
-
-OPERATIONS = (
-    Operation(
-        bincount,
-        51,
-        default_dtype="int32",
-        fixed_rank=True,
-        make=make,
-        reference=by_numpy,
-        ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
-    ),
-    Operation(
-        extent,
-        200,
-        default_dtype="int32",
-        make=make,
-        reference=ends,
-        ragged=((1,), (2,), (31,), (33,), (257,), (1009,), (13, 77), (65537,)),
-    ),
-)

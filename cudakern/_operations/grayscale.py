@@ -10,10 +10,10 @@ import numpy as np
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation
+from . import random_bytes, registered
 from ._call import call
 from ._public import Operand, Out, Result, documented
-from ._rule import Given, Rule
+from ._rule import Inputs, Rule
 
 
 def _shape(image: Shape) -> Shape:
@@ -30,13 +30,12 @@ def _by_numpy(image: Array) -> Array:
     return ((21 * red + 72 * green + 7 * blue + 50) // 100).astype(np.uint8)
 
 
-def _ready(inputs: tuple[Any, ...], own: Any, parameters: Any, variant: Any) -> Given:
+def _refuse_names(inputs: Inputs) -> None:
     if isinstance(inputs[0], (str, bytes, os.PathLike)):
         raise TypeError(
             "grayscale takes a picture's pixels, not the name of a file: "
             "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
         )
-    return inputs, own
 
 
 RULE = Rule(
@@ -45,13 +44,27 @@ RULE = Rule(
     _by_numpy,
     preferred=("vectorized",),
     shape=_shape,
-    ready=_ready,
+    refuse=_refuse_names,
     only=("uint8",),
     instead="channels are integers from 0 to 255: image.astype('uint8') converts such numbers from another type, "
     "(255 * image).round().astype('uint8') converts numbers from 0 to 1",
 )
 
 
+SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 1009))  #: that verify tries
+
+
+@registered(
+    4,
+    default_dtype="uint8",
+    default_shape=(716, 1080, 3),
+    shape_help="(height, width, 3 or 4)",
+    fixed_rank=True,
+    make=random_bytes,
+    reference=_by_numpy,
+    sides=2,
+    ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
+)
 @documented()
 def grayscale(
     image: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -66,27 +79,19 @@ def grayscale(
         One picture of uint8, with shape (height, width, 3) for red, green and blue, or (height, width, 4) with an alpha
         channel, which is ignored. Any size and strides.
     <out>
-    <variant>
-    <stream>
-    **parameters : int
-        Parameters of the variant: ``threads=`` per block, or the ``side=`` of square blocks.
+    <call>
 
     Returns
     -------
     ndarray or DeviceArray
         An array of uint8 with shape (height, width). It is on the device if the image is.
 
-    Raises
-    ------
-    TypeError
-        The image is not of type uint8; the variant does not take this parameter.
-    ValueError
-        The image has another shape; the variant is unknown; ``out`` has another shape.
-    <failed>
+    <raises>
 
     Notes
     -----
-    Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114.
+    Pillow's ``convert("L")`` has other weights: 0.299, 0.587 and 0.114. The variant with square blocks has the
+    parameter ``side=``.
 
     Source: P7, the formula. Its program has 0.71 for green, which turns white into 252, and truncates; see
     docs/sources.md.
@@ -98,36 +103,5 @@ def grayscale(
     >>> image = np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]], np.uint8)
     >>> cudakern.grayscale(image)
     array([[ 54, 184,  18, 255]], dtype=uint8)
-    >>> cudakern.grayscale(image, variant="blocks_2d").tolist()
-    [[54, 184, 18, 255]]
     """
     return call(RULE, (image,), out, variant, stream, parameters)
-
-
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A picture of that shape, with random channels."""
-    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
-
-
-def reference(image: Any) -> Any:
-    """By the definition, in hundredths."""
-    wide = np.asarray(image).astype(np.int64)
-    return ((wide[..., :3] @ np.array([21, 72, 7]) + 50) // 100).astype(np.uint8)
-
-
-SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 1009))  #: that verify tries
-OPERATIONS = (
-    Operation(
-        grayscale,
-        4,
-        default_dtype="uint8",
-        default_shape=(716, 1080, 3),
-        shape_help="(height, width, 3 or 4)",
-        fixed_rank=True,
-        make=make,
-        reference=reference,
-        square=lambda n: (n, n, 3),
-        ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
-        large=((1080, 1920, 3), (2161, 3841, 4)),
-    ),
-)

@@ -1,21 +1,238 @@
-"""matmul: the public function, and its inputs and reference for ladder and verify. NumPy's rules: _matmul_rules.py."""
+"""matmul: numpy.matmul's rules, by which operands and result are stacks of matrices, and the public function."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .._array import DeviceArray
-from .._layout import Shape
+from .._dtypes import matmul_types
+from .._exchange import is_elsewhere
+from .._host import host_array, refuse_elsewhere
+from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
+from .._native import Native, View
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array, widened
+from . import random_arrays, registered, widened
 from ._call import call
-from ._matmul_rules import RULE
+from ._checks import refuse_shape
 from ._public import NumpyOut, Result, Stack, documented
+from ._rule import Arrangement, HostArrays, Inputs, Rule, Views
 
 
+class Product(NamedTuple):
+    """(*batch, m, k) by (*batch, k, n); a vector is a matrix of one row on the left, of one column on the right."""
+
+    batch: Shape
+    m: int
+    k: int
+    n: int
+    left_is_vector: bool
+    right_is_vector: bool
+
+    @property
+    def core(self) -> Shape:
+        """The result's last axes: a vector's own axis is not among them."""
+        return (() if self.left_is_vector else (self.m,)) + (() if self.right_is_vector else (self.n,))
+
+    @property
+    def shape(self) -> Shape:
+        """The result's shape, as NumPy has it."""
+        return self.batch + self.core
+
+    @property
+    def as_one_stack(self) -> tuple[Shape, Shape]:
+        """The operands' shapes as stacks of matrices, with one axis before these."""
+        count = math.prod(self.batch)
+        return (count, self.m, self.k), (count, self.k, self.n)
+
+    def layouts(self, a: Array | View, b: Array | View, result: Array | View) -> list[tuple[Shape, Shape]]:
+        """(shape, strides) with which the same memory is stacks: 0 where an axis is broadcast or a vector's second."""
+        first, second = (a.shape, a.strides), (b.shape, b.strides)
+        strides = list(result.strides)
+        if self.left_is_vector:
+            first = (1, *a.shape), (0, *a.strides)
+            strides.insert(len(self.batch), 0)
+        if self.right_is_vector:
+            second = (*b.shape, 1), (*b.strides, 0)
+            strides.append(0)
+        left, right = (*self.batch, self.m, self.k), (*self.batch, self.k, self.n)
+        third = (*self.batch, self.m, self.n), tuple(strides)
+        return [(left, _stack_strides(*first, left)), (right, _stack_strides(*second, right)), third]
+
+    def check_out(self, shape: Shape) -> None:
+        """ValueError unless the result fills an out of that shape. As in NumPy it may have more axes in front, or lack
+        some of one element."""
+        front = shape[: max(len(shape) - len(self.core), 0)]
+        fits = (
+            front + self.core == shape
+            and all(n == 1 for n in self.batch[: max(len(self.batch) - len(front), 0)])
+            and all(n in (1, wanted) for n, wanted in zip(self.batch[::-1], front[::-1], strict=False))
+        )
+        if not fits:
+            refuse_shape("matmul", shape, self.shape)
+
+
+def _stack_strides(shape: Shape, strides: Shape, stack: Shape) -> Shape:
+    """Only the axes before the matrices are broadcast."""
+    return broadcast(shape[:-2], strides[:-2], stack[:-2]) + strides[-2:]
+
+
+def product(a: Shape, b: Shape) -> Product:
+    """The product of operands with those shapes; ValueError if they do not fit."""
+    for name, shape in (("a", a), ("b", b)):
+        if not shape:
+            raise ValueError(f"matmul: {name} is a scalar; use * for that")
+    left, right = len(a) == 1, len(b) == 1
+    m, k = (1, a[0]) if left else a[-2:]
+    rows, n = (b[0], 1) if right else b[-2:]
+    if k != rows:
+        raise ValueError(
+            f"matmul: a is {a} and b is {b}: the {k} {'elements' if left else 'columns'} of a must be as many "
+            f"as the {rows} {'elements' if right else 'rows'} of b"
+        )
+    first, second = a[:-2], b[:-2]
+    try:
+        batch = first if first == second else broadcast_shapes(first, second)
+    except ValueError:
+        raise ValueError(
+            f"matmul: a is {a} and b is {b}: the axes before the last two, {first} and {second}, do not broadcast: "
+            "counted from the right, two lengths must be equal or one of them 1"
+        ) from None
+    return Product(batch, m, k, n, left, right)
+
+
+# --- how stacks are handed to a kernel -------------------------------------------------------------------------------
+class Stacks(Arrangement):
+    """The three arrays as stacks of matrices with the same axes before them."""
+
+    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
+        return len(shapes[0]) == len(shapes[1]) == 2
+
+    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
+        """No more axes than the C modules take."""
+        a, b = inputs
+        if a.ndim == b.ndim == result.ndim == 2:
+            return inputs, result
+        layouts = product(a.shape, b.shape).layouts(a, b, result)
+        stacks = [
+            x if x.shape == shape else as_strided(x, shape, strides)
+            for x, (shape, strides) in zip((a, b, result), layouts, strict=True)
+        ]
+        if stacks[0].ndim > MAX_DIMS:  # what is broadcast is written out
+            stacks = [np.ascontiguousarray(x).reshape(-1, *x.shape[-2:]) for x in stacks]
+        return (stacks[0], stacks[1]), stacks[2]
+
+    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
+        a, b = inputs
+        if len(a.shape) == len(b.shape) == 2:
+            return inputs, result
+        layouts = product(a.shape, b.shape).layouts(a, b, result)
+        views = [native.view(x, 0, *layout, x.dtype) for x, layout in zip((a, b, result), layouts, strict=True)]
+        return (views[0], views[1]), views[2]
+
+
+# --- what is left to NumPy -------------------------------------------------------------------------------------------
+def numpys_own(inputs: Inputs, out: Any) -> bool:
+    """True if NumPy has to compute the product: it would not see the inputs as plain arrays of one type."""
+    if not (all(map(_is_plain, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
+        for name, x in zip("ab", inputs, strict=True):
+            if not hasattr(type(x), "__array_ufunc__"):  # (a type with __array_ufunc__ answers for itself)
+                refuse_elsewhere(x, name)
+        return True
+    first, second = (host_array(x, name) for x, name in zip(inputs, "ab", strict=True))
+    if _common_type(first.dtype, second.dtype) is None or not (first.ndim and second.ndim):
+        return True
+    # With fewer axes in out than the product of two matrices has, NumPy interprets the operands' axes differently.
+    return isinstance(out, np.ndarray) and out.ndim < (first.ndim > 1) + (second.ndim > 1)
+
+
+def _is_plain(x: Any) -> bool:
+    """False for types that NumPy treats specially: subclasses, and types with hooks for NumPy's functions."""
+    kind = type(x)
+    if kind in (np.ndarray, np.memmap, list, tuple):
+        return True
+    return not any(hasattr(kind, name) for name in ("__array_ufunc__", "__array_wrap__", "__array_priority__"))
+
+
+@functools.lru_cache(maxsize=256)
+def _common_type(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The type that NumPy converts both operands to, if it is also the result's; None where NumPy has to answer."""
+    try:
+        first, second, result = np.matmul.resolve_dtypes((a, b, None))
+    except TypeError:
+        return None
+    return first if first == second == result and result.kind in "biufc" else None
+
+
+def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
+    """NumPy's product; shapes that do not fit are explained in our words, without NumPy's signature of a gufunc."""
+    try:
+        return np.matmul(a, b, out=out)
+    except ValueError:
+        rules = product(np.shape(a), np.shape(b))
+        if isinstance(out, np.ndarray):
+            rules.check_out(out.shape)
+        raise
+
+
+def _refuse_scalars(inputs: Inputs) -> None:
+    """ValueError for a host number multiplied by a device array."""
+    if any(isinstance(x, DeviceArray) for x in inputs):
+        for name, x in zip("ab", inputs, strict=True):
+            if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
+                raise ValueError(f"matmul: {name} is a scalar; use * for that")
+
+
+def _shape(a: Shape, b: Shape) -> Shape:
+    if len(a) == len(b) == 2 and a[1] == b[0]:
+        return a[0], b[1]
+    return product(a, b).shape
+
+
+RULE = Rule(
+    "matmul",
+    ("a", "b"),
+    by_numpy,
+    preferred=("tiled_padded", "tiled", "kahan"),  # compensated, so that no result is less exact than numpy.dot's
+    on_device=("tiled",),  # it takes every type and any strides
+    shape=_shape,
+    arrangement=Stacks(),
+    check_out=lambda name, out, result, a, b: product(a, b).check_out(out),
+    common_on_device=lambda a, b: matmul_types(a, b)[0],
+    common=lambda a, b: _common_type(a, b) or np.result_type(a, b),
+    counted=lambda a, b: product(a, b).as_one_stack,
+    numpys_own=numpys_own,
+    refuse=_refuse_scalars,
+)
+
+
+# --- the public function ---------------------------------------------------------------------------------------------
+def reference(a: Array, b: Array) -> Array:
+    """NumPy's product in double, or in the operands' type if that is wider; integers and bool are exact."""
+    return np.asarray(np.matmul(*widened((a, b), np.float64)))
+
+
+@registered(
+    20,
+    headline=True,
+    rate="GFLOP/s",
+    default_shape=(1000, 1000, 1000),
+    shape_help="m, k and n of an (m, k) by (k, n) product",
+    fixed_rank=True,
+    make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape[:2], shape[1:]),
+    reference=reference,
+    magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
+    sides=3,
+    ragged=(
+        *((0, 3, 2), (3, 0, 2), (1, 1, 1), (1, 50, 1), (50, 1, 50)),
+        *((17, 33, 65), (32, 32, 32), (100, 37, 3), (129, 130, 131)),
+    ),
+)
 @documented()
 def matmul(
     a: Stack, b: Stack, /, out: NumpyOut = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -33,10 +250,7 @@ def matmul(
         Array for the result, in the same place as the operands, of any layout and of a type the product can be cast to
         ("same_kind"); it may overlap the operands. It has the product's shape. It may also have more axes in front,
         along which the product is repeated, or lack leading axes of length 1.
-    <variant>
-    <stream>
-    **parameters : int
-        Parameters of the variant, such as ``tile=``.
+    <call>
 
     Returns
     -------
@@ -45,24 +259,15 @@ def matmul(
         scalar. The product is on the device if the operands are. Its type is NumPy's, and integers wrap. Two arrays of
         bfloat16 give bfloat16, but ``auto`` gives float32 for host arrays, as NumPy does.
 
-    Raises
-    ------
-    TypeError
-        The variant does not take this type or parameter; a named variant was given arrays of two types; ``out`` is not
-        an array, or the product cannot be cast to its type; some arrays are in host memory and others on the device.
-    ValueError
-        The shapes do not fit; an operand is a scalar; ``out`` has another shape or is read-only; the variant is
-        unknown; a parameter has a wrong value; the arrays are on two devices.
+    <raises>
     MemoryError
         Not enough host memory for the result.
-    NotImplementedError
-        The variant needs another device.
-    <failed>
 
     Notes
     -----
     The variants lead from one thread per element of the product to tiles in shared memory. Most of them sum with the
-    compensation of W. Kahan (Communications of the ACM 8:1, 1965).
+    compensation of W. Kahan (Communications of the ACM 8:1, 1965). The variants with tiles have the parameter
+    ``tile=``.
 
     Source: T5; see docs/sources.md.
 
@@ -70,8 +275,6 @@ def matmul(
     --------
     >>> import numpy as np, cudakern
     >>> a = np.arange(6, dtype=np.float32).reshape(2, 3)
-    >>> cudakern.matmul(a, a.T, variant="tiled").tolist()
-    [[5.0, 14.0], [14.0, 50.0]]
     >>> d = cudakern.asarray(a)
     >>> cudakern.matmul(d, d.T).get().tolist()
     [[5.0, 14.0], [14.0, 50.0]]
@@ -79,44 +282,4 @@ def matmul(
     return call(RULE, (a, b), out, variant, stream, parameters)
 
 
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Two matrices, (m, k) and (k, n)."""
-    m, k, n = shape
-    random = np.random.default_rng(seed)
-    return random_array(random, (m, k), dtype), random_array(random, (k, n), dtype)
-
-
-def reference(a: Array, b: Array) -> Array:
-    """NumPy's product in double, or in the operands' type if that is wider; integers and bool are exact."""
-    return np.asarray(np.matmul(*widened((a, b), np.float64)))
-
-
 DeviceArray._matmul = staticmethod(matmul)  # for @, whose module cannot import this one, which needs it
-
-OPERATIONS = (
-    Operation(
-        matmul,
-        20,
-        headline=True,
-        rate="GFLOP/s",
-        default_shape=(1000, 1000, 1000),
-        shape_help="m, k and n of an (m, k) by (k, n) product",
-        fixed_rank=True,
-        make=make,
-        reference=reference,
-        magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
-        square=lambda n: (n, n, n),
-        ragged=(
-            (0, 3, 2),
-            (3, 0, 2),
-            (1, 1, 1),
-            (1, 50, 1),
-            (50, 1, 50),
-            (17, 33, 65),
-            (32, 32, 32),
-            (100, 37, 3),
-            (129, 130, 131),
-        ),
-        large=((777, 1025, 513), (1, 4099, 7)),
-    ),
-)

@@ -13,82 +13,24 @@ from .._host import by_rows, host_array
 from .._layout import Shape
 from .._table import AUTO, NUMPY
 from .._transfer import Array
-from . import Operation, random_array
-from ._call import call, check
+from . import random_array, registered
+from ._call import call
 from ._checks import axis_of
 from ._public import Operand, Result, documented
 from ._rule import Rule
 
-RULE = Rule("sort", ("a",), np.sort, preferred=("cub", "sample_sort", "many_blocks"), others="OmMSUTV")
-SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.sort, a, axis))
 
-
-@documented()
-def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Result:
-    """Sort an array in ascending order, into a new array.
-
-    Parameters
-    ----------
-    a : array_like or DeviceArray
-        Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` takes everything
-        that ``numpy.sort`` takes, and leaves other types and several rows to NumPy.
-    axis : int or None
-        The axis to sort along, which must hold all elements for a kernel. None sorts all elements as one row.
-    <variant>
-    <stream>
-    **parameters : int or str
-        Parameters of the variant: ``lists=`` and ``memory="shared"`` for the variants that sort lists, ``piece=``
-        (keys per block) for "many_blocks", ``bins=`` for "sample_sort".
-
-    Returns
-    -------
-    ndarray or DeviceArray
-        An array of a's type, in native byte order, and of a's shape (one row for ``axis=None``). It is on the device
-        if a is.
-
-    Raises
-    ------
-    TypeError
-        The variant does not take this type or parameter; numpy.sort's ``kind=``, ``order=`` or ``stable=`` was passed.
-    ValueError
-        ``a`` does not have this axis (NumPy's AxisError); a kernel was given several rows, or an array that is too long
-        for ``memory="shared"``.
-    <failed>
-
-    Notes
-    -----
-    NaNs come last, as in NumPy. NumPy and "cub" (from the CUDA toolkit) leave -0.0 and 0.0 in their order; the other
-    kernels put every -0.0 before every 0.0. Other equal elements are identical, so that a stable sort would give the
-    same result. On a device "auto" takes the first of "cub", "sample_sort" and "many_blocks" that runs there.
-
-    Source: M, sorting; see docs/sources.md.
-
-    Examples
-    --------
-    >>> import cudakern
-    >>> cudakern.sort([3, 1, 2])
-    array([1, 2, 3])
-    >>> import numpy as np
-    >>> cudakern.sort(np.array([2, -1, 0xFFFF], np.int32), variant="merge_hybrid", lists=2).tolist()
-    [-1, 2, 65535]
-    """
-    on_device = isinstance(a, DeviceArray)
-    if (on_device or type(a) is np.ndarray) and a.ndim == 1 and type(axis) is int and axis in (-1, 0):
-        return call(RULE, (a,), None, variant, stream, parameters)
-    x = a if on_device else host_array(a, "a")
-    if axis is None:
-        x, axis = x.reshape(-1), -1
-    along = axis_of(axis, x.ndim)
-    if x.ndim > 1 and x.size != x.shape[along]:
-        if not on_device and variant in (AUTO, NUMPY):
-            return call(SEVERAL_ROWS, (x,), None, variant, stream, parameters, {"axis": along})
-        check(RULE, x, variant, stream, parameters, {})
+def _one_row(a: Shape) -> Shape:
+    if len(a) != 1:
         raise ValueError(
-            f"sort: a is {x.shape}, and the kernels sort one row: pass one row at a time, or axis=None to sort all "
-            "elements as one row" + ("" if on_device else f"; variant={AUTO!r} leaves several rows to NumPy")
+            f"sort: a is {a}, and the kernels sort one row: pass one row at a time, or axis=None to sort all elements "
+            f"as one row; variant={AUTO!r} leaves several rows in host memory to NumPy"
         )
-    result = call(RULE, (x.reshape(-1),), None, variant, stream, parameters)
-    return result.reshape(x.shape)
+    return a
+
+
+RULE = Rule("sort", ("a",), np.sort, ("cub", "sample_sort", "many_blocks"), shape=_one_row, others="OmMSUTV")
+SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.sort, a, axis), shape=lambda a, axis: a)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
@@ -104,16 +46,63 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return (random_array(random, shape, dtype),)
 
 
-OPERATIONS = (
-    Operation(
-        sort,
-        30,
-        default_dtype="uint32",
-        fixed_rank=True,
-        make=make,
-        reference=np.sort,
-        magnitude=lambda x: np.abs(np.sort(x)),
-        ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
-        large=(((1 << 20) + 3,), (2_500_001,)),
-    ),
+@registered(
+    30,
+    default_dtype="uint32",
+    fixed_rank=True,
+    make=make,
+    reference=np.sort,
+    magnitude=lambda x: np.abs(np.sort(x)),
+    ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
 )
+@documented()
+def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Result:
+    """Sort an array in ascending order, into a new array.
+
+    Parameters
+    ----------
+    a : array_like or DeviceArray
+        Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` takes everything
+        that ``numpy.sort`` takes, and leaves other types and several rows to NumPy.
+    axis : int or None
+        The axis to sort along, which must hold all elements for a kernel (NumPy's AxisError if ``a`` does not have it).
+        None sorts all elements as one row.
+    <call>
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        An array of a's type, in native byte order, and of a's shape (one row for ``axis=None``). It is on the device
+        if a is.
+
+    <raises>
+
+    Notes
+    -----
+    NaNs come last, as in NumPy. NumPy and "cub" (from the CUDA toolkit) leave -0.0 and 0.0 in their order; the other
+    kernels put every -0.0 before every 0.0. Other equal elements are identical, so that a stable sort would give the
+    same result. On a device "auto" takes the first of "cub", "sample_sort" and "many_blocks" that runs there.
+
+    The variants that sort lists have the parameters ``lists=`` and ``memory="shared"``, "many_blocks" has ``piece=``
+    (keys per block) and "sample_sort" has ``bins=``.
+
+    Source: M, sorting; see docs/sources.md.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.sort([3, 1, 2])
+    array([1, 2, 3])
+    """
+    on_device = isinstance(a, DeviceArray)
+    if (on_device or type(a) is np.ndarray) and a.ndim == 1 and type(axis) is int and axis in (-1, 0):
+        return call(RULE, (a,), None, variant, stream, parameters)
+    x = a if on_device else host_array(a, "a")
+    if axis is None:
+        x, axis = x.reshape(-1), -1
+    along = axis_of(axis, x.ndim)
+    several = x.ndim > 1 and x.size != x.shape[along]
+    if several and not on_device and variant in (AUTO, NUMPY):
+        return call(SEVERAL_ROWS, (x,), None, variant, stream, parameters, {"axis": along})
+    result = call(RULE, (x if several else x.reshape(-1),), None, variant, stream, parameters)
+    return result.reshape(x.shape)

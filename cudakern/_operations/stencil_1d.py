@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._layout import Shape
-from .._table import AUTO, check_own
+from .._table import AUTO
 from .._transfer import Array
-from . import Operation, widened
+from . import registered, widened
 from ._call import call
 from ._public import Operand, Out, Result, documented
 from ._rule import Rule
@@ -35,17 +35,27 @@ def _by_numpy(x: Array, *, radius: int) -> Array:
     return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
-RULE = Rule(
-    "stencil_1d",
-    ("x",),
-    _by_numpy,
-    preferred=("register_window",),
-    shape=_shape,
-    others="O",
-    ready=lambda inputs, own, parameters, variant: (inputs, check_own("stencil_1d", own)),
+RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O")
+
+
+def reference(x: Any, radius: int = RADIUS) -> Any:
+    """The definition, element by element: in double, or the input's type if that is wider; integers in their own."""
+    (wide,) = widened((x,), np.float64)
+    result, n = np.zeros_like(wide), wide.size
+    for shift in range(-min(radius, n), min(radius, n) + 1):
+        result[max(-shift, 0) : n - max(shift, 0)] += wide[max(shift, 0) : n + min(shift, 0)]
+    return result
+
+
+@registered(
+    3,
+    shape_help="the array's length",
+    fixed_rank=True,
+    reference=reference,
+    magnitude=lambda x, radius=RADIUS: reference(np.abs(x), radius),
+    ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
+    own=("radius",),
 )
-
-
 @documented()
 def stencil_1d(
     x: Operand, /, radius: int = RADIUS, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -68,13 +78,7 @@ def stencil_1d(
         An array of x's length and type; integers wrap. It is on the device if x is. All kernels add from left to right
         and give the same bits.
 
-    Raises
-    ------
-    TypeError
-        The variant does not take this type or parameter; ``radius`` is not an integer.
-    ValueError
-        ``x`` does not have one axis; ``radius`` is out of range; the variant is unknown; ``out`` has another shape.
-    <failed>
+    <raises>
 
     Notes
     -----
@@ -88,30 +92,5 @@ def stencil_1d(
     >>> import cudakern
     >>> cudakern.stencil_1d([1, 1, 1, 1, 1, 1], radius=2)
     array([3, 4, 5, 5, 4, 3])
-    >>> cudakern.stencil_1d([1, 2, 3, 4], radius=1, variant="shared_halo").tolist()
-    [3, 6, 9, 7]
     """
     return call(RULE, (x,), out, variant, stream, parameters, {"radius": radius})
-
-
-def reference(x: Any, radius: int = RADIUS) -> Any:
-    """The definition, element by element: in double, or the input's type if that is wider; integers in their own."""
-    (wide,) = widened((x,), np.float64)
-    result, n = np.zeros_like(wide), wide.size
-    for shift in range(-min(radius, n), min(radius, n) + 1):
-        result[max(-shift, 0) : n - max(shift, 0)] += wide[max(shift, 0) : n + min(shift, 0)]
-    return result
-
-
-OPERATIONS = (
-    Operation(
-        stencil_1d,
-        3,
-        shape_help="the array's length",
-        fixed_rank=True,
-        reference=reference,
-        magnitude=lambda x, radius=RADIUS: reference(np.abs(x), radius),
-        ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
-        own=("radius",),
-    ),
-)

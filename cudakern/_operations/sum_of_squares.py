@@ -13,58 +13,13 @@ from .._layout import Shape
 from .._native import Native, View
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation
+from . import registered
 from ._call import call
 from ._public import Operand, Result, documented
-from ._rule import AsTheyAre, HostArrays, Rule, Views
+from ._rule import Arrangement, HostArrays, Rule, Views
 
 
-@documented()
-def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
-    """Sum the squares of all elements.
-
-    Parameters
-    ----------
-    x : array_like or DeviceArray
-        Real numbers or bools, of any shape and strides. ``auto`` takes every type, a named variant the types it lists.
-    <call>
-
-    Returns
-    -------
-    NumPy scalar or DeviceArray
-        The sum: int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16,
-        bfloat16 and float32, float64 for float64; 0 if there are no elements. A device array gives a DeviceArray of
-        shape (); ``float()`` and ``int()`` wait for its value.
-
-    Raises
-    ------
-    TypeError
-        The elements are complex or not numbers; the variant does not take this type or parameter.
-    ValueError
-        The variant is unknown; a parameter has a wrong value.
-    NotImplementedError
-        The variant needs another device.
-    <failed>
-
-    Notes
-    -----
-    The variants lead from a single thread to the speed of the memory. They have the parameter ``threads=`` (per
-    block), and most of them ``blocks=``.
-
-    Source: T3; see docs/sources.md.
-
-    Examples
-    --------
-    >>> import cudakern
-    >>> int(cudakern.sum_of_squares([1, 2, 3], variant="multi_block"))
-    14
-    >>> int(cudakern.sum_of_squares(cudakern.asarray([1, 2, 3])))
-    14
-    """
-    return call(RULE, (x,), None, variant, stream, parameters)
-
-
-class InMemorysOrder(AsTheyAre):
+class InMemorysOrder(Arrangement):
     """All elements as one row; in memory's order if there are no gaps, since a sum may take them in any order."""
 
     def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
@@ -135,6 +90,37 @@ def reference(x: Array) -> Any:
     return np.sum(wide * wide)
 
 
-OPERATIONS = (
-    Operation(sum_of_squares, 10, headline=True, default_dtype="int32", reference=reference, magnitude=reference),
-)
+@registered(10, headline=True, default_dtype="int32", reference=reference, magnitude=reference)
+@documented()
+def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
+    """Sum the squares of all elements.
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        Real numbers or bools, of any shape and strides. ``auto`` takes every type, a named variant the types it lists.
+    <call>
+
+    Returns
+    -------
+    NumPy scalar or DeviceArray
+        The sum: int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16,
+        bfloat16 and float32, float64 for float64; 0 if there are no elements. A device array gives a DeviceArray of
+        shape (); ``float()`` and ``int()`` wait for its value.
+
+    <raises>
+
+    Notes
+    -----
+    The variants lead from a single thread to the speed of the memory. They have the parameter ``threads=`` (per
+    block), and most of them ``blocks=``.
+
+    Source: T3; see docs/sources.md.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> int(cudakern.sum_of_squares(cudakern.asarray([1, 2, 3])))
+    14
+    """
+    return call(RULE, (x,), None, variant, stream, parameters)

@@ -9,9 +9,9 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._creation import zeros
+from .._operations._elementwise import vector_add
 from .._operations._experiments import BRANCHES, THREADS
 from .._operations._experiments import divergence as operation
-from .._operations.vector_add import vector_add
 from .._profile import Profile
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars, documents, grouped, of_hundred

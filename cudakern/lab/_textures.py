@@ -9,8 +9,7 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._operations._experiments import rgba_to_float
-from .._operations._lookup import MODES, lookup_2d
-from .._operations.interp import interp
+from .._operations._lookup import MODES, interp, lookup_2d
 from .._profile import Profile
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars_in, documents, named

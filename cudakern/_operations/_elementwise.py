@@ -1,29 +1,80 @@
-"""saxpy: NumPy's rules for a * x + y."""
+"""vector_add and saxpy: NumPy's rules for x + y and a * x + y."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from .._array import DeviceArray
 from .._dtypes import from_name, kind_of, name_in_numpy
-from .._layout import Shape
 from .._streams import stream_handle
 from .._table import AUTO
 from .._transfer import Array
-from . import Operation, random_array, widened
+from . import random_arrays, registered, widened
 from ._call import call
 from ._checks import check_one_number
 from ._public import Beside, Operand, Out, Result, documented
 from ._rule import WEAK, Rule, broadcast_shape, type_of
-from .vector_add import vector_add
+
+SUM = Rule(
+    "vector_add",
+    ("x", "y"),
+    np.add,
+    preferred=("vectorized",),
+    shape=functools.partial(broadcast_shape, "vector_add"),
+    broadcasts=("x", "y"),
+    common=functools.partial(type_of, np.add),
+    others="OmMSUT",
+)
 
 
-def _shape(a: Shape, x: Shape, y: Shape) -> Shape:
-    return broadcast_shape("saxpy", x, y)
+@registered(
+    1,
+    shape_help="the arrays'",
+    make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape, shape),
+    reference=np.add,
+    magnitude=lambda x, y: np.abs(x) + np.abs(y),
+)
+@documented()
+def vector_add(
+    x: Operand, y: Beside, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+) -> Result:
+    """Add two arrays, element by element: x + y.
+
+    Parameters
+    ----------
+    x, y : array_like or DeviceArray
+        Numbers or bools (whose sum is "or"), of shapes that broadcast and any strides. ``auto`` converts them to one
+        type as ``numpy.add`` does, and leaves host arrays of dates, strings and objects to ``numpy.add``; a named
+        variant takes two arrays of one type.
+    <out>
+    <call>
+
+    Returns
+    -------
+    ndarray, NumPy scalar or DeviceArray
+        An array of the broadcast shape and the common type; integers wrap. It is on the device if the inputs are.
+
+    <raises>
+
+    Notes
+    -----
+    Each thread adds one element if its index is below n; ``ceil(n / 256.0)`` blocks hold enough threads.
+
+    Source: P4 to P6; see docs/sources.md.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.vector_add([1, 2, 3], [10, 20, 30])
+    array([11, 22, 33])
+    """
+    return call(SUM, (x, y), out, variant, stream, parameters)
 
 
+# --- saxpy -----------------------------------------------------------------------------------------------------------
 class _TwoTypes(TypeError):
     """In NumPy the product has one type and the sum another: no kernel computes in two."""
 
@@ -42,9 +93,9 @@ def _common(a: Any, x: Any, y: Any) -> np.dtype[Any]:
 def _in_two_types(a: Any, x: Any, y: Any, out: Any, stream: Any) -> Any:
     """The product in its own type, as NumPy computes it, and then the sum."""
     shape = x.shape if isinstance(x, DeviceArray) else np.shape(x)
-    broadcast_shape(RULE.name, shape, y.shape if isinstance(y, DeviceArray) else np.shape(y))
+    broadcast_shape(SAXPY.name, shape, y.shape if isinstance(y, DeviceArray) else np.shape(y))
     if not isinstance(x, DeviceArray):
-        check_one_number(RULE, "a", np.shape(a))
+        check_one_number(SAXPY, "a", np.shape(a))
         return vector_add(np.multiply(a, x), y, out, stream=stream)
     module, view = x._native, x._view
     handle = stream_handle(stream, module, view.device)
@@ -53,32 +104,35 @@ def _in_two_types(a: Any, x: Any, y: Any, out: Any, stream: Any) -> Any:
     nothing = DeviceArray(module.empty((), name_in_numpy(dtype), view.device, handle), module)
     negative_zero = complex(-0.0, -0.0) if dtype.kind == "c" else -0.0 if kind_of(dtype) == "f" else 0
     nothing.fill(negative_zero, stream)  # x + -0.0 is x, and for x = -0.0 too
-    return vector_add(call(RULE, (a, x, nothing), None, AUTO, stream, {}), y, out, stream=stream)
+    return vector_add(call(SAXPY, (a, x, nothing), None, AUTO, stream, {}), y, out, stream=stream)
 
 
 def _by_numpy(a: Array, x: Array, y: Array) -> Any:
     return np.add(np.multiply(a, x), y)
 
 
-def _counted(a: Shape, x: Shape, y: Shape) -> tuple[Shape, ...]:
-    shape = _shape(a, x, y)
-    return a, shape, shape
-
-
-RULE = Rule(
+SAXPY = Rule(
     "saxpy",
     ("a", "x", "y"),
     _by_numpy,
     preferred=("vectorized",),
-    shape=_shape,
-    broadcasts=True,
+    shape=lambda a, x, y: broadcast_shape("saxpy", x, y),
+    broadcasts=("x", "y"),
     numbers=("a",),
     common=_common,
-    counted=_counted,
+    counted=lambda a, x, y: (a, *2 * (broadcast_shape("saxpy", x, y),)),
     others="OmM",
 )
 
 
+@registered(
+    2,
+    default_shape=(4096 * 256,),
+    shape_help="the arrays'",
+    make=lambda shape, dtype, seed: random_arrays(dtype, seed, (), shape, shape),
+    reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),
+    magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
+)
 @documented()
 def saxpy(
     a: Beside, x: Operand, y: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
@@ -88,8 +142,8 @@ def saxpy(
     Parameters
     ----------
     a : number or 0-d array
-        The factor. A Python number takes the type of ``x`` if it can, as in NumPy: 2.0 * float32 is float32.
-        It may be a number in host memory where the arrays are on the device.
+        The factor, one number. A Python number takes the type of ``x`` if it can, as in NumPy: 2.0 * float32 is
+        float32. It may be a number in host memory where the arrays are on the device.
     x, y : array_like or DeviceArray
         Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` gives what NumPy's
         ``a * x + y`` gives, also where the product has another type than the sum, and leaves host arrays of dates,
@@ -102,14 +156,9 @@ def saxpy(
     ndarray, NumPy scalar or DeviceArray
         An array of the broadcast shape and of NumPy's type; integers wrap. It is on the device if x and y are.
 
-    Raises
-    ------
-    <type_error>
-    ValueError
-        ``a`` is not one number; the shapes do not broadcast; the variant is unknown; ``out`` has another shape.
+    <raises>
     OverflowError
         The integer type does not hold the Python integer ``a``, as in NumPy.
-    <failed>
 
     Notes
     -----
@@ -122,30 +171,8 @@ def saxpy(
     >>> import cudakern
     >>> cudakern.saxpy(2, [1, 2, 3], [10, 20, 30])
     array([12, 24, 36])
-    >>> cudakern.saxpy(2, [1, 2, 3], [10, 20, 30], variant="grid_stride").tolist()
-    [12, 24, 36]
     """
     try:
-        return call(RULE, (a, x, y), out, variant, stream, parameters)
+        return call(SAXPY, (a, x, y), out, variant, stream, parameters)
     except _TwoTypes:
         return _in_two_types(a, x, y, out, stream)
-
-
-def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """A factor, and two arrays of that shape."""
-    random = np.random.default_rng(seed)
-    a = random_array(random, (1,), dtype).reshape(())
-    return a, random_array(random, shape, dtype), random_array(random, shape, dtype)
-
-
-OPERATIONS = (
-    Operation(
-        saxpy,
-        2,
-        default_shape=(4096 * 256,),
-        shape_help="the arrays'",
-        make=make,
-        reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),  # in double, or wider
-        magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
-    ),
-)
