@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -176,10 +177,10 @@ def test_thread_map_can_count_to_one(backend, arguments, title, idle, missed):
     "arguments, words",
     [
         ((None, 4), "pass a grid"),
-        ((0, 4), "grid must have .* not 0"),
-        ((2, (4, 0), 8), "block must have .*, not (4, 0)"),
+        ((0, 4), "grid must be one or more integers of 1 or more, not [0]"),
+        ((2, (4, 0), 8), "block must be one or more integers of 1 or more, not [4, 0]"),
         ((2, (4, 4), (8, 8)), "not 1, 2 and 2: "),
-        (((1,) * 4, (1,) * 4), "4 axes|axes"),
+        (((1,) * 4, (1,) * 4), "not 4, 4 and 4: "),
         ((1, 1025), "1024 threads"),
         (((1, 100_000), (1, 1)), "100000 blocks of 1 threads along y: this device takes 65535 blocks"),
         (((3_000_000_000,), (1,)), "at most 67,108,864 threads"),
@@ -189,7 +190,7 @@ def test_thread_map_can_count_to_one(backend, arguments, title, idle, missed):
     ],
 )
 def test_thread_map_refuses(backend, arguments, words):
-    with pytest.raises(ValueError, match=words.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(ValueError, match=re.escape(words)):
         lab.thread_map(*arguments)
 
 

@@ -10,11 +10,10 @@ from ._constant_memory import constant_memory
 from ._divergence import divergence
 from ._experiment import Column, Experiment
 from ._hello import hello
-from ._host_memory import host_memory
+from ._host_memory import host_memory, mapped
 from ._intrinsics import intrinsics
 from ._latency import latency
 from ._layouts import layouts
-from ._mapped import mapped
 from ._overlap import overlap
 from ._printed import Printed, printed
 from ._registers import registers

@@ -11,9 +11,8 @@ from .._dtypes import itemsize
 from .._operations._experiments import coalescing as slices
 from .._operations._experiments import unpack_bytes, vec3
 from .._profile import Profile
-from ._experiment import Column, Experiment, bars_in, counted, documents, percent
+from ._experiment import Column, Experiment, bars_in, counted, documents, measure, percent, size
 from ._rules import LANES, SECTOR, sectors
-from ._sizes import measure, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -55,6 +54,8 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     Global memory moves in sectors of 32 bytes. The more of each sector a warp uses, the more useful bytes arrive per
     second.
 
+    Source: T6, P11 and M; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -70,10 +71,6 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         written.
 
     <raises>
-
-    Notes
-    -----
-    Source: T6, P11 and M; see docs/sources.md.
 
     Examples
     --------

@@ -13,14 +13,11 @@ from .._creation import asarray
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import LITERALS
 from .._operations._experiments import constant_memory as mix
-from .._profile import Profile
 from .._table import variants
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents
-from ._sizes import kernel_times, measure, size
+from ._experiment import Column, Experiment, bars, documents, kernel_times, measure, ratio, size
 
 NAME = "constant_memory"
-N_EMULATED, N_GPU = 1 << 12, 1 << 22
 CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
 LONG = 32  #: a table with one number for each lane of a warp
 
@@ -55,6 +52,8 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     Each element is mixed with 64 numbers from the table. With a *uniform* index, all lanes of a warp read the same
     number at the same time; with a *divergent* index, each lane starts at a different number.
 
+    Source: M; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -74,8 +73,6 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     -----
     The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
 
-    Source: M; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -84,12 +81,12 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     ['array', 'global', 'literal', 'scalar']
     """
     here = backend()
-    n = size(NAME, n, N_GPU, N_EMULATED)
+    n = size(NAME, n, chip=1 << 22, emulator=1 << 12)
     random = np.random.default_rng(0)
     x, long = random.integers(0, 2**32, n, dtype=np.uint32), random.integers(0, 2**32, LONG, dtype=np.uint32)
     storages = [entry.name for entry in variants(NAME) if not entry.on_host and not entry.why_not(here)]
     on_device = asarray(x)  # copied once
-    rows = []
+    rows: list[dict[str, Any]] = []
     for table, index in itertools.product((LITERALS, long), ("uniform", "divergent")):
         expected = mix(x[:CHECKED], table, index=index, variant="numpy")
         first = None
@@ -102,25 +99,23 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
                 raise RuntimeError(
                     f"{NAME}: {storage}, {table.size} numbers, {index} index: the result differs from NumPy's"
                 )
-            rows.append(_row(storage, table.size, index, n, profile))
+            rows.append(
+                {
+                    "variant": storage,
+                    "length": table.size,
+                    "index": index,
+                    "label": f"{storage}, {table.size}, {index}",
+                    **kernel_times(profile),
+                    "ps": profile.kernel_ns * 1e3 / (n * ROUNDS),
+                    "changes": {"literal": "no (recompile)", "global": "at any time"}.get(storage, "between launches"),
+                }
+            )
     for row in rows:
-        row["times"] = None if here.emulated else row["kernel_ns"] / max(rows[0]["kernel_ns"], 1)
+        row["times"] = ratio(row, rows[0])
     _check_update(x[:1000], storages)
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
     draw = bars("label", "kernel_ns", "kernel time", timed=True)
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
-
-
-def _row(storage: str, length: int, index: str, n: int, profile: Profile) -> dict[str, Any]:
-    return {
-        "variant": storage,
-        "length": length,
-        "index": index,
-        "label": f"{storage}, {length}, {index}",
-        **kernel_times(profile),
-        "ps": profile.kernel_ns * 1e3 / (n * ROUNDS),
-        "changes": {"literal": "no (recompile)", "global": "at any time"}.get(storage, "between launches"),
-    }
 
 
 def _check_update(x: Array, storages: list[str]) -> None:

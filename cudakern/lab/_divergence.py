@@ -14,9 +14,8 @@ from .._operations._experiments import divergence as operation
 from .._operations.vector_add import vector_add
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents, grouped, of_hundred
+from ._experiment import Column, Experiment, bars, documents, grouped, kernel_times, measure, of_hundred, ratio, size
 from ._rules import LANES
-from ._sizes import measure, size
 
 DOCUMENTS = (
     "P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by `threadIdx.x / "
@@ -38,9 +37,7 @@ CONDITIONS = {
     "odd_lane": "lane % 2 == 1",
     "warp": "threadIdx.x / warpSize >= 2",
 }
-#: Elements of the branches on a chip and on the emulator; lengths for the edge check.
-ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
-EDGES = (100, 1000)
+EDGES = (100, 1000)  #: lengths for the edge check
 
 COLUMNS = (
     Column("condition", "condition"),
@@ -60,6 +57,8 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
 
     If the lanes of a warp take different paths, the warp executes both, one after the other.
 
+    Source: P11; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -75,10 +74,6 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
 
     <raises>
 
-    Notes
-    -----
-    Source: P11; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -86,7 +81,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     {'threadIdx.x > 2': 1.125, 'lane > 2': 2.0, 'lane % 2 == 1': 2.0, 'threadIdx.x / warpSize >= 2': 1.0}
     """
     here = backend()
-    count = size("divergence", n, ON_CHIP, ON_EMULATOR)
+    count = size("divergence", n, chip=1 << 22, emulator=1 << 12)
     x = zeros((count,), "int32")
     rows = []
     for branch, condition in CONDITIONS.items():
@@ -105,8 +100,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     undivided = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
     for row in rows:
         base = undivided[row["kind"]]
-        comparable = row["kernel_ns"] is not None and row["warps"] == base["warps"]
-        row["relative"] = row["kernel_ns"] / base["kernel_ns"] if comparable else None
+        row["relative"] = ratio(row, base) if row["warps"] == base["warps"] else None
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
     timed = rows[0]["kernel_ns"] is not None
     key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
@@ -127,6 +121,5 @@ def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> di
         "divided": divided,
         "share": 100 * divided / warps,
         "paths": 1 + divided / warps,
-        "kernel_ns": profile.kernel_ns if profile.clock == "gpu" else None,
-        "clock": profile.clock,
+        **kernel_times(profile, emulated=False),
     }

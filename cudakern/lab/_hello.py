@@ -9,9 +9,8 @@ import numpy as np
 
 from .._backend import backend
 from .._operations._experiments import hello as greet
-from ._experiment import Column, Experiment, counted, documents, named
+from ._experiment import Column, Experiment, counted, documents, named, number
 from ._printed import printed
-from ._sizes import number
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -30,6 +29,8 @@ ON_AN_H200 = (
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.
 
+    Source: P4; see docs/sources.md.
+
     Parameters
     ----------
     blocks, threads : int
@@ -45,10 +46,6 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
         A thread did not print its line or write its number; or the call is inside ``printed()``, which hello itself
         uses.
 
-    Notes
-    -----
-    Source: P4; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -58,12 +55,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """
     here = backend()
     blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
-    if blocks < 1 or threads < 1 or blocks * threads > MOST:
-        raise ValueError(
-            f"hello: blocks and threads must be 1 or more, and at most {MOST:,} threads in all, not {blocks} blocks of "
-            f"{threads} threads"
-        )
-    count = blocks * threads
+    count = number("hello", "blocks * threads", blocks * threads, MOST)
     with printed() as out:
         numbers = greet(np.zeros(count, np.int32), variant="greeting", threads=threads, lines=count)
     greetings = filter(None, map(LINE.fullmatch, out.lines))

@@ -1,4 +1,4 @@
-"""host_memory: transfers between the device and pageable, page-locked and mapped host memory, over sizes."""
+"""host_memory: transfers between the device and pageable, page-locked and mapped memory; mapped: arrays in the last."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
+from .. import _display, _dtypes
+from .._array import DeviceArray
+from .._backend import backend, current
 from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
-from ._experiment import Column, Experiment, documents, logarithmic, named
-from ._mapped import mapped
-from ._sizes import measure, numbers
+from .._transfer import Array
+from ._experiment import Column, Experiment, documents, logarithmic, measure, named, numbers
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -47,6 +47,8 @@ TABLE = (
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and page-locked memory, and kernels on mapped memory.
 
+    Source: T6 and M; see docs/sources.md.
+
     Parameters
     ----------
     sizes : int or sequence of int, optional
@@ -64,10 +66,6 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     RuntimeError
         The data that arrived differs from the data sent.
 
-    Notes
-    -----
-    Source: T6 and M; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -77,15 +75,10 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     """
     here = backend()
     default = SIZES_EMULATED if here.emulated else SIZES_GPU
-    byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes)
-    if not byte_counts or min(byte_counts) < 4 or max(byte_counts) > MOST:
-        raise ValueError(
-            f"{NAME}: sizes must be one or more numbers of bytes, each from 4 bytes to 4 GiB, not {list(byte_counts)}"
-        )
+    byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes, 4, MOST)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
-    return Experiment(
-        NAME, "Transfers between host memory and the device", here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw
-    )
+    title = "Transfers between host memory and the device"
+    return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
@@ -140,6 +133,51 @@ def _draw(result: Experiment, picture: Picture) -> None:
             axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    logarithmic(axes.xaxis, _display.size, at=sorted(set(result["bytes"])))
+    logarithmic(axes.xaxis, _display.size, at=result["bytes"])
     logarithmic(axes.yaxis)
     named(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
+
+
+def mapped(array: Array) -> DeviceArray:
+    """A device array in page-locked host memory, which kernels read and write in place, over the link.
+
+    Parameters
+    ----------
+    array : ndarray
+        Created by ``cudakern.empty_pinned``, or a view of such an array.
+
+    Returns
+    -------
+    DeviceArray
+        The same elements; it keeps the memory alive. The host sees a kernel's writes once the kernel has finished, and
+        a kernel sees what the host wrote before the launch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The argument is not a NumPy array, its dtype is not supported on the device, or its memory is not page-locked.
+
+    Notes
+    -----
+    The host's reads and writes are not ordered with the device's: call ``cudakern.synchronize()`` in between.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> from cudakern import lab
+    >>> x = cudakern.empty_pinned(3, "float32")
+    >>> x[:] = 1, 2, 3
+    >>> cudakern.vector_add(lab.mapped(x), lab.mapped(x)).get().tolist()
+    [2.0, 4.0, 6.0]
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(
+            f"mapped: array must be a NumPy array created by cudakern.empty_pinned(), not {type(array).__name__}"
+        )
+    name = _dtypes.name_of(array.dtype)
+    native, device, _ = current()
+    if array.size == 0:
+        return DeviceArray(native.empty(array.shape, name, device, 0), native)
+    pointer = native.pinned_on_device(array.ctypes.data, device)
+    readonly = not array.flags.writeable
+    return DeviceArray(native.adopt(array, pointer, array.shape, array.strides, name, device, readonly), native)

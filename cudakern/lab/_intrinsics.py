@@ -12,12 +12,9 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import EXACT
 from .._operations._experiments import intrinsics as evaluate
-from ._experiment import Column, Experiment, bars, documents, scientific
-from ._sizes import measure, size
+from ._experiment import Column, Experiment, bars, documents, measure, scientific, size
 
 NAME = "intrinsics"
-N_EMULATED, N_GPU = 1 << 11, 1 << 20
-REPEATS_EMULATED, REPEATS_GPU = 1, 64
 
 DOCUMENTS = (
     "T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
@@ -93,6 +90,8 @@ TABLE = (
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.
 
+    Source: T6; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -109,10 +108,6 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
 
     <raises>
 
-    Notes
-    -----
-    Source: T6; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -122,8 +117,8 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     True
     """
     here = backend()
-    n = size(NAME, n, N_GPU, N_EMULATED)
-    repeats = REPEATS_EMULATED if here.emulated else REPEATS_GPU
+    n = size(NAME, n, chip=1 << 20, emulator=1 << 11)
+    repeats = 1 if here.emulated else 64
     rows = tuple(_row(pair, n, repeats, repeat) for pair in PAIRS)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
     draw = bars("label", "fast_ulp", "largest error of the fast function, ulp")

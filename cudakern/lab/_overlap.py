@@ -13,9 +13,8 @@ from .._creation import empty, empty_pinned, zeros
 from .._operations._experiments import EXACT, intrinsics
 from .._profile import check_counts
 from .._streams import Event, Stream, synchronize
-from ._experiment import Column, Experiment, counted, documents
-from ._mapped import mapped
-from ._sizes import number, size
+from ._experiment import Column, Experiment, counted, documents, number, size
+from ._host_memory import mapped
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -53,6 +52,8 @@ def overlap(
 ) -> Experiment:
     """Overlap of copies and kernels: pieces of data copied in, processed and copied out, in one stream or several.
 
+    Source: M; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -81,8 +82,6 @@ def overlap(
     -----
     The host memory is page-locked, because copies of pageable memory make the host wait.
 
-    Source: M; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -92,15 +91,10 @@ def overlap(
     """
     here = backend()
     n = size(NAME, n, chip=1 << 24, emulator=1 << 14)
-    pieces = number(NAME, "pieces", pieces)
-    streams = pieces if streams is None else number(NAME, "streams", streams)
+    pieces = number(NAME, "pieces", pieces, min(n, MOST))
+    streams = pieces if streams is None else number(NAME, "streams", streams, MOST)
     work = (1 if here.emulated else 100) if work is None else number(NAME, "work", work)
     check_counts(repeat, None)
-    if work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
-        raise ValueError(
-            f"{NAME}: n, pieces, streams and work must be 1 or more, pieces and streams at most {MOST}, and pieces at "
-            f"most n, not n={n}, pieces={pieces}, streams={streams}, work={work}"
-        )
     data = _Data(n, pieces, work)
     rows = []
     streams = min(streams, pieces)

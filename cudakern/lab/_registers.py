@@ -11,11 +11,9 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations.packbits import packbits
 from .._resources import kernel_resources
-from ._experiment import Column, Experiment, bars, documents, missing_resources
-from ._sizes import kernel_times, measure, size
+from ._experiment import Column, Experiment, bars, documents, kernel_times, measure, missing_resources, size
 
 FORMS = ("global_memory", "register", "unrolled", "ballot")
-FLAGS_EMULATED, FLAGS_GPU = 1 << 18, 1 << 26
 
 DOCUMENTS = (
     "M: accumulating in a register is 1.7 times as fast as in global memory, on the average of four chips, and the "
@@ -42,6 +40,8 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 
     The forms are variants of ``packbits``, in which each thread has its own word.
 
+    Source: M; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -64,8 +64,6 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which all threads share
     one word, is a race and is left out.
 
-    Source: M; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -73,7 +71,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ['global_memory', 'register', 'unrolled', 'ballot']
     """
     here = backend()
-    n = size("registers", n, FLAGS_GPU, FLAGS_EMULATED)
+    n = size("registers", n, chip=1 << 26, emulator=1 << 18)
     flags = np.random.default_rng(0).random(n) < 0.5
     expected = np.packbits(flags, bitorder="little")
     on_device = asarray(flags)  # copied once

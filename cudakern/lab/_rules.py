@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._operations._public import documented
-from ._sizes import numbers
+from ._experiment import numbers
 
 #: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32

@@ -16,8 +16,7 @@ from .._observer import observed
 from .._operations.sort import sort
 from .._profile import Times, check_counts
 from .._streams import synchronize
-from ._experiment import Column, Experiment, bars, counted, documents, percent
-from ._sizes import measure, size
+from ._experiment import Column, Experiment, bars, counted, documents, measure, percent, size
 
 DATA = ("random", "nearly sorted")
 KEYS_A_SAMPLE = 64  #: 16 K samples of a million keys
@@ -59,6 +58,8 @@ def sample_sort_stages(
 ) -> Experiment:
     """Sample sort stage by stage, compared with NumPy's sort on the CPU.
 
+    Source: M; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -78,10 +79,6 @@ def sample_sort_stages(
         are themselves sorted by sample sort, that counts as ``sort_samples``.
 
     <raises>
-
-    Notes
-    -----
-    Source: M; see docs/sources.md.
 
     Examples
     --------

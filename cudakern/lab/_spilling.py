@@ -13,11 +13,9 @@ from .._operations import random_array
 from .._operations._experiments import moving_sum
 from .._resources import kernel_resources
 from .._table import variants
-from ._experiment import Column, Experiment, bars, documents, missing_resources
-from ._sizes import kernel_times, measure, size
+from ._experiment import Column, Experiment, bars, documents, kernel_times, measure, missing_resources, ratio, size
 
 ROWS = 256
-COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 16
 
 DOCUMENTS = (
     "P9, M: a register access takes 1 cycle and an access to device memory about 500 (P100), so values that do not "
@@ -47,6 +45,8 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     Each thread walks down a column and keeps the newest values in an array (``moving_sum``). Registers have no
     addresses, so the array can be in registers only if the compiler knows every index.
 
+    Source: P9 and M; see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -66,10 +66,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     RuntimeError
         The results of two forms differ.
 
-    Notes
-    -----
-    Source: P9 and M; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -78,7 +74,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     ['runtime_index', 'compile_time_index', 'spilled', 'shared_array']
     """
     here = backend()
-    n = size("spilling", n, COLUMNS_GPU, COLUMNS_EMULATED)
+    n = size("spilling", n, chip=1 << 16, emulator=1 << 10)
     forms = [form for form in variants("moving_sum") if not form.on_host and not form.why_not(here)]
     parameter = next(p for p in forms[0].parameters if p.name == "window")
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
@@ -110,9 +106,9 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                     **kernel_times(profile),
                 }
             )
-    constant_ns = {row["window"]: row["kernel_ns"] for row in rows if row["variant"] == "compile_time_index"}
+    compile_time = {row["window"]: row for row in rows if row["variant"] == "compile_time_index"}
     for row in rows:
-        row["times"] = None if here.emulated else row["kernel_ns"] / max(constant_ns[row["window"]], 1)
+        row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
     texts = DOCUMENTS, ON_AN_H200, missing_resources(unknown)
     return Experiment(

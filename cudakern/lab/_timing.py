@@ -14,8 +14,7 @@ from .._profile import check_counts
 from .._streams import Event, synchronize
 from .._table import find, variants
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents, grouped
-from ._sizes import measure, size
+from ._experiment import Column, Experiment, bars, documents, grouped, measure, size
 
 DOCUMENTS = (
     "P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the chip's "
@@ -40,6 +39,8 @@ TABLE = (
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
 
+    Source: P5 (events and the host's clock), T3 and L (``clock()`` in the kernel); see docs/sources.md.
+
     Parameters
     ----------
     n : int, optional
@@ -60,8 +61,6 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     ``clock64`` counts the cycles of one multiprocessor. A difference within one block is exact, but counts of different
     blocks cannot be compared, so intervals over several blocks use the nanosecond timer that all multiprocessors share.
     A launch returns before the kernel has finished, so with the host's clock you must wait for the device.
-
-    Source: P5 (events and the host's clock), T3 and L (``clock()`` in the kernel); see docs/sources.md.
 
     Examples
     --------
