@@ -47,8 +47,6 @@ def bank_conflicts(
     Shared memory has 32 banks. One request of a warp takes one pass if its lanes access different banks or the same
     word, and one pass per word where they access different words in one bank.
 
-    Source: T6 and P11; see docs/sources.md.
-
     Parameters
     ----------
     strides : int or sequence of int
@@ -57,9 +55,7 @@ def bank_conflicts(
         Words, 1024 per block. One block is enough, since each block has its own shared memory.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per form and stride: the passes (wavefronts) per request computed from the addresses, and on a GPU the
         cycles per request measured with the multiprocessor's clock.
 

@@ -52,25 +52,17 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     Each element is mixed with 64 numbers from the table. With a *uniform* index, all lanes of a warp read the same
     number at the same time; with a *divergent* index, each lane starts at a different number.
 
-    Source: M; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
         Elements. <size>
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per storage, table and index: kernel time, time per number, and the time relative to literals.
 
     <raises>
-    RuntimeError
-        A result differs from NumPy's, or does not reflect a changed table.
 
-    Notes
-    -----
     The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
 
     Examples

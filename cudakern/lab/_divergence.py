@@ -57,17 +57,13 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
 
     If the lanes of a warp take different paths, the warp executes both, one after the other.
 
-    Source: P11; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
         Elements of the branches and of the longest edge check. Default: 2**22 on a GPU, 4096 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per condition: how many warps it splits, the mean number of paths that a warp executes, and the kernel's
         time relative to the branch that splits no warp; then rows for ``if (i < n)`` in a vector addition, whose last
         warp may be split. The emulator runs each lane separately, so it measures no times.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _display, _profile
 from .._backend import Backend, backend
 from .._errors import unknown
-from .._operations._public import documented
+from .._operations._public import F, documented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,26 +29,38 @@ SAYS_NOTHING = "This run was emulated: its times, and figures derived from them,
 #: Formats of columns: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; any magnitude as 1.2e-07.
 grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
 
-#: Paragraphs that the docstrings of experiments share, written there as <size>, <repeat>, <median> and <raises>.
-documents = documented(
-    size="""\
-Default: a size for the GPU, or a smaller one for the emulator.""",
-    repeat="""\
+
+def documents(function: F) -> F:
+    """Fills in paragraphs that the docstrings of experiments share, with the source of the claim in their module."""
+    source = sys.modules[function.__module__].DOCUMENTS.partition(": ")[0]
+    return documented(**PARAGRAPHS, source=source)(function)
+
+
+PARAGRAPHS = {
+    "size": "Default: a size for the GPU, or a smaller one for the emulator.",
+    "repeat": """\
 repeat : int, optional
     How many times to measure each variant or case. Default: up to 20 times within 0.1 s.""",
-    median="""\
+    "median": """\
 repeat : int, optional
     How many times to measure; the figures are medians. Default: 5.""",
-    raises="""\
+    "returns": "Returns\n-------\nExperiment",
+    "raises": """\
 Raises
 ------
 TypeError
     An argument that must be an integer is not one.
 ValueError
     A number below 1, or an argument outside the range described above.
+RuntimeError
+    A result that the experiment checks is wrong.
 CudaError
-    The GPU or the emulator failed.""",
-)
+    The GPU or the emulator failed.
+
+Notes
+-----
+Source: <source>; see docs/sources.md.""",
+}
 #: Seconds per measurement without ``repeat=``: fewer than profile() takes, since experiments have many cases.
 MEASURE_S = 0.1
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST = 16_384
 LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
 
-DOCUMENTS = "P: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3"
+DOCUMENTS = "P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3"
 ON_AN_H200 = (
     "Four threads of one block printed their lines in the order of their numbers, 0 to 3. CUDA does not guarantee it."
 )
@@ -29,22 +29,15 @@ ON_AN_H200 = (
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.
 
-    Source: P4; see docs/sources.md.
-
     Parameters
     ----------
     blocks, threads : int
         The number of blocks, and of threads per block; at most 16,384 threads in all.
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per line: its text, and the block and thread that it names.
 
     <raises>
-    RuntimeError
-        A thread did not print its line or write its number; or the call is inside ``printed()``, which hello itself
-        uses.
 
     Examples
     --------

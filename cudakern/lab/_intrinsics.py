@@ -90,17 +90,13 @@ TABLE = (
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.
 
-    Source: T6; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
         Random arguments from each range. <size>
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per function and range: the largest error of both versions in units in the last place (ulp: the distance
         between neighboring float32 numbers at the exact result), the fast version's absolute error, the error that CUDA
         documents, the time per evaluation in picoseconds (for the whole chip), and the speed-up. On a GPU each

@@ -49,17 +49,13 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     A load takes hundreds of cycles, during which the multiprocessor needs other work: independent instructions of the
     same thread, or other warps.
 
-    Source: M, on the scoreboard; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
         Elements. Default: 2**22 on a GPU, 4096 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per number of threads and form: the most bytes that its loads can have in flight, and on a GPU the
         kernel's time. Each element takes a load and a chain of 64 multiply-adds.
 

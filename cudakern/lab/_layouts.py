@@ -53,17 +53,13 @@ COLUMNS = (
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.
 
-    Source: M; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
         Structs in the large case; the small case has 4096. Default: 2**22 on a GPU, 32,768 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per processor, size and layout: the time to add all structs once (not measured on the emulator). On the
         CPU, NumPy adds field by field: views into one array of structs, or separate arrays.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-
-import numpy as np
 
 from .._operations._public import documented
 from ._experiment import numbers
@@ -14,6 +13,8 @@ LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
 _documents = documented(
     addresses="""\
+Parameters
+----------
 addresses : int or iterable of int
     The byte addresses that the lanes access, at most 32. Leave out inactive lanes.""",
     raises="""\
@@ -30,8 +31,6 @@ ValueError
 def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many passes shared memory needs to serve one request of a warp.
 
-    Parameters
-    ----------
     <addresses>
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16. Requests for 8 bytes are served half a warp at a time, for 16 a quarter.
@@ -54,7 +53,7 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     passes = 0
     for first in range(0, len(starts), together):
         words = {byte // WORD for start in starts[first : first + together] for byte in range(start, start + width)}
-        passes += int(np.bincount([word % BANKS for word in words]).max())
+        passes += max(Counter(word % BANKS for word in words).values())
     return passes
 
 
@@ -62,8 +61,6 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
 def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many different 32-byte sectors of global memory one request of a warp touches.
 
-    Parameters
-    ----------
     <addresses>
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16.
@@ -89,9 +86,6 @@ def _checked(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int
         raise ValueError(f"{rule}: a warp has {LANES} lanes, but {len(starts)} addresses were passed")
     if width not in (1, 2, 4, 8, 16):
         raise ValueError(f"{rule}: width must be 1, 2, 4, 8 or 16 bytes per lane, not {width}")
-    for start in starts:
-        if start % width:
-            raise ValueError(
-                f"{rule}: address {start} is not a multiple of {width}; accesses of {width} bytes must be aligned"
-            )
+    if odd := [start for start in starts if start % width]:
+        raise ValueError(f"{rule}: address {odd[0]} is not a multiple of {width}; accesses must be aligned")
     return starts

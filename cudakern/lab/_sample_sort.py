@@ -58,8 +58,6 @@ def sample_sort_stages(
 ) -> Experiment:
     """Sample sort stage by stage, compared with NumPy's sort on the CPU.
 
-    Source: M; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
@@ -70,9 +68,7 @@ def sample_sort_stages(
         Bins per level, as for ``sort(variant="sample_sort", bins=...)``; 0: chosen from the length.
     <median>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per stage with its launches, time and share of all stages; then rows for a whole call without events
         between the stages, for sorting the samples on the CPU instead (copy to the host, ``numpy.sort``, copy back;
         only if there are samples, since a single bin needs none), and for ``numpy.sort`` of all keys. If the samples

@@ -45,8 +45,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     Each thread walks down a column and keeps the newest values in an array (``moving_sum``). Registers have no
     addresses, so the array can be in registers only if the compiler knows every index.
 
-    Source: P9 and M; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
@@ -56,15 +54,11 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         The array's length: 8, 16 or 32. Default: all three.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per form and window: registers and local memory per thread (from ``kernel_resources``; None if unknown),
         kernel time, rate, and the time relative to ``compile_time_index``.
 
     <raises>
-    RuntimeError
-        The results of two forms differ.
 
     Examples
     --------
@@ -94,23 +88,13 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                 )
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
             unknown = unknown or resources.why
-            rows.append(
-                {
-                    "variant": form.name,
-                    "window": length,
-                    "label": f"{form.name}, {length}",
-                    "registers": resources.registers,
-                    "local_bytes": resources.local_bytes,
-                    "spill_stores": resources.spill_stores,
-                    "spill_loads": resources.spill_loads,
-                    **kernel_times(profile),
-                }
-            )
+            keys = ("registers", "local_bytes", "spill_stores", "spill_loads")
+            row = {"variant": form.name, "window": length, "label": f"{form.name}, {length}"}
+            rows.append(row | {key: getattr(resources, key) for key in keys} | kernel_times(profile))
     compile_time = {row["window"]: row for row in rows if row["variant"] == "compile_time_index"}
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
     texts = DOCUMENTS, ON_AN_H200, missing_resources(unknown)
-    return Experiment(
-        "spilling", title, here, TABLE, tuple(rows), *texts, bars("label", "kernel_ns", "kernel time", timed=True)
-    )
+    draw = bars("label", "kernel_ns", "kernel time", timed=True)
+    return Experiment("spilling", title, here, TABLE, tuple(rows), *texts, draw)

@@ -61,22 +61,16 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     by division and by the texture unit. *Locality*: all elements of a table of n x n are read in four orders, from
     global memory and through a texture.
 
-    Source: T6 and M; see docs/sources.md.
-
     Parameters
     ----------
     n : int, optional
         Rows and columns of the table for *locality*, at most 65,536. Default: 2048 on a GPU, 48 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per case: values and errors for the first two parts, errors and kernel times for the others.
 
     <raises>
-    RuntimeError
-        A read returned a value that differs from the table's.
 
     Examples
     --------

@@ -84,8 +84,6 @@ def thread_map(
     Grid, block and shape have the same number of axes, 1 to 3, within the device's limits, with at most 2**26 threads
     and 2**26 elements. If the grid is too small, such as ``width / 16`` rounded down, some elements have no thread.
 
-    Source: P4 to P7; see docs/sources.md.
-
     Parameters
     ----------
     grid : int, sequence of int or None
