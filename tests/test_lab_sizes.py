@@ -55,6 +55,6 @@ def test_a_row_is_measured_for_a_tenth_of_a_second(backend, monkeypatch):
     clock = SimpleNamespace(perf_counter=lambda: 0.03 * next(readings), perf_counter_ns=time.perf_counter_ns)
     monkeypatch.setattr(_profile, "time", clock)
     call = (cudakern.vector_add, ([1.0], [2.0]), {})
-    assert _experiment.measure(*call, None, None)[0].repeat == 4
-    assert _experiment.measure(*call, 7, None)[0].repeat == 7
+    assert _experiment.measure(*call, None)[0].repeat == 4
+    assert _experiment.measure(*call, 7)[0].repeat == 7
     assert _profile.measure(*call, None, None)[0].repeat == 17

@@ -142,6 +142,6 @@ def _draw(result: Experiment, picture: Picture) -> None:
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):
-        bars_in(axes, [row for row in result.rows if row["experiment"] == group], "case", key, name)
+        bars_in(axes, result, "case", key, name, experiment=group)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)

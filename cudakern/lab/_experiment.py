@@ -61,15 +61,8 @@ Notes
 -----
 Source: <source>; see docs/sources.md.""",
 }
-#: Seconds per measurement without ``repeat=``: fewer than profile() takes, since experiments have many cases.
-MEASURE_S = 0.1
-
-
-def measure(
-    fn: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any], repeat: int | None, warmup: int | None = None
-) -> tuple[_profile.Profile, Any]:
-    """The profile of a call, and the result of the last one."""
-    return _profile.measure(fn, args, kw, repeat, warmup, MEASURE_S)
+#: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
+measure = functools.partial(_profile.measure, warmup=None, budget_s=0.1)
 
 
 def kernel_times(profile: _profile.Profile, emulated: bool = True) -> dict[str, Any]:
@@ -222,27 +215,21 @@ def bars(label: str, value: str, unit: str, timed: bool = False) -> Callable[[Ex
 
 
 def _draw_bars(result: Experiment, picture: Picture, **keywords: Any) -> None:
-    bars_in(picture.subplots(), result.rows, emulated=result.backend.emulated, **keywords)
+    bars_in(picture.subplots(), result, **keywords)
 
 
 def bars_in(
-    axes: Axes,
-    rows: Sequence[dict[str, Any]],
-    label: str,
-    value: str,
-    unit: str,
-    timed: bool = False,
-    emulated: bool = False,
+    axes: Axes, result: Experiment, label: str, value: str, unit: str, timed: bool = False, **only: object
 ) -> None:
-    """The bars of ``bars()`` in one part of a plot. Rows without a value are left out."""
+    """The bars of ``bars()`` in one part of a plot, of the rows that have a value and the items of ``only``."""
     from .. import _plots
 
-    drawn = [row for row in rows if row.get(value) is not None][::-1]
+    drawn = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
     values = [float(row[value]) for row in drawn]
     labels = [(_display.duration if timed else _display.figure)(each) for each in values]
     if timed:
         time_unit, ns = _display.axis_unit(max(values, default=1))
-        unit = f"{unit}, {time_unit}" + f" {EMULATED}" * emulated
+        unit = f"{unit}, {time_unit}" + f" {EMULATED}" * result.backend.emulated
         values = [each / ns for each in values]
     colors = [_plots.HOST_BAR if row.get("cpu") else _plots.BAR for row in drawn]
     _plots.bars(axes, [str(row[label]) for row in drawn], values, labels, colors)

@@ -29,6 +29,8 @@ ON_AN_H200 = (
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.
 
+    The lines are captured by ``printed()``; call hello outside such a block.
+
     Parameters
     ----------
     blocks, threads : int

@@ -131,7 +131,7 @@ def mapped(array: Array) -> DeviceArray:
     -------
     DeviceArray
         The same elements; it keeps the memory alive. A kernel sees what the host wrote before the launch, and the host
-        sees a kernel's writes once the kernel has finished: call ``cudakern.synchronize()`` before it reads them.
+        sees a kernel's writes once the kernel has finished: call ``cudakern.synchronize()`` before it uses them.
 
     Raises
     ------

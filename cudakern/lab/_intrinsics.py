@@ -52,7 +52,6 @@ class Pair:
         return f"{name} -pi to pi" if high == math.pi else f"{name} {low:g} to {high:g}"
 
 
-PI = math.pi
 PAIRS = (
     Pair("divide", "x / y", "__fdividef", (0, 3), (-100, 100), "2 ulp", spread=True),
     Pair("divide", "x / y", "__fdividef", (0, 3), (126.01, 127.99), "gives 0", spread=True),
@@ -63,9 +62,9 @@ PAIRS = (
     Pair("log", "logf", "__logf", (2, 1e6), documented="3 ulp"),
     Pair("log2", "log2f", "__log2f", (0.5, 2), documented="2^-22 absolute"),
     Pair("log10", "log10f", "__log10f", (0.5, 2), documented="2^-24 absolute"),
-    Pair("sin", "sinf", "__sinf", (-PI, PI), documented="2^-21.41 absolute"),
+    Pair("sin", "sinf", "__sinf", (-math.pi, math.pi), documented="2^-21.41 absolute"),
     Pair("sin", "sinf", "__sinf", (-1000, 1000), documented="larger"),
-    Pair("cos", "cosf", "__cosf", (-PI, PI), documented="2^-21.19 absolute"),
+    Pair("cos", "cosf", "__cosf", (-math.pi, math.pi), documented="2^-21.19 absolute"),
     Pair("tan", "tanf", "__tanf", (-1.5, 1.5), documented="of __sinf / __cosf"),
     Pair("power", "powf", "__powf", (0.1, 10), (-10, 10), "of exp2f(y * __log2f(x))"),
     Pair("reciprocal_root", "1 / sqrtf", "rsqrtf", (-100, 100), documented="2 ulp", spread=True),
@@ -127,14 +126,8 @@ def _row(pair: Pair, n: int, repeats: int, repeat: int | None) -> dict[str, Any]
     x, y = ((np.exp2(values) if pair.spread else values).astype(np.float32) for values in operands)
     exact = EXACT[pair.function](x.astype(np.float64), y.astype(np.float64))
     unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
-    row: dict[str, Any] = {
-        "function": pair.function,
-        "full": pair.full,
-        "fast": pair.fast,
-        "range": pair.range,
-        "label": f"{pair.fast}, {pair.range}",
-        "documented": pair.documented,
-    }
+    row = {key: getattr(pair, key) for key in ("function", "full", "fast", "range", "documented")}
+    row["label"] = f"{pair.fast}, {pair.range}"
     on_device = asarray(x), asarray(y)  # copied once
     for variant in ("full", "fast"):
         keywords = {"variant": variant, "function": pair.function, "repeats": repeats}

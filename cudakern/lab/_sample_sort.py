@@ -104,13 +104,13 @@ def sample_sort_stages(
     total, launches = sum(row["ns"] for row in rows), sum(row["launches"] for row in rows)
     for row in rows:
         row["share"] = row["ns"] / max(total, 1)
-    ns = measure(sort, (x,), keywords, repeat, 0)[0].kernel_ns
+    ns = measure(sort, (x,), keywords, repeat, warmup=0)[0].kernel_ns
     rows.append({"stage": "all", "does": "a whole call, no events in between", "launches": launches, "ns": ns})
     if SAMPLES in samples[0]:  # one bin needs no samples
         does = f"instead of {SAMPLES}: copy {len(keys[::KEYS_A_SAMPLE]):,} to the host, numpy.sort, copy back"
         ns = _display.median([_samples_on_cpu(x) for _ in range(repeat)])
         rows.append({"stage": "samples on the CPU", "does": does, "ns": ns})
-    ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, 1)[0].kernel_ns
+    ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
     rows = [{"launches": None, "share": None, **row} for row in rows]
     title = f"Sample sort of {counted(n, f'{data} key')}, stage by stage"

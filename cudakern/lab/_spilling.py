@@ -48,8 +48,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     Parameters
     ----------
     n : int, optional
-        Columns of 256 rows each; a thread processes part of one column.
-        <size>
+        Columns of 256 rows each; a thread processes part of one column. <size>
     window : int, optional
         The array's length: 8, 16 or 32. Default: all three.
     <repeat>
@@ -83,9 +82,8 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
             first = sums if first is None else first
             # Like allclose() for finite numbers, but faster.
             if not np.all(np.abs(sums - first) <= 1e-8 + 1e-5 * np.abs(first)):
-                raise RuntimeError(
-                    f"spilling: the results of {form.name} and {forms[0].name} differ for window={length}"
-                )
+                names = f"{form.name} and {forms[0].name}"
+                raise RuntimeError(f"spilling: the results of {names} differ for window={length}")
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
             unknown = unknown or resources.why
             keys = ("registers", "local_bytes", "spill_stores", "spill_loads")

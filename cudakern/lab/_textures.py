@@ -183,4 +183,4 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=columns, loc="upper left")
     if timed:
-        bars_in(times[0], result.rows, "label", "kernel_ns", "kernel time", timed=True)
+        bars_in(times[0], result, "label", "kernel_ns", "kernel time", timed=True)

@@ -29,15 +29,12 @@ ON_AN_H200 = (
     "them are idle (8.0%). There are four kinds of blocks: inside, right edge, bottom edge, and right and bottom "
     "edge."
 )
-#: The default picture's shape, in NumPy's order, and block.
-PICTURE, BLOCK = (62, 76), (16, 16)
-#: The edge of the array that a block extends beyond, along x, y, z.
-EDGES = ("right", "bottom", "back")
+PICTURE = (62, 76)  #: the default shape, in NumPy's order
 MOST = 1 << 26  #: threads, and elements: both have an array of numbers
-#: The most elements per layer for which a plot numbers threads, and the most layers that it shows.
-NUMBERED, LAYERS = 600, 6
-ACROSS = 100  #: the most threads side by side, over all panels of a row, for which there is room for numbers
-OUTLINED = 40  #: the most blocks along an axis for which a plot has outlines and numbers of blocks
+#: Where a plot has room for numbers of threads: elements per layer, and threads side by side over all panels of a row.
+NUMBERED, ACROSS = 600, 100
+#: The most layers that a plot shows, and the most blocks along an axis for which it has outlines and numbers of blocks.
+LAYERS, OUTLINED = 6, 40
 #: One color per kind of block: inside, at edges and corners, outside.
 COLORS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#d9d9d9", "#bdbdbd")
 IDLE: dict[str, Any] = {"fc": "#ffffffa0", "ec": "#aaaaaa", "hatch": "////", "lw": 0}
@@ -76,7 +73,7 @@ class ThreadMap(Experiment):
 @documents
 def thread_map(
     grid: int | Sequence[int] | None = None,
-    block: int | Sequence[int] = BLOCK,
+    block: int | Sequence[int] = (16, 16),
     shape: int | Sequence[int] | None = None,
 ) -> ThreadMap:
     """Which thread of which block processes which element, in 1, 2 or 3 dimensions, as recorded by a kernel.
@@ -161,7 +158,7 @@ def _kind(parts: Sequence[str]) -> str:
     """The kind of a block, from its part along x, y, z."""
     if "outside" in parts:
         return "outside"
-    cut = [edge for edge, part in zip(EDGES, parts, strict=False) if part == "cut"]
+    cut = [edge for edge, part in zip(("right", "bottom", "back"), parts, strict=False) if part == "cut"]
     return f"{' and '.join(cut)} edge" if cut else "inside"
 
 

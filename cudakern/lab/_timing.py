@@ -71,8 +71,8 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
         names = ", ".join(entry.name for entry in variants("sum_of_squares") if entry.reads_clock)
         raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; these do: {names}")
     x = np.random.default_rng(0).integers(0, 10, n, dtype=np.int32)
-    whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, repeat, 1)
-    numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, 1)
+    whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, repeat, warmup=1)
+    numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, warmup=1)
     launched, waited, between = _by_host(asarray(x), variant, repeat)
     copied = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
     cycles, blocks_ns = _display.median(whole.cycles), float(whole.blocks_ns or 0)
