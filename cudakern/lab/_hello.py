@@ -67,12 +67,9 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
 
 def _draw(result: Experiment, picture: Picture) -> None:
     """One point per line: its order of arrival and its thread, colored by block."""
-    from matplotlib.ticker import MaxNLocator
-
     axes = picture.subplots()
     blocks = result["block"]
     axes.scatter(range(1, len(blocks) + 1), result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
     order = "line, in order of arrival" + ("; colors: blocks" if max(blocks) else "")
     named(axes, order, "thread in its block", legend=False)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True))
+    axes.locator_params(integer=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -114,28 +113,26 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     here = backend()
     n = size(NAME, n, chip=1 << 20, emulator=1 << 11)
     repeats = 1 if here.emulated else 64
-    rows = tuple(_row(pair, n, repeats, repeat) for pair in PAIRS)
+    rows = []
+    for pair in PAIRS:
+        random = np.random.default_rng(1)
+        operands = [random.uniform(*ends, n) for ends in (pair.x, pair.y)]
+        x, y = ((np.exp2(values) if pair.spread else values).astype(np.float32) for values in operands)
+        exact = EXACT[pair.function](x.astype(np.float64), y.astype(np.float64))
+        unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
+        row = {key: getattr(pair, key) for key in ("function", "full", "fast", "range", "documented")}
+        row["label"] = f"{pair.fast}, {pair.range}"
+        on_device = asarray(x), asarray(y)  # copied once
+        for variant in ("full", "fast"):
+            keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
+            profile, result = measure(evaluate, on_device, keywords, repeat)
+            error = np.abs(result.get().astype(np.float64) - exact)
+            row[f"{variant}_ulp"] = float(np.max(error / unit))
+            row[f"{variant}_absolute"] = float(np.max(error))
+            row[f"{variant}_ps"] = profile.kernel_ns * 1e3 / (n * repeats)
+            row["clock"] = profile.clock
+        row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
+        rows.append(row)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
     draw = bars("label", "fast_ulp", "largest error of the fast function, ulp")
-    return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
-
-
-def _row(pair: Pair, n: int, repeats: int, repeat: int | None) -> dict[str, Any]:
-    random = np.random.default_rng(1)
-    operands = [random.uniform(*ends, n) for ends in (pair.x, pair.y)]
-    x, y = ((np.exp2(values) if pair.spread else values).astype(np.float32) for values in operands)
-    exact = EXACT[pair.function](x.astype(np.float64), y.astype(np.float64))
-    unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
-    row = {key: getattr(pair, key) for key in ("function", "full", "fast", "range", "documented")}
-    row["label"] = f"{pair.fast}, {pair.range}"
-    on_device = asarray(x), asarray(y)  # copied once
-    for variant in ("full", "fast"):
-        keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
-        profile, result = measure(evaluate, on_device, keywords, repeat)
-        error = np.abs(result.get().astype(np.float64) - exact)
-        row[f"{variant}_ulp"] = float(np.max(error / unit))
-        row[f"{variant}_absolute"] = float(np.max(error))
-        row[f"{variant}_ps"] = profile.kernel_ns * 1e3 / (n * repeats)
-        row["clock"] = profile.clock
-    row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
-    return row
+    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)

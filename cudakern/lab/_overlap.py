@@ -146,11 +146,10 @@ def _draw(result: Experiment, picture: Picture) -> None:
         for step, color in STEPS.items():
             bars = [row for row in steps if row["step"] == step]
             lengths, starts = ([row[key] / 1e6 for row in bars] for key in ("ns", "begin_ns"))
-            axes.barh([row["stream"] for row in bars], lengths, 0.8, starts, color=color, edgecolor="white", label=step)
-            for row in bars:
-                if row["ns"] >= row["whole_ns"] / 50:  # room for the number
-                    middle = (row["begin_ns"] + row["ns"] / 2) / 1e6
-                    axes.text(middle, row["stream"], row["piece"], ha="center", va="center", fontsize=7, clip_on=True)
+            lanes = [row["stream"] for row in bars]
+            drawn = axes.barh(lanes, lengths, 0.8, starts, color=color, edgecolor="white", label=step)
+            pieces = [row["piece"] if row["ns"] >= row["whole_ns"] / 50 else "" for row in bars]  # where there is room
+            axes.bar_label(drawn, pieces, label_type="center", fontsize=7, clip_on=True)
         axes.set_yticks(range(max(row["stream"] for row in steps) + 1))
         axes.set_ylabel("stream", fontsize=9)
         axes.set_title(f"{way}: {_display.duration(steps[0]['whole_ns'])}", fontsize=9)

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,7 @@ ON_AN_H200 = (
     "edge."
 )
 PICTURE = (62, 76)  #: the default shape, in NumPy's order
+Lengths: TypeAlias = tuple[int, ...]  #: along x, y, z
 MOST = 1 << 26  #: threads, and elements: both have an array of numbers
 #: Where a plot has room for numbers of threads: elements per layer, and threads side by side over all panels of a row.
 NUMBERED, ACROSS = 600, 100
@@ -58,8 +59,8 @@ class ThreadMap(Experiment):
     thread.
     """
 
-    grid: tuple[int, ...]  #: blocks along x, y, z
-    threads: tuple[int, ...]  #: threads per block along x, y, z
+    grid: Lengths  #: blocks along x, y, z
+    threads: Lengths  #: threads per block along x, y, z
     block: Array
     thread: Array
 
@@ -162,9 +163,7 @@ def _kind(parts: Sequence[str]) -> str:
     return f"{' and '.join(cut)} edge" if cut else "inside"
 
 
-def _kinds(
-    block_of: Array, blocks: tuple[int, ...], threads: tuple[int, ...], array: tuple[int, ...]
-) -> tuple[dict[str, Any], ...]:
+def _kinds(block_of: Array, blocks: Lengths, threads: Lengths, array: Lengths) -> tuple[dict[str, Any], ...]:
     """One row per kind of block. A block's position determines its kind; its active threads are those that wrote."""
     size = math.prod(threads)
     active = np.bincount(block_of[block_of >= 0], minlength=math.prod(blocks)).reshape(blocks[::-1])
@@ -183,7 +182,6 @@ def _kinds(
 def _draw(result: Experiment, picture: Picture) -> None:
     """Layer by layer: blocks in the color of their kind, the array's edge, and hatched idle threads beyond it."""
     from matplotlib.patches import Patch
-    from matplotlib.ticker import MaxNLocator
 
     assert isinstance(result, ThreadMap)
     grid, threads, array = _three_axes(result)
@@ -202,8 +200,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.set_title(f"z = {z}" if layers > 1 else "", fontsize=8)
         axes.set_xlabel("x", fontsize=8)
         axes.tick_params(labelsize=6)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_locator(MaxNLocator("auto", integer=True))
+        axes.locator_params(integer=True)
         if len(result.grid) == 1:
             axes.set_yticks([])
             axes.set_box_aspect(0.15)
@@ -225,7 +222,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     picture.supxlabel("; ".join(words), fontsize=8)
 
 
-def _three_axes(result: ThreadMap) -> list[tuple[int, ...]]:
+def _three_axes(result: ThreadMap) -> list[Lengths]:
     """Lengths of grid, block and array along x, y, z."""
     return [(*lengths, 1, 1)[:3] for lengths in (result.grid, result.threads, result.block.shape[::-1])]
 
