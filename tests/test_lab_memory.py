@@ -12,7 +12,7 @@ from cases import times_count
 from cudakern import lab
 from cudakern._operations import registry
 from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts
-from cudakern.lab._experiment import counted as in_words
+from cudakern.lab._experiment import plural
 
 
 def shows_itself(result, path):
@@ -96,7 +96,7 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
         row["kind"]: handle.get_facecolor()
         for row, handle in zip(result.rows, picture.legends[0].get_patches(), strict=False)
     }
-    assert labels[: len(kinds)] == [f"{r['kind']}: {in_words(r['blocks'], 'block')}" for r in result.rows]
+    assert labels[: len(kinds)] == [f"{r['kind']}: {plural(r['blocks'], 'block')}" for r in result.rows]
     assert len({*kinds.values()}) == len(kinds)
     assert ("idle threads,\nbeyond the array" in labels) == any(row["idle"] for row in result.rows)
     assert ("elements without\na thread" in labels) == bool((result.block < 0).any())

@@ -25,16 +25,16 @@ def test_a_size_that_is_not_an_integer(backend, wrong):
 
 
 def test_other_counts(backend):
-    for name, key, given in (("hello", "blocks", {}), ("hello", "threads", {}), ("overlap", "work", {"n": 8})):
+    for name, key, others in (("hello", "blocks", {}), ("hello", "threads", {}), ("overlap", "work", {"n": 8})):
         with pytest.raises(TypeError, match=f"^{name}: {key} must be an integer, not '2'$"):
-            getattr(lab, name)(**given, **{key: "2"})
+            getattr(lab, name)(**others, **{key: "2"})
     with pytest.raises(TypeError, match="block must be an integer or a sequence of integers, not"):
         lab.thread_map(2, (4, 1.5))
 
 
 def test_one_number_is_a_sequence_of_one():
-    for given in (7, np.int64(7), [7], (7,), range(7, 8), np.array([7]), np.array(7)):
-        assert _experiment.numbers("x", "y", given) == (7,)
+    for value in (7, np.int64(7), [7], (7,), range(7, 8), np.array([7]), np.array(7)):
+        assert _experiment.numbers("x", "y", value) == (7,)
     for wrong in (None, 7.0, "7", [7.0], ["7"], np.array(7.0)):
         with pytest.raises(
             TypeError, match=re.escape(f"x: y must be an integer or a sequence of integers, not {wrong!r}")

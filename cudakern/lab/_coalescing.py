@@ -11,7 +11,7 @@ from .._creation import zeros
 from .._dtypes import itemsize
 from .._operations._experiments import coalescing as read_slice
 from .._operations._experiments import unpack_bytes, vec3
-from ._experiment import Column, Experiment, bars_in, counted, documents, measure, percent, size
+from ._experiment import Column, Experiment, bars_in, documents, measure, percent, plural, size
 from ._rules import LANES, SECTOR, sectors
 
 if TYPE_CHECKING:
@@ -109,11 +109,11 @@ def _cases(n: int) -> Iterator[Case]:
         return experiment, case, read_slice, x, keywords, [(addresses, width)], width * len(addresses), moved
 
     for offset in (0, 1, 4, 8, 16, 31):
-        yield slices("offset", counted(offset, "element"), offset=offset)
+        yield slices("offset", plural(offset, "element"), offset=offset)
     for stride in (1, 2, 3, 4, 8, 16, 32):
-        yield slices("stride", counted(stride, "element"), stride=stride)
+        yield slices("stride", plural(stride, "element"), stride=stride)
     for dtype in ("uint8", "float32", "float64", "complex128"):
-        yield slices("width", counted(itemsize(dtype), "byte"), dtype)
+        yield slices("width", plural(itemsize(dtype), "byte"), dtype)
     yield slices("partial warp", "all lanes")
     yield slices("partial warp", f"without lane {IDLE}", idle=IDLE)
 

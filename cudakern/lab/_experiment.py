@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from .._plots import Picture
 
-#: The mark of emulated times in headings and axis labels, and of the CPU's times in the same column.
-EMULATED, OF_THE_CPU = "(emulated)", "(CPU)"
+#: The marks of emulated times in headings and axis labels, and of the CPU's times in the same column.
+EMULATED, ON_CPU = "(emulated)", "(CPU)"
 #: The last line of a table with emulated times.
-SAYS_NOTHING = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
+NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
 #: Formats of columns: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; any magnitude as 1.2e-07.
 grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
 
@@ -125,7 +125,7 @@ class Column:
         if value is None:
             return "-"
         show = self.show or (_display.figure if isinstance(value, float) else str)
-        return f"{show(value)} {OF_THE_CPU}" if on_cpu else show(value)
+        return f"{show(value)} {ON_CPU}" if on_cpu else show(value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,7 +174,7 @@ class Experiment(_display.Shown):
             cells.append([column.text(row.get(column.key), marked and bool(row.get("cpu"))) for row in self.rows])
         source, _, claim = self.documents.partition(": ")
         texts = [self.note, f"On an H200: {self.on_an_h200}", f"Claim tested ({source}): {claim}."]
-        note = "\n".join([text for text in texts if text] + [SAYS_NOTHING] * bool(emulated)).replace("`", "")
+        note = "\n".join([text for text in texts if text] + [NO_PREDICTION] * bool(emulated)).replace("`", "")
         rows = [list(row) for row in zip(*cells, strict=True)]
         return _display.Table(f"{self.title}; {self.backend.device_name}", headings, rows, note, right=figures)
 
@@ -201,7 +201,7 @@ def missing_resources(why: str) -> str:
     return why and f"Registers and local memory are unknown on this machine: {why}."
 
 
-def counted(n: int, what: str) -> str:
+def plural(n: int, what: str) -> str:
     """A count and its noun: "1 block", "4 threads"."""
     return f"{n:,} {what}{'s' * (n != 1)}"
 
@@ -224,19 +224,19 @@ def bars_in(
     """The bars of ``bars()`` in one part of a plot, of the rows that have a value and the items of ``only``."""
     from .. import _plots
 
-    drawn = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
-    values = [float(row[value]) for row in drawn]
+    rows = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
+    values = [float(row[value]) for row in rows]
     labels = [(_display.duration if timed else _display.figure)(each) for each in values]
     if timed:
         time_unit, ns = _display.axis_unit(max(values, default=1))
         unit = f"{unit}, {time_unit}" + f" {EMULATED}" * result.backend.emulated
         values = [each / ns for each in values]
-    colors = [_plots.HOST_BAR if row.get("cpu") else _plots.BAR for row in drawn]
-    _plots.bars(axes, [str(row[label]) for row in drawn], values, labels, colors)
+    colors = [_plots.HOST_BAR if row.get("cpu") else _plots.BAR for row in rows]
+    _plots.bars(axes, [str(row[label]) for row in rows], values, labels, colors)
     axes.set_xlabel(f"{unit}; gray: measured on the CPU" if _plots.HOST_BAR in colors else unit, fontsize=9)
 
 
-def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
+def label_axes(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
     """Labels and style of axes with points and lines."""
     if legend:
         axes.legend(fontsize=8)
@@ -262,7 +262,7 @@ def lines(
     If y is ``timed``, it is in nanoseconds, and the axis has a fitting unit of time.
     """
     axes = picture.subplots()
-    drawn: list[list[Any]] = []
+    earlier: list[list[Any]] = []
     ns = 1.0
     if timed:
         unit, ns = _display.axis_unit(max(result[y]))
@@ -270,7 +270,7 @@ def lines(
     for group in dict.fromkeys(result[by]):
         points = [(row[x], row[y] / ns) for row in result.rows if row[by] == group]
         # Where lines coincide, the later ones are dashed, so that the first one remains visible.
-        style = ("-", "--", ":")[min(drawn.count(points), 2)]
-        drawn.append(points)
+        style = ("-", "--", ":")[min(earlier.count(points), 2)]
+        earlier.append(points)
         axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
-    named(axes, x_name, y_name)
+    label_axes(axes, x_name, y_name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._backend import backend
 from .._operations._experiments import hello as greet
-from ._experiment import Column, Experiment, counted, documents, named, number
+from ._experiment import Column, Experiment, documents, label_axes, number, plural
 from ._printed import printed
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
         raise RuntimeError(f"hello: {count} threads ran, but {len(set(pairs))} lines arrived")
     if not np.array_equal(numbers, np.arange(count)):
         raise RuntimeError("hello: the threads wrote wrong numbers")
-    title = f"{counted(blocks, 'block')} of {counted(threads, 'thread')}"
+    title = f"{plural(blocks, 'block')} of {plural(threads, 'thread')}"
     columns = (Column("line", "line"), Column("block", "block"), Column("thread", "thread"))
     return Experiment("hello", title, here, columns, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
@@ -71,5 +71,5 @@ def _draw(result: Experiment, picture: Picture) -> None:
     blocks = result["block"]
     axes.scatter(range(1, len(blocks) + 1), result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
     order = "line, in order of arrival" + ("; colors: blocks" if max(blocks) else "")
-    named(axes, order, "thread in its block", legend=False)
+    label_axes(axes, order, "thread in its block", legend=False)
     axes.locator_params(integer=True)

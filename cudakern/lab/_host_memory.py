@@ -15,7 +15,7 @@ from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Column, Experiment, documents, logarithmic, measure, named, numbers
+from ._experiment import Column, Experiment, documents, label_axes, logarithmic, measure, numbers
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -91,11 +91,10 @@ def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
             raise RuntimeError(f"{NAME}: the data that arrived through {memory} memory differs from the data sent")
         return profile
 
-    copied = move("pageable", pageable, np.empty_like(pageable))
-    locked = move("pinned", pinned, back)
+    copies = [move("pageable", pageable, np.empty_like(pageable)), move("pinned", pinned, back)]
     reads = move("mapped", mapped(pinned), empty(n, "int32"))
     writes = move("mapped", asarray(pageable), mapped(back))
-    times = (copied.to_device_ns, copied.to_host_ns, locked.to_device_ns, locked.to_host_ns)
+    times = [ns for profile in copies for ns in (profile.to_device_ns, profile.to_host_ns)]
     for (memory, direction), ns in zip(MOVES, (*times, reads.kernel_ns, writes.kernel_ns), strict=True):
         row = {"memory": memory, "direction": direction, "label": f"{memory}, {direction}", "bytes": 4 * n}
         yield row | {"ns": ns, "gb_per_s": 4 * n / max(ns, 1), "clock": reads.clock}
@@ -116,7 +115,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     axes.set_yscale("log")
     logarithmic(axes.xaxis, _display.size, at=result["bytes"])
     logarithmic(axes.yaxis)
-    named(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
+    label_axes(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
 
 
 def mapped(array: Array) -> DeviceArray:

@@ -25,9 +25,6 @@ ON_AN_H200 = (
     "3.71 times as long as arrays. NumPy traverses all structs once per field, whereas the C loop of the source "
     "processes one struct at a time, so this does not test the claim about CPUs."
 )
-#: The small number of structs, and how often they are added; the large case exceeds a chip's caches. The time per round
-#: includes a share of the copy that initializes the sums.
-SMALL, SMALL_ROUNDS, LARGE_ROUNDS = 4096, 100, 4
 
 #: Where, the layout, its variant, whether each field is contiguous, and the sectors that a warp's loads of four fields
 #: touch: four loads of 4 bytes per lane, or one of 16.
@@ -75,7 +72,8 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     here = backend()
     large = size("layouts", n, chip=1 << 22, emulator=1 << 15)
     rows: list[dict[str, Any]] = []
-    for (structs, rounds), form in itertools.product(((SMALL, SMALL_ROUNDS), (large, LARGE_ROUNDS)), FORMS):
+    # The large case exceeds a chip's caches. A round's time includes a share of the copy that initializes the sums.
+    for (structs, rounds), form in itertools.product(((4096, 100), (large, 4)), FORMS):
         where, layout, variant, by_field, sector_count = form
         random = np.random.default_rng(0)
         operands = [random.integers(0, 10, (structs, 4), dtype=np.int32) for _ in range(2)]

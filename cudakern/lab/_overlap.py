@@ -13,9 +13,8 @@ from .._array import DeviceArray
 from .._backend import backend
 from .._creation import empty, empty_pinned, zeros
 from .._operations._experiments import EXACT, intrinsics
-from .._profile import check_counts
 from .._streams import Stream, synchronize
-from ._experiment import Column, Experiment, counted, documents, number, size
+from ._experiment import Column, Experiment, documents, number, plural, size
 from ._host_memory import mapped
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def overlap(
     pieces = number(NAME, "pieces", pieces, min(n, MOST))
     streams = pieces if streams is None else number(NAME, "streams", streams, MOST)
     work = (1 if here.emulated else 100) if work is None else number(NAME, "work", work)
-    check_counts(repeat, None)
+    repeat = 5 if repeat is None else number(NAME, "repeat", repeat)
     values, back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
     values[:] = np.random.default_rng(0).uniform(-3, 3, n)
     expected = EXACT["sin"](values.astype(np.float64), None).astype(np.float32)
@@ -100,15 +99,15 @@ def overlap(
     streams = min(streams, pieces)
     for way, count in (("one stream", 1), ("several streams" if streams > 1 else "one stream again", streams)):
         runs = []
-        for _ in range((repeat or 5) + 1):
+        for _ in range(repeat + 1):
             back[:] = 0
             runs.append(_run(parts, count, work))
             # Like allclose(), in a tenth of its time, since each run is checked. NaN compares as not below.
             if not np.max(np.abs(back - expected)) < 1e-5:
-                raise RuntimeError(f"{NAME}: the results from {counted(count, 'stream')} are wrong")
+                raise RuntimeError(f"{NAME}: the results from {plural(count, 'stream')} are wrong")
         best = min(runs[1:], key=lambda run: run[-1]["whole_ns"])  # the first run allocates memory
         rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
-    title = f"{counted(n, 'sine')} in {counted(pieces, 'piece')}: copied to the device, computed, copied back"
+    title = f"{plural(n, 'sine')} in {plural(pieces, 'piece')}: copied to the device, computed, copied back"
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
@@ -147,9 +146,9 @@ def _draw(result: Experiment, picture: Picture) -> None:
             bars = [row for row in steps if row["step"] == step]
             lengths, starts = ([row[key] / 1e6 for row in bars] for key in ("ns", "begin_ns"))
             lanes = [row["stream"] for row in bars]
-            drawn = axes.barh(lanes, lengths, 0.8, starts, color=color, edgecolor="white", label=step)
+            timeline = axes.barh(lanes, lengths, 0.8, starts, color=color, edgecolor="white", label=step)
             pieces = [row["piece"] if row["ns"] >= row["whole_ns"] / 50 else "" for row in bars]  # where there is room
-            axes.bar_label(drawn, pieces, label_type="center", fontsize=7, clip_on=True)
+            axes.bar_label(timeline, pieces, label_type="center", fontsize=7, clip_on=True)
         axes.set_yticks(range(max(row["stream"] for row in steps) + 1))
         axes.set_ylabel("stream", fontsize=9)
         axes.set_title(f"{way}: {_display.duration(steps[0]['whole_ns'])}", fontsize=9)

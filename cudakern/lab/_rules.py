@@ -11,7 +11,7 @@ from ._experiment import numbers
 #: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
-_documents = documented(
+_paragraphs = documented(
     addresses="""\
 Parameters
 ----------
@@ -27,7 +27,7 @@ ValueError
 )
 
 
-@_documents
+@_paragraphs
 def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many passes shared memory needs to serve one request of a warp.
 
@@ -48,7 +48,7 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     >>> wavefronts(4 * 16 * lane for lane in range(32)), wavefronts(4 * 17 * lane for lane in range(32))
     (16, 1)
     """
-    starts = _checked("wavefronts", addresses, width)
+    starts = _addresses("wavefronts", addresses, width)
     together = LANES * WORD // max(width, WORD)
     passes = 0
     for first in range(0, len(starts), together):
@@ -57,7 +57,7 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     return passes
 
 
-@_documents
+@_paragraphs
 def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many different 32-byte sectors of global memory one request of a warp touches.
 
@@ -77,10 +77,10 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     >>> sectors(4 * lane for lane in range(32)), sectors(12 * lane for lane in range(32))
     (4, 12)
     """
-    return len({start // SECTOR for start in _checked("sectors", addresses, width)})  # aligned: no access spans two
+    return len({start // SECTOR for start in _addresses("sectors", addresses, width)})  # aligned: no access spans two
 
 
-def _checked(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int, ...]:
+def _addresses(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int, ...]:
     starts = numbers(rule, "addresses", addresses)
     if len(starts) > LANES:
         raise ValueError(f"{rule}: a warp has {LANES} lanes, but {len(starts)} addresses were passed")

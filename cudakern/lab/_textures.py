@@ -14,7 +14,7 @@ from .._operations._experiments import rgba_to_float
 from .._operations._lookup import MODES, lookup_2d
 from .._operations.interp import interp
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars_in, documents, kernel_times, measure, named, ratio, size
+from ._experiment import Column, Experiment, bars_in, documents, kernel_times, label_axes, measure, ratio, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -179,7 +179,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     edges.set_ylim(top=5)
     edges.set_title("a texture beyond the edges of the table 1, 2, 3, 4", fontsize=9)
     for axes, columns in ((steps, 1), (edges, 4)):
-        named(axes, "coordinate", "value", legend=False)
+        label_axes(axes, "coordinate", "value", legend=False)
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=columns, loc="upper left")
     if timed:

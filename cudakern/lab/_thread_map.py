@@ -13,7 +13,7 @@ import numpy as np
 from .._backend import backend
 from .._operations._experiments import thread_map as number_elements
 from .._transfer import Array
-from ._experiment import Column, Experiment, counted, documents, numbers
+from ._experiment import Column, Experiment, documents, numbers, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,7 +207,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
         else:
             axes.set_ylabel("y", fontsize=8)
             axes.set_aspect("equal")
-    counts = {row["kind"]: counted(row["blocks"], "block") for row in result.rows}
+    counts = {row["kind"]: plural(row["blocks"], "block") for row in result.rows}
     legend = [Patch(fc=color, ec="#555555", label=f"{kind}: {counts[kind]}") for kind, color in colors.items()]
     if any(row["idle"] for row in result.rows):
         legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))

@@ -12,10 +12,9 @@ from .._array import DeviceArray
 from .._backend import backend
 from .._creation import asarray
 from .._operations.sum_of_squares import sum_of_squares
-from .._profile import check_counts
 from .._streams import Event, synchronize
 from .._table import find, variants
-from ._experiment import Column, Experiment, bars, documents, grouped, measure, size
+from ._experiment import Column, Experiment, bars, documents, grouped, measure, number, size
 
 DOCUMENTS = (
     "P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the chip's "
@@ -49,7 +48,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     <median>
 
     <returns>
-        One row per interval: the clock, the interval, nanoseconds, and cycles if the kernel counted them.
+        One row per interval: the clock, the interval, nanoseconds, and cycles if the kernel plural them.
 
     <raises>
 
@@ -65,26 +64,25 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     """
     here = backend()
     n = size("timing", n, chip=1 << 20, emulator=1 << 16)
-    check_counts(repeat, None)
-    repeat = repeat or 5
+    repeat = 5 if repeat is None else number("timing", "repeat", repeat)
     if not find("sum_of_squares", variant).reads_clock:
         names = ", ".join(entry.name for entry in variants("sum_of_squares") if entry.reads_clock)
         raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; these do: {names}")
     x = np.random.default_rng(0).integers(0, 10, n, dtype=np.int32)
     whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, repeat, warmup=1)
     numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, warmup=1)
-    launched, waited, between = _by_host(asarray(x), variant, repeat)
-    copied = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
+    launch_ns, wait_ns, events_ns = _by_host(asarray(x), variant, repeat)
+    copies_ns = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
     cycles, blocks_ns = _display.median(whole.cycles), float(whole.blocks_ns or 0)
     block_ns = cycles / max(here.properties["clock_khz"], 1) * 1e6
     intervals: list[tuple[str, str, str, float]] = [
         ("block", "chip", "one block, by clock64 (median of all blocks)", block_ns),
         ("blocks", "chip", "all blocks, first start to last end, by %globaltimer", blocks_ns),
         ("kernel", "events", "the kernel, as timed by profile()", whole.kernel_ns),
-        ("events", "events", "a call with device arrays", between),
-        ("copies", "events", "copy in, kernel, copy out", copied),
-        ("launch", "host", "a call with device arrays, without waiting", launched),
-        ("wait", "host", "the same, waiting for the device", waited),
+        ("events", "events", "a call with device arrays", events_ns),
+        ("copies", "events", "copy in, kernel, copy out", copies_ns),
+        ("launch", "host", "a call with device arrays, without waiting", launch_ns),
+        ("wait", "host", "the same, waiting for the device", wait_ns),
         ("whole", "host", "a call with NumPy arrays: memory, copies, kernel", whole.whole_ns),
         ("numpy", "host", "NumPy's sum on the CPU", numpy.kernel_ns),
     ]
@@ -110,8 +108,8 @@ def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
         before.record()
         result = sum_of_squares(x, variant=variant)
         after.record()
-        launched = time.perf_counter_ns() - start
+        launch_ns = time.perf_counter_ns() - start
         synchronize()
-        samples.append((launched, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
+        samples.append((launch_ns, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
         del result
     return [_display.median(values) for values in zip(*samples[1:], strict=True)]
