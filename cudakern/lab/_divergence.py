@@ -37,7 +37,6 @@ CONDITIONS = {
     "odd_lane": "lane % 2 == 1",
     "warp": "threadIdx.x / warpSize >= 2",
 }
-EDGES = (100, 1000)  #: lengths for the edge check
 
 COLUMNS = (
     Column("condition", "condition"),
@@ -86,7 +85,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         second = np.pad(second, (0, -count % LANES), mode="edge")  # threads beyond the end take the last one's path
         rows.append(_row("branch", condition, count, second, profile))
     whole = len(second)
-    for length in dict.fromkeys((*EDGES, whole, whole - 1)):
+    for length in dict.fromkeys((100, 1000, whole, whole - 1)):
         x = zeros((length,), "float32")
         profile, _ = measure(vector_add, (x, x), {"variant": "naive"}, repeat)
         # Warps beyond these have no elements, so all their lanes agree.

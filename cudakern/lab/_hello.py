@@ -15,8 +15,6 @@ from ._printed import printed
 if TYPE_CHECKING:
     from .._plots import Picture
 
-#: Lines that fit into a device's print buffer of 1 MiB with room to spare.
-MOST = 16_384
 LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
 
 DOCUMENTS = "P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3"
@@ -50,7 +48,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """
     here = backend()
     blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
-    count = number("hello", "blocks * threads", blocks * threads, MOST)
+    count = number("hello", "blocks * threads", blocks * threads, 16_384)  # lines for which a device has a buffer
     with printed() as out:
         numbers = greet(np.zeros(count, np.int32), variant="greeting", threads=threads, lines=count)
     greetings = filter(None, map(LINE.fullmatch, out.lines))

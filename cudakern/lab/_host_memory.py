@@ -1,4 +1,4 @@
-"""host_memory: transfers between the device and pageable, page-locked and mapped memory; mapped: arrays in the last."""
+"""host_memory: transfers of pageable, page-locked and mapped memory; mapped: a device array in page-locked memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "host_memory"
-MOST = 1 << 32  #: bytes of one array
 COLORS = {"pageable": "#4c78a8", "pinned": "#f28e2b", "mapped": "#59a14f"}
 MOVES = tuple(itertools.product(COLORS, ("to device", "to host")))
 
@@ -72,7 +71,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     here = backend()
     if sizes is None:
         sizes = [1 << k for k in ((12, 16, 20) if here.emulated else (12, 16, 20, 24, 26))]
-    byte_counts = numbers(NAME, "sizes", sizes, 4, MOST)
+    byte_counts = numbers(NAME, "sizes", sizes, 4, 1 << 32)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     title = "Transfers between host memory and the device"
     return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)

@@ -13,8 +13,6 @@ from .._operations._experiments import EXACT
 from .._operations._experiments import intrinsics as evaluate
 from ._experiment import Column, Experiment, bars, documents, measure, scientific, size
 
-NAME = "intrinsics"
-
 DOCUMENTS = (
     "T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
     "precise, and wrong for divisors from 2^216 to 2^218 (a mistake for 2^126 to 2^128); `__expf`, `__sinf` and "
@@ -111,7 +109,7 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     True
     """
     here = backend()
-    n = size(NAME, n, chip=1 << 20, emulator=1 << 11)
+    n = size("intrinsics", n, chip=1 << 20, emulator=1 << 11)
     repeats = 1 if here.emulated else 64
     rows = []
     for pair in PAIRS:
@@ -135,4 +133,4 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         rows.append(row)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
     draw = bars("label", "fast_ulp", "largest error of the fast function, ulp")
-    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return Experiment("intrinsics", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)

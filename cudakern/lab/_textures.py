@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "textures"
-MOST = 65536  #: rows of a texture
 WEIGHTS = 256  #: steps of the hardware's interpolation weights
 ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
 STORAGES = ("global_memory", "texture")
-EDGES = (-2, -0.5, 0, 3, 3.5, 5)  #: coordinates in a table of four elements
 STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
 
 DOCUMENTS = (
@@ -80,7 +78,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ['3 2.5 1 | 4 2.5 2']
     """
     here = backend()
-    n = size(NAME, n, chip=2048, emulator=48, most=MOST)
+    n = size(NAME, n, chip=2048, emulator=48, most=65536)
     rows = [*_precision(), *_edges(), *_timed(n, repeat)]
     row_wise = {row["variant"]: row for row in rows if row["what"] == ORDERS[0]}
     for row in rows:
@@ -116,7 +114,7 @@ def _precision() -> Iterator[dict[str, Any]]:
 
 def _edges() -> Iterator[dict[str, Any]]:
     table = np.array([[1, 2, 3, 4]], np.float32)
-    x = np.array(EDGES, np.float32)
+    x = np.array([-2, -0.5, 0, 3, 3.5, 5], np.float32)
     along = np.linspace(-3, 6, 73, dtype=np.float32)  # for the plot
     for mode, variant in itertools.product(MODES, STORAGES):
         exact = lookup_2d(table, 0, x, mode, variant="global_memory")

@@ -48,7 +48,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     <median>
 
     <returns>
-        One row per interval: the clock, the interval, nanoseconds, and cycles if the kernel plural them.
+        One row per interval: the clock, the interval, nanoseconds, and cycles if the kernel counted them.
 
     <raises>
 
