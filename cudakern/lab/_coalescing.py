@@ -51,8 +51,7 @@ Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Req
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
 
-    Global memory moves in sectors of 32 bytes. The more of each sector a warp uses, the more useful bytes arrive per
-    second.
+    Global memory moves in sectors of 32 bytes; the more of each a warp uses, the more useful bytes arrive per second.
 
     Parameters
     ----------
@@ -63,8 +62,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     <returns>
         One row per case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes per thread; a warp whose
         lane 3 does not read; bytes read one by one and as words; vectors of three floats in four layouts. The sectors
-        per warp are computed from the addresses. The rate, measured on a GPU only, counts the useful bytes read and
-        written.
+        per warp are computed from the addresses. The rate (on a GPU only) counts the useful bytes read and written.
 
     <raises>
 

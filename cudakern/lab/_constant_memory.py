@@ -66,8 +66,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.constant_memory(100, repeat=1)
-    >>> sorted({row["variant"] for row in result.rows})
+    >>> sorted(set(lab.constant_memory(100, repeat=1)["variant"]))
     ['array', 'global', 'literal', 'scalar']
     """
     here = backend()

@@ -92,9 +92,9 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         inside = np.arange(-(-length // LANES) * LANES) < length
         rows.append(_row("edge", "i < n", length, inside, profile) | {"paths": None})
     # The rows to compare with, which split no warp; of the branches, the last such row (by warps).
-    undivided = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
+    unsplit = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
     for row in rows:
-        base = undivided[row["kind"]]
+        base = unsplit[row["kind"]]
         row["relative"] = ratio(row, base) if row["warps"] == base["warps"] else None
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
     timed = rows[0]["kernel_ns"] is not None

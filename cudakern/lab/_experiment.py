@@ -28,14 +28,7 @@ EMULATED, ON_CPU = "(emulated)", "(CPU)"
 NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
 #: Formats of columns: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; any magnitude as 1.2e-07.
 grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
-
-
-def documents(function: F) -> F:
-    """Fills in paragraphs that the docstrings of experiments share, with the source of the claim in their module."""
-    source = sys.modules[function.__module__].DOCUMENTS.partition(": ")[0]
-    return documented(**PARAGRAPHS, source=source)(function)
-
-
+#: What the docstrings of experiments share.
 PARAGRAPHS = {
     "size": "Default: a size for the GPU, or a smaller one for the emulator.",
     "repeat": """\
@@ -61,6 +54,14 @@ Notes
 -----
 Source: <source>; see docs/sources.md.""",
 }
+
+
+def documents(function: F) -> F:
+    """Fills in paragraphs that the docstrings of experiments share, with the source of the claim in their module."""
+    source = sys.modules[function.__module__].DOCUMENTS.partition(": ")[0]
+    return documented(**PARAGRAPHS, source=source)(function)
+
+
 #: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
 measure = functools.partial(_profile.measure, warmup=None, budget_s=0.1)
 

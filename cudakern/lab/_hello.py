@@ -42,8 +42,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.hello(blocks=1, threads=4)
-    >>> sorted(row["thread"] for row in result.rows)
+    >>> sorted(lab.hello(blocks=1, threads=4)["thread"])
     [0, 1, 2, 3]
     """
     here = backend()

@@ -64,7 +64,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     Examples
     --------
     >>> from cudakern import lab
-    >>> [row["under_way"] for row in lab.latency(n=1000, repeat=1).rows[:5]]
+    >>> lab.latency(n=1000, repeat=1)["under_way"][:5]
     [128, 128, 256, 512, 1024]
     """
     here = backend()

@@ -62,8 +62,7 @@ def overlap(
     streams : int, optional
         How many streams the second run uses, 1 to 64, but at most one per piece. Default: one per piece.
     work : int, optional
-        How many times the kernel computes each sine. Default: 100 on a GPU, so that it takes about as long as a copy; 1
-        on the emulator.
+        How many times the kernel computes each sine. Default: 1 on the emulator; 100 on a GPU, about as long as a copy.
     repeat : int, optional
         How many times to run with each number of streams; the fastest run is shown. Default: 5.
 
@@ -78,8 +77,7 @@ def overlap(
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.overlap(4000, pieces=2, repeat=1)
-    >>> sorted({row["way"] for row in result.rows})
+    >>> sorted(set(lab.overlap(4000, pieces=2, repeat=1)["way"]))
     ['one stream', 'several streams']
     """
     here = backend()

@@ -57,7 +57,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     Examples
     --------
     >>> from cudakern import lab
-    >>> [row["variant"] for row in lab.registers(1000, repeat=1).rows]
+    >>> lab.registers(1000, repeat=1)["variant"]
     ['global_memory', 'register', 'unrolled', 'ballot']
     """
     here = backend()

@@ -79,8 +79,7 @@ def sample_sort_stages(
     Examples
     --------
     >>> from cudakern import lab
-    >>> stages = lab.sample_sort_stages(20_000, repeat=1)
-    >>> stages["stage"][:3]
+    >>> lab.sample_sort_stages(20_000, repeat=1)["stage"][:3]
     ['select_samples', 'sort_samples', 'count_bins']
     """
     if data not in DATA:

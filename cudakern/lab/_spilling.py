@@ -62,8 +62,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.spilling(64, window=8, repeat=1)
-    >>> [row["variant"] for row in result.rows]
+    >>> lab.spilling(64, window=8, repeat=1)["variant"]
     ['runtime_index', 'compile_time_index', 'spilled', 'shared_array']
     """
     here = backend()

@@ -79,7 +79,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """
     here = backend()
     n = size(NAME, n, chip=2048, emulator=48, most=65536)
-    rows = [*_precision(), *_edges(), *_timed(n, repeat)]
+    rows = [*_precision(), *_edges(), *_speed(n, repeat)]
     row_wise = {row["variant"]: row for row in rows if row["what"] == ORDERS[0]}
     for row in rows:
         if row["part"] == "locality":
@@ -125,7 +125,7 @@ def _edges() -> Iterator[dict[str, Any]]:
         yield _row("edges", mode, variant, result - exact, values=text, curve=curve)
 
 
-def _timed(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
+def _speed(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
     """Bytes converted to floats by the kernel and by the texture unit, and the orders of reads."""
     image = np.random.default_rng(2).integers(0, 256, (n, n, 4), dtype=np.uint8)
     image[0, 0] = 0, 1, 254, 255

@@ -59,7 +59,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     Examples
     --------
     >>> from cudakern import lab
-    >>> [row["clock"] for row in lab.timing(1000, repeat=1).rows]
+    >>> lab.timing(1000, repeat=1)["clock"]
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
     here = backend()
