@@ -14,7 +14,7 @@ import cudakern
 from cudakern._backend import Backend
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import registry
-from cudakern.lab._sizes import measure
+from cudakern.lab._experiment import measure
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
 

@@ -30,11 +30,11 @@ def test_every_function(backend, variant, function, repeats):
         x = x / 3  # (away from its poles)
     if function == "multiply24":
         x, y = np.trunc(x * 500), -np.trunc(y * 500)
-    got = intrinsics(x, y, variant=variant, function=function, repeats=repeats)
+    result = intrinsics(x, y, variant=variant, function=function, repeats=repeats)
     exact = EXACT[function](x.astype(np.float64), y.astype(np.float64))
-    assert np.allclose(got, exact, rtol=1e-5, atol=2e-6)
+    assert np.allclose(result, exact, rtol=1e-5, atol=2e-6)
     if function == "multiply24":
-        assert np.array_equal(got, exact)
+        assert np.array_equal(result, exact)
     else:
         assert intrinsics(x, y, function=function) == pytest.approx(exact, rel=1e-5, abs=2e-6)
 
@@ -65,26 +65,24 @@ def test_what_is_refused(backend):
 def test_the_experiment(backend, tmp_path):
     result = lab.intrinsics(3000, repeat=1)
     assert [(row["fast"], row["range"]) for row in result.rows] == [(pair.fast, pair.range) for pair in PAIRS]
-    found = {(row["fast"], row["range"]): row for row in result.rows}
+    rows = {(row["fast"], row["range"]): row for row in result.rows}
     emulated = result.backend.emulated
     assert {row["clock"] for row in result.rows} == {"emulated" if emulated else "gpu"}
     assert all((row["gain"] is None) == emulated for row in result.rows)
     # Documented errors, and the wrong range of the division (where T6 is wrong about where it is).
-    assert found["__fdividef", "y 2^-100 to 2^100"]["fast_ulp"] <= 2.5
-    wrong = found["__fdividef", "y 2^126.01 to 2^127.99"]
+    assert rows["__fdividef", "y 2^-100 to 2^100"]["fast_ulp"] <= 2.5
+    wrong = rows["__fdividef", "y 2^126.01 to 2^127.99"]
     assert wrong["fast_ulp"] > 1000 > 1 >= wrong["full_ulp"]
-    assert found["__expf", "x -1 to 1"]["fast_ulp"] <= 3.5
-    assert 4 < found["__expf", "x -80 to 80"]["fast_ulp"] <= 2 + 1.173 * 80
+    assert rows["__expf", "x -1 to 1"]["fast_ulp"] <= 3.5
+    assert 4 < rows["__expf", "x -80 to 80"]["fast_ulp"] <= 2 + 1.173 * 80
     assert (
-        found["__sinf", "x -pi to pi"]["fast_absolute"]
-        <= 2**-21.41
-        < found["__sinf", "x -1000 to 1000"]["fast_absolute"]
+        rows["__sinf", "x -pi to pi"]["fast_absolute"] <= 2**-21.41 < rows["__sinf", "x -1000 to 1000"]["fast_absolute"]
     )
-    assert found["__mul24", "y -4000 to 4000"]["fast_ulp"] == 0
+    assert rows["__mul24", "y -4000 to 4000"]["fast_ulp"] == 0
     # Near a zero of the function its absolute error is many units in the last place: an H200 has 9e5 to 2.3e6 of a
     # million arguments (docs/results/gpu_lab.json); fewer arguments come less near to the zero.
     for name, where in (("__log2f", "x 0.5 to 2"), ("__logf", "x 0.5 to 2"), ("__tanf", "x -1.5 to 1.5")):
-        assert found[name, where]["fast_ulp"] > 1000 > found[name, where]["full_ulp"]
+        assert rows[name, where]["fast_ulp"] > 1000 > rows[name, where]["full_ulp"]
     assert all(row["full_ulp"] <= 4.5 for row in result.rows)
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "intrinsics"
     result.plot(str(tmp_path / "picture.png"))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from cases import times_count
 from cudakern import lab
 from cudakern._operations import registry
 from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts
-from cudakern.lab._experiment import counted as in_words
+from cudakern.lab._experiment import plural
 
 
 def shows_itself(result, path):
@@ -95,7 +96,7 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
         row["kind"]: handle.get_facecolor()
         for row, handle in zip(result.rows, picture.legends[0].get_patches(), strict=False)
     }
-    assert labels[: len(kinds)] == [f"{r['kind']}: {in_words(r['blocks'], 'block')}" for r in result.rows]
+    assert labels[: len(kinds)] == [f"{r['kind']}: {plural(r['blocks'], 'block')}" for r in result.rows]
     assert len({*kinds.values()}) == len(kinds)
     assert ("idle threads,\nbeyond the array" in labels) == any(row["idle"] for row in result.rows)
     assert ("elements without\na thread" in labels) == bool((result.block < 0).any())
@@ -176,10 +177,10 @@ def test_thread_map_can_count_to_one(backend, arguments, title, idle, missed):
     "arguments, words",
     [
         ((None, 4), "pass a grid"),
-        ((0, 4), "grid must have .* not 0"),
-        ((2, (4, 0), 8), "block must have .*, not (4, 0)"),
+        ((0, 4), "grid must be one or more integers of 1 or more, not [0]"),
+        ((2, (4, 0), 8), "block must be one or more integers of 1 or more, not [4, 0]"),
         ((2, (4, 4), (8, 8)), "not 1, 2 and 2: "),
-        (((1,) * 4, (1,) * 4), "4 axes|axes"),
+        (((1,) * 4, (1,) * 4), "not 4, 4 and 4: "),
         ((1, 1025), "1024 threads"),
         (((1, 100_000), (1, 1)), "100000 blocks of 1 threads along y: this device allows at most 65535 blocks"),
         (((3_000_000_000,), (1,)), "at most 67,108,864 threads"),
@@ -189,7 +190,7 @@ def test_thread_map_can_count_to_one(backend, arguments, title, idle, missed):
     ],
 )
 def test_thread_map_refuses(backend, arguments, words):
-    with pytest.raises(ValueError, match=words.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(ValueError, match=re.escape(words)):
         lab.thread_map(*arguments)
 
 

@@ -18,16 +18,16 @@ def test_the_experiment(backend, tmp_path):
     emulated = result.backend.emulated
     assert {row["clock"] for row in result.rows} == {"emulated" if emulated else "gpu"}
     for row in result.rows:
-        made = cudakern.kernel_resources("packbits", row["variant"], "bool")[0]
-        assert row["registers"] == made.registers
+        resources = cudakern.kernel_resources("packbits", row["variant"], "bool")[0]
+        assert row["registers"] == resources.registers
         assert (row["speedup"] is None) == emulated  # emulated times make no ratios
     if not emulated:
         times, steps = result["kernel_ns"], result["step"]
         assert result["speedup"] == pytest.approx([times[0] / one for one in times])
         assert steps[0] is None
         assert steps[1:] == pytest.approx([a / b for a, b in itertools.pairwise(times)])
-    said = " ".join(repr(result).split())
-    assert "race" in said
+    text = " ".join(repr(result).split())
+    assert "race" in text
     assert json.loads(json.dumps(result.to_dict()))["experiment"] == "registers"
     result.plot(str(tmp_path / "picture.png"))
     assert (tmp_path / "picture.png").stat().st_size > 1000

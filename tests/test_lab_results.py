@@ -29,8 +29,8 @@ ARGUMENTS = {
 
 
 def small(name):
-    given = ARGUMENTS.get(name, {"n": 500})
-    return getattr(lab, name)(**given, **({} if name in ("hello", "thread_map") else {"repeat": 1}))
+    arguments = ARGUMENTS.get(name, {"n": 500})
+    return getattr(lab, name)(**arguments, **({} if name in ("hello", "thread_map") else {"repeat": 1}))
 
 
 def copies(what):

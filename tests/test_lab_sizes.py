@@ -10,7 +10,7 @@ import pytest
 
 import cudakern
 from cudakern import _profile, lab
-from cudakern.lab import _by_name, _sizes
+from cudakern.lab import _by_name, _experiment
 
 
 @pytest.mark.parametrize("wrong", [1000.5, "1000", [1000], np.float64(8)])
@@ -25,21 +25,21 @@ def test_a_size_that_is_not_an_integer(backend, wrong):
 
 
 def test_other_counts(backend):
-    for name, key, given in (("hello", "blocks", {}), ("hello", "threads", {}), ("overlap", "work", {"n": 8})):
+    for name, key, others in (("hello", "blocks", {}), ("hello", "threads", {}), ("overlap", "work", {"n": 8})):
         with pytest.raises(TypeError, match=f"^{name}: {key} must be an integer, not '2'$"):
-            getattr(lab, name)(**given, **{key: "2"})
+            getattr(lab, name)(**others, **{key: "2"})
     with pytest.raises(TypeError, match="block must be an integer or a sequence of integers, not"):
         lab.thread_map(2, (4, 1.5))
 
 
 def test_one_number_is_a_sequence_of_one():
-    for given in (7, np.int64(7), [7], (7,), range(7, 8), np.array([7]), np.array(7)):
-        assert _sizes.numbers("x", "y", given) == (7,)
+    for value in (7, np.int64(7), [7], (7,), range(7, 8), np.array([7]), np.array(7)):
+        assert _experiment.numbers("x", "y", value) == (7,)
     for wrong in (None, 7.0, "7", [7.0], ["7"], np.array(7.0)):
         with pytest.raises(
             TypeError, match=re.escape(f"x: y must be an integer or a sequence of integers, not {wrong!r}")
         ):
-            _sizes.numbers("x", "y", wrong)
+            _experiment.numbers("x", "y", wrong)
 
 
 def test_one_size_and_one_stride(backend):
@@ -55,6 +55,6 @@ def test_a_row_is_measured_for_a_tenth_of_a_second(backend, monkeypatch):
     clock = SimpleNamespace(perf_counter=lambda: 0.03 * next(readings), perf_counter_ns=time.perf_counter_ns)
     monkeypatch.setattr(_profile, "time", clock)
     call = (cudakern.vector_add, ([1.0], [2.0]), {})
-    assert _sizes.measure(*call, None, None)[0].repeat == 4
-    assert _sizes.measure(*call, 7, None)[0].repeat == 7
+    assert _experiment.measure(*call, None)[0].repeat == 4
+    assert _experiment.measure(*call, 7)[0].repeat == 7
     assert _profile.measure(*call, None, None)[0].repeat == 17

@@ -29,15 +29,15 @@ def stages(name, *args, **keywords):
 )
 def test_every_stage_is_there(name, n, bins, launches):
     for data in ("random", "nearly sorted"):
-        found = stages(name, n, data=data, bins=bins)
-        assert found["stage"] == [*STAGES, "all", "samples on the CPU", "numpy.sort"]
-        assert found["launches"][:6] == launches
-        assert found["launches"][6] == sum(launches)
-        assert all(ns > 0 for ns in found["ns"])
-        assert sum(found["share"][:6]) == pytest.approx(1)
-        shown = " ".join(repr(found).split())
-        assert f"{n:,} {data} keys" in shown
-        assert found.documents.partition(": ")[2] in shown
+        result = stages(name, n, data=data, bins=bins)
+        assert result["stage"] == [*STAGES, "all", "samples on the CPU", "numpy.sort"]
+        assert result["launches"][:6] == launches
+        assert result["launches"][6] == sum(launches)
+        assert all(ns > 0 for ns in result["ns"])
+        assert sum(result["share"][:6]) == pytest.approx(1)
+        text = " ".join(repr(result).split())
+        assert f"{n:,} {data} keys" in text
+        assert result.documents.partition(": ")[2] in text
 
 
 @pytest.mark.parametrize("name", BACKENDS)

@@ -52,8 +52,8 @@ def test_the_experiment(backend, tmp_path):
     ]
     assert {row["clock"] for row in result.rows} == {"emulated" if result.backend.emulated else "gpu"}
     for row in result.rows:
-        made = cudakern.kernel_resources("moving_sum", row["variant"], "float32", window=row["window"])[0]
-        assert (row["registers"], row["local_bytes"]) == (made.registers, made.local_bytes)
+        resources = cudakern.kernel_resources("moving_sum", row["variant"], "float32", window=row["window"])[0]
+        assert (row["registers"], row["local_bytes"]) == (resources.registers, resources.local_bytes)
         assert (row["registers"] is None) == ("is not known here" in result.note)
         assert row["label"] == f"{row['variant']}, {row['window']}"
     emulated = result.backend.emulated  # whose times make no ratios
@@ -67,17 +67,17 @@ def test_the_experiment(backend, tmp_path):
 @pytest.mark.parametrize("window", [8, 16, 32])
 def test_local_memory_is_where_the_index_is_not_known(window, name):
     """As far as the build's report or a driver tells it; where neither does, no figure is made up."""
-    made = cudakern.kernel_resources("moving_sum", name, "float32", window=window)[0]
-    if made.source == "unknown":
-        assert (made.registers, made.local_bytes) == (None, None)
-        assert made.why
-        pytest.skip(f"nobody tells here what local memory a kernel has: {made.why}")
+    resources = cudakern.kernel_resources("moving_sum", name, "float32", window=window)[0]
+    if resources.source == "unknown":
+        assert (resources.registers, resources.local_bytes) == (None, None)
+        assert resources.why
+        pytest.skip(f"nobody tells here what local memory a kernel has: {resources.why}")
     if name == "runtime_index":
-        assert made.local_bytes >= 4 * window
+        assert resources.local_bytes >= 4 * window
     elif name != "spilled":
-        assert made.local_bytes == 0
+        assert resources.local_bytes == 0
     elif window == 32:
-        assert made.registers <= 32 < window + made.local_bytes // 4
+        assert resources.registers <= 32 < window + resources.local_bytes // 4
 
 
 def test_forms_that_differ_are_no_result(monkeypatch):

@@ -24,18 +24,18 @@ def test_precision(backend):
 
 @pytest.mark.proves("lab.textures")
 def test_edges(backend):
-    shown = {
+    rows = {
         row["what"]: row
         for row in lab.textures(4, repeat=1).rows
         if (row["part"], row["variant"]) == ("edges", "texture")
     }
-    assert {mode: row["values"] for mode, row in shown.items()} == {
+    assert {mode: row["values"] for mode, row in rows.items()} == {
         "clamp": "1 1 1 | 4 4 4",
         "wrap": "3 2.5 1 | 4 2.5 2",
         "mirror": "2 1 1 | 4 4 3",
         "border": "0 0.5 1 | 4 2 0",
     }
-    assert all(row["error"] <= 1 / 64 for row in shown.values())
+    assert all(row["error"] <= 1 / 64 for row in rows.values())
 
 
 @pytest.mark.proves("lab.textures")

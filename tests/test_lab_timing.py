@@ -35,14 +35,14 @@ def test_the_three_ways(backend, variant):
 
 
 @pytest.mark.parametrize(
-    "words, given",
+    "words, arguments",
     [
         ("n must be 1 or more", {"n": 0}),
-        ("repeat=0", {"n": 10, "repeat": 0}),
+        ("repeat must be 1 or more, not 0", {"n": 10, "repeat": 0}),
         ("does not read", {"n": 10, "variant": "vectorized"}),
         ("tree_sequential", {"n": 10, "variant": "tree_sequentiel"}),
     ],
 )
-def test_bad_questions(words, given):
+def test_bad_questions(words, arguments):
     with pytest.raises(ValueError, match=words):
-        lab.timing(**given)
+        lab.timing(**arguments)

@@ -12,9 +12,8 @@ from .. import _display
 from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
-from ._experiment import Column, Experiment, documents, lines
+from ._experiment import Column, Experiment, documents, lines, measure, numbers, ratio, size
 from ._rules import LANES, WORD, wavefronts
-from ._sizes import measure, numbers, size
 
 DOCUMENTS = (
     "T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n lanes "
@@ -56,17 +55,11 @@ def bank_conflicts(
         Words, 1024 per block. One block is enough, since each block has its own shared memory.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per form and stride: the passes (wavefronts) per request computed from the addresses, and on a GPU the
         cycles per request measured with the multiprocessor's clock.
 
     <raises>
-
-    Notes
-    -----
-    Source: T6 and P11; see docs/sources.md.
 
     Examples
     --------
@@ -75,32 +68,28 @@ def bank_conflicts(
     [('broadcast', 0, 1), ('strided', 1, 1), ('strided', 16, 16), ('padded', 16, 1)]
     """
     n = size("bank_conflicts", n, TILE, TILE)
-    several = numbers("bank_conflicts", "strides", strides)
-    if not several or any(not 1 <= stride <= 32 for stride in several):
-        raise ValueError(f"bank_conflicts: strides must be one or more integers from 1 to 32, not {list(several)}")
+    several = numbers("bank_conflicts", "strides", strides, 1, 32)
     here = backend()
     x = np.arange(n, dtype=np.int32)
-    rows = [_row("broadcast", 0, x, repeat)]
-    rows += [_row("strided", stride, x, repeat) for stride in dict.fromkeys((1, *several))]
-    rows += [_row("padded", stride, x, repeat) for stride in dict.fromkeys(several)]
-    base = rows[1]["cycles"]
+    forms = {"broadcast": (0,), "strided": dict.fromkeys((1, *several)), "padded": dict.fromkeys(several)}
+    rows: list[dict[str, Any]] = []
+    for form, stride in ((form, stride) for form, distances in forms.items() for stride in distances):
+        keywords = {"variant": "padded" if form == "padded" else "strided", "stride": stride}
+        profile, _ = measure(operation, (x,), keywords, repeat)
+        distance = stride + (form == "padded")
+        rows.append(
+            {
+                "form": form,
+                "stride": stride,
+                "distance": distance,
+                "wavefronts": wavefronts(WORD * distance * lane for lane in range(LANES)),
+                "cycles": _display.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None,
+            }
+        )
     for row in rows:
-        row["relative"] = None if row["cycles"] is None else row["cycles"] / base
+        row["relative"] = ratio(row, rows[1], "cycles")
     title = f"bank_conflicts: {REQUESTS:,} requests per block, 4-byte words"
-    key, what = ("wavefronts", "passes per request (computed)") if base is None else ("cycles", "cycles per request")
+    timed = rows[1]["cycles"] is not None
+    key, what = ("cycles", "cycles per request") if timed else ("wavefronts", "passes per request (computed)")
     draw = functools.partial(lines, x="stride", y=key, x_name="stride in words", y_name=what, by="form")
     return Experiment("bank_conflicts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
-
-
-def _row(form: str, stride: int, x: Any, repeat: int | None) -> dict[str, Any]:
-    padded = form == "padded"
-    keywords = {"variant": "padded" if padded else "strided", "stride": stride}
-    profile, _ = measure(operation, (x,), keywords, repeat)
-    distance = stride + padded
-    return {
-        "form": form,
-        "stride": stride,
-        "distance": distance,
-        "wavefronts": wavefronts(WORD * distance * lane for lane in range(LANES)),
-        "cycles": _display.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None,
-    }

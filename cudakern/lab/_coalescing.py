@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._array import DeviceArray
 from .._backend import backend
 from .._creation import zeros
 from .._dtypes import itemsize
-from .._operations._experiments import coalescing as slices
+from .._operations._experiments import coalescing as read_slice
 from .._operations._experiments import unpack_bytes, vec3
-from .._profile import Profile
-from ._experiment import Column, Experiment, bars_in, counted, documents, percent
+from ._experiment import Column, Experiment, bars_in, documents, measure, percent, plural, size
 from ._rules import LANES, SECTOR, sectors
-from ._sizes import measure, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -31,10 +30,7 @@ ON_AN_H200 = (
     "fast as bytes read one by one. Structs of 12 bytes need no special layout: no other layout is faster than "
     "reading them unchanged."
 )
-OFFSETS, STRIDES = (0, 1, 4, 8, 16, 31), (1, 2, 3, 4, 8, 16, 32)
-WIDTHS = ("uint8", "float32", "float64", "complex128")
-#: The lane that does not read.
-IDLE = 3
+IDLE = 3  #: the lane that does not read
 
 COLUMNS = (
     Column("experiment", "experiment"),
@@ -46,14 +42,16 @@ COLUMNS = (
 )
 
 Request = tuple[Sequence[int], int]  #: of a warp: the lanes' byte addresses, and bytes per lane
+#: Experiment, case, operation, operand, keywords, a warp's requests, the bytes that a warp uses, and those that all
+#: threads read and write.
+Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Request], int, float]
 
 
 @documents
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
 
-    Global memory moves in sectors of 32 bytes. The more of each sector a warp uses, the more useful bytes arrive per
-    second.
+    Global memory moves in sectors of 32 bytes; the more of each a warp uses, the more useful bytes arrive per second.
 
     Parameters
     ----------
@@ -61,19 +59,12 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         Threads, in cases that read 4 bytes per thread. Default: 2**24 on a GPU, 4096 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes per thread; a warp whose
         lane 3 does not read; bytes read one by one and as words; vectors of three floats in four layouts. The sectors
-        per warp are computed from the addresses. The rate, measured on a GPU only, counts the useful bytes read and
-        written.
+        per warp are computed from the addresses. The rate (on a GPU only) counts the useful bytes read and written.
 
     <raises>
-
-    Notes
-    -----
-    Source: T6, P11 and M; see docs/sources.md.
 
     Examples
     --------
@@ -84,72 +75,63 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     """
     here = backend()
     n = size("coalescing", n, chip=1 << 24, emulator=1 << 12)  # on a chip, more than its caches hold
-    rows = (*_slices(n, repeat), *_bytes_and_vectors(n, repeat))
+    rows = []
+    for experiment, case, operation, x, keywords, requests, wanted, moved in _cases(n):
+        profile, _ = measure(operation, (x,), keywords, repeat)
+        sector_count = sum(sectors(*request) for request in requests)
+        rows.append(
+            {
+                "experiment": experiment,
+                "case": case,
+                "requests": len(requests),
+                "sectors": sector_count,
+                "wanted": wanted / (sector_count * SECTOR),
+                "gb_per_s": moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None,
+                "kernel_ns": profile.kernel_ns,
+                "clock": profile.clock,
+            }
+        )
     title = f"coalescing: {n:,} threads, 4 bytes per thread"
-    return Experiment("coalescing", title, here, COLUMNS, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
+    return Experiment("coalescing", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
-def _slices(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
-    """Offsets, strides, widths of access, and an inactive lane."""
-
-    def row(
+def _cases(n: int) -> Iterator[Case]:
+    def slices(
         experiment: str, case: str, dtype: str = "float32", offset: int = 0, stride: int = 1, idle: int = LANES
-    ) -> dict[str, Any]:
+    ) -> Case:
         width = itemsize(dtype)
         count = -(-4 * n // width)
         addresses = [width * (offset + stride * lane) for lane in range(LANES) if lane != idle]
         keywords = {"variant": "elementwise", "offset": offset, "stride": stride, "idle": idle}
-        profile, _ = measure(slices, (zeros(offset + stride * count, dtype),), keywords, repeat)
-        moved = count * width * (len(addresses) / LANES + 1)
-        return _row(experiment, case, [(addresses, width)], width * len(addresses), moved, profile)
+        x, moved = zeros(offset + stride * count, dtype), count * width * (len(addresses) / LANES + 1)
+        return experiment, case, read_slice, x, keywords, [(addresses, width)], width * len(addresses), moved
 
-    for offset in OFFSETS:
-        yield row("offset", counted(offset, "element"), offset=offset)
-    for stride in STRIDES:
-        yield row("stride", counted(stride, "element"), stride=stride)
-    for dtype in WIDTHS:
-        yield row("width", counted(itemsize(dtype), "byte"), dtype)
-    yield row("partial warp", "all lanes")
-    yield row("partial warp", f"without lane {IDLE}", idle=IDLE)
+    for offset in (0, 1, 4, 8, 16, 31):
+        yield slices("offset", plural(offset, "element"), offset=offset)
+    for stride in (1, 2, 3, 4, 8, 16, 32):
+        yield slices("stride", plural(stride, "element"), stride=stride)
+    for dtype in ("uint8", "float32", "float64", "complex128"):
+        yield slices("width", plural(itemsize(dtype), "byte"), dtype)
+    yield slices("partial warp", "all lanes")
+    yield slices("partial warp", f"without lane {IDLE}", idle=IDLE)
 
-
-def _bytes_and_vectors(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
     def request(width: int, apart: int = 0, first: int = 0) -> Request:
         return [first + (apart or width) * lane for lane in range(LANES)], width
 
     values = zeros(n, "uint8")
-    for variant, width in (("bytes", 1), ("words", 4)):
-        profile, _ = measure(unpack_bytes, (values,), {"variant": variant}, repeat)
-        yield _row("bytes as floats", variant, [request(width)], width * LANES, 5 * n, profile)
+    for way, width in (("bytes", 1), ("words", 4)):
+        yield "bytes as floats", way, unpack_bytes, values, {"variant": way}, [request(width)], width * LANES, 5 * n
 
     structs, arrays = zeros((n, 3), "float32"), zeros((3, n), "float32").T
     from_array_to_array = 4 * n // SECTOR * SECTOR + SECTOR  # aligned to sectors
-    ways = {
+    layouts = {
         "array_of_structs": (structs, [request(4, 12, 4 * part) for part in range(3)]),
         "aligned": (structs, [request(16)]),
         "struct_of_arrays": (arrays, [request(4, first=from_array_to_array * part) for part in range(3)]),
         "staged": (structs, [request(4, first=4 * LANES * part) for part in range(3)]),
     }
-    for variant, (x, requests) in ways.items():
-        profile, _ = measure(vec3, (x,), {"variant": variant}, repeat)
-        yield _row("vec3", variant, requests, 12 * LANES, 16 * n, profile)
-
-
-def _row(
-    experiment: str, case: str, requests: Sequence[Request], wanted: int, moved: float, profile: Profile
-) -> dict[str, Any]:
-    """``wanted``: bytes that a warp's requests use; ``moved``: bytes that all threads read and write."""
-    sector_count = sum(sectors(*request) for request in requests)
-    return {
-        "experiment": experiment,
-        "case": case,
-        "requests": len(requests),
-        "sectors": sector_count,
-        "wanted": wanted / (sector_count * SECTOR),
-        "gb_per_s": moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None,
-        "kernel_ns": profile.kernel_ns,
-        "clock": profile.clock,
-    }
+    for layout, (x, requests) in layouts.items():
+        yield "vec3", layout, vec3, x, {"variant": layout}, requests, 12 * LANES, 16 * n
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
@@ -158,6 +140,6 @@ def _draw(result: Experiment, picture: Picture) -> None:
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):
-        bars_in(axes, [row for row in result.rows if row["experiment"] == group], "case", key, name)
+        bars_in(axes, result, "case", key, name, experiment=group)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)

@@ -13,16 +13,11 @@ from .._creation import asarray
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import LITERALS
 from .._operations._experiments import constant_memory as mix
-from .._profile import Profile
 from .._table import variants
-from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents
-from ._sizes import kernel_times, measure, size
+from ._experiment import Column, Experiment, bars, documents, kernel_times, measure, ratio, size
 
 NAME = "constant_memory"
-N_EMULATED, N_GPU = 1 << 12, 1 << 22
 CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
-LONG = 32  #: a table with one number for each lane of a warp
 
 DOCUMENTS = (
     "M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); constants are 40 "
@@ -61,35 +56,27 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
         Elements. <size>
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per storage, table and index: kernel time, time per number, and the time relative to literals.
 
     <raises>
-    RuntimeError
-        A result differs from NumPy's, or does not reflect a changed table.
 
-    Notes
-    -----
     The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
-
-    Source: M; see docs/sources.md.
 
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.constant_memory(100, repeat=1)
-    >>> sorted({row["variant"] for row in result.rows})
+    >>> sorted(set(lab.constant_memory(100, repeat=1)["variant"]))
     ['array', 'global', 'literal', 'scalar']
     """
     here = backend()
-    n = size(NAME, n, N_GPU, N_EMULATED)
+    n = size(NAME, n, chip=1 << 22, emulator=1 << 12)
     random = np.random.default_rng(0)
-    x, long = random.integers(0, 2**32, n, dtype=np.uint32), random.integers(0, 2**32, LONG, dtype=np.uint32)
+    x = random.integers(0, 2**32, n, dtype=np.uint32)
+    long = random.integers(0, 2**32, 32, dtype=np.uint32)  # a number for each lane of a warp
     storages = [entry.name for entry in variants(NAME) if not entry.on_host and not entry.why_not(here)]
     on_device = asarray(x)  # copied once
-    rows = []
+    rows: list[dict[str, Any]] = []
     for table, index in itertools.product((LITERALS, long), ("uniform", "divergent")):
         expected = mix(x[:CHECKED], table, index=index, variant="numpy")
         first = None
@@ -99,34 +86,27 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
             values = result.get()
             first = values if first is None else first
             if not (np.array_equal(values[:CHECKED], expected) and np.array_equal(values, first)):
-                raise RuntimeError(
-                    f"{NAME}: {storage}, {table.size} numbers, {index} index: the result differs from NumPy's"
-                )
-            rows.append(_row(storage, table.size, index, n, profile))
+                case = f"{storage}, {table.size} numbers, {index} index"
+                raise RuntimeError(f"{NAME}: {case}: the result differs from NumPy's")
+            rows.append(
+                {
+                    "variant": storage,
+                    "length": table.size,
+                    "index": index,
+                    "label": f"{storage}, {table.size}, {index}",
+                    **kernel_times(profile),
+                    "ps": profile.kernel_ns * 1e3 / (n * ROUNDS),
+                    "changes": {"literal": "no (recompile)", "global": "at any time"}.get(storage, "between launches"),
+                }
+            )
     for row in rows:
-        row["times"] = None if here.emulated else row["kernel_ns"] / max(rows[0]["kernel_ns"], 1)
-    _check_update(x[:1000], storages)
+        row["times"] = ratio(row, rows[0])
+    tables = (LITERALS, LITERALS[::-1].copy(), ~LITERALS)
+    for table, storage in itertools.product(tables, storages):  # each call has its own table, unless it is in the code
+        if storage != "literal":
+            result = mix(x[:1000], table, variant=storage)
+            if not np.array_equal(result, mix(x[:1000], table, variant="numpy")):
+                raise RuntimeError(f"{NAME}: {storage} did not use the changed table")
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
     draw = bars("label", "kernel_ns", "kernel time", timed=True)
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
-
-
-def _row(storage: str, length: int, index: str, n: int, profile: Profile) -> dict[str, Any]:
-    return {
-        "variant": storage,
-        "length": length,
-        "index": index,
-        "label": f"{storage}, {length}, {index}",
-        **kernel_times(profile),
-        "ps": profile.kernel_ns * 1e3 / (n * ROUNDS),
-        "changes": {"literal": "no (recompile)", "global": "at any time"}.get(storage, "between launches"),
-    }
-
-
-def _check_update(x: Array, storages: list[str]) -> None:
-    """Checks that all storages except literals use the table of the current call."""
-    for table in (LITERALS, LITERALS[::-1].copy(), ~LITERALS):
-        expected = mix(x, table, variant="numpy")
-        for storage in storages:
-            if storage != "literal" and not np.array_equal(mix(x, table, variant=storage), expected):
-                raise RuntimeError(f"{NAME}: {storage} did not use the changed table")

@@ -14,9 +14,8 @@ from .._operations._experiments import BRANCHES, THREADS
 from .._operations._experiments import divergence as operation
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents, grouped, of_hundred
+from ._experiment import Column, Experiment, bars, documents, grouped, kernel_times, measure, of_hundred, ratio, size
 from ._rules import LANES
-from ._sizes import measure, size
 
 DOCUMENTS = (
     "P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by `threadIdx.x / "
@@ -38,9 +37,6 @@ CONDITIONS = {
     "odd_lane": "lane % 2 == 1",
     "warp": "threadIdx.x / warpSize >= 2",
 }
-#: Elements of the branches on a chip and on the emulator; lengths for the edge check.
-ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
-EDGES = (100, 1000)
 
 COLUMNS = (
     Column("condition", "condition"),
@@ -66,18 +62,12 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         Elements of the branches and of the longest edge check. Default: 2**22 on a GPU, 4096 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per condition: how many warps it splits, the mean number of paths that a warp executes, and the kernel's
         time relative to the branch that splits no warp; then rows for ``if (i < n)`` in a vector addition, whose last
         warp may be split. The emulator runs each lane separately, so it measures no times.
 
     <raises>
-
-    Notes
-    -----
-    Source: P11; see docs/sources.md.
 
     Examples
     --------
@@ -86,7 +76,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     {'threadIdx.x > 2': 1.125, 'lane > 2': 2.0, 'lane % 2 == 1': 2.0, 'threadIdx.x / warpSize >= 2': 1.0}
     """
     here = backend()
-    count = size("divergence", n, ON_CHIP, ON_EMULATOR)
+    count = size("divergence", n, chip=1 << 22, emulator=1 << 12)
     x = zeros((count,), "int32")
     rows = []
     for branch, condition in CONDITIONS.items():
@@ -95,18 +85,17 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         second = np.pad(second, (0, -count % LANES), mode="edge")  # threads beyond the end take the last one's path
         rows.append(_row("branch", condition, count, second, profile))
     whole = len(second)
-    for length in dict.fromkeys((*EDGES, whole, whole - 1)):
+    for length in dict.fromkeys((100, 1000, whole, whole - 1)):
         x = zeros((length,), "float32")
         profile, _ = measure(vector_add, (x, x), {"variant": "naive"}, repeat)
         # Warps beyond these have no elements, so all their lanes agree.
         inside = np.arange(-(-length // LANES) * LANES) < length
         rows.append(_row("edge", "i < n", length, inside, profile) | {"paths": None})
     # The rows to compare with, which split no warp; of the branches, the last such row (by warps).
-    undivided = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
+    unsplit = {row["kind"]: row for row in rows if row["warps"] == whole // LANES and not row["divided"]}
     for row in rows:
-        base = undivided[row["kind"]]
-        comparable = row["kernel_ns"] is not None and row["warps"] == base["warps"]
-        row["relative"] = row["kernel_ns"] / base["kernel_ns"] if comparable else None
+        base = unsplit[row["kind"]]
+        row["relative"] = ratio(row, base) if row["warps"] == base["warps"] else None
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
     timed = rows[0]["kernel_ns"] is not None
     key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
@@ -127,6 +116,5 @@ def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> di
         "divided": divided,
         "share": 100 * divided / warps,
         "paths": 1 + divided / warps,
-        "kernel_ns": profile.kernel_ns if profile.clock == "gpu" else None,
-        "clock": profile.clock,
+        **kernel_times(profile, emulated=False),
     }

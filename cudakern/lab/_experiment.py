@@ -1,17 +1,19 @@
-"""The result of an experiment: its figures, what an H200 shows, the claim that is tested; and its plots."""
+"""What the experiments share: checks of their arguments, measurements, the result with its table, and its plots."""
 
 from __future__ import annotations
 
 import functools
-import numbers
-from collections.abc import Callable, Sequence
+import operator
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from .. import _display
-from .._backend import Backend
+from .. import _display, _profile
+from .._backend import Backend, backend
 from .._errors import unknown
-from .._operations._public import documented
+from .._operations._public import F, documented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,34 +22,94 @@ if TYPE_CHECKING:
 
     from .._plots import Picture
 
-
-#: The mark of emulated times in headings and axis labels, and of the CPU's times in the same column.
-EMULATED, OF_THE_CPU = "(emulated)", "(CPU)"
+#: The marks of emulated times in headings and axis labels, and of the CPU's times in the same column.
+EMULATED, ON_CPU = "(emulated)", "(CPU)"
 #: The last line of a table with emulated times.
-SAYS_NOTHING = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
+NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
 #: Formats of columns: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; any magnitude as 1.2e-07.
 grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
-
-#: Paragraphs that the docstrings of experiments share, written there as <size>, <repeat>, <median> and <raises>.
-documents = documented(
-    size="""\
-Default: a size for the GPU, or a smaller one for the emulator.""",
-    repeat="""\
+#: What the docstrings of experiments share.
+PARAGRAPHS = {
+    "size": "Default: a size for the GPU, or a smaller one for the emulator.",
+    "repeat": """\
 repeat : int, optional
-    How many times to measure each row. Default: up to 20 times within 0.1 s.""",
-    median="""\
+    How many times to measure each variant or case. Default: up to 20 times within 0.1 s.""",
+    "median": """\
 repeat : int, optional
     How many times to measure; the figures are medians. Default: 5.""",
-    raises="""\
+    "returns": "Returns\n-------\nExperiment",
+    "raises": """\
 Raises
 ------
 TypeError
     An argument that must be an integer is not one.
 ValueError
     A number below 1, or an argument outside the range described above.
+RuntimeError
+    A result that the experiment checks is wrong.
 CudaError
-    The GPU or the emulator failed.""",
-)
+    The GPU or the emulator failed.
+
+Notes
+-----
+Source: <source>; see docs/sources.md.""",
+}
+
+
+def documents(function: F) -> F:
+    """Fills in paragraphs that the docstrings of experiments share, with the source of the claim in their module."""
+    source = sys.modules[function.__module__].DOCUMENTS.partition(": ")[0]
+    return documented(**PARAGRAPHS, source=source)(function)
+
+
+#: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
+measure = functools.partial(_profile.measure, warmup=None, budget_s=0.1)
+
+
+def kernel_times(profile: _profile.Profile, emulated: bool = True) -> dict[str, Any]:
+    """The figures of a profile that rows contain; without ``emulated``, None unless a GPU was timed."""
+    if emulated or profile.clock == "gpu":
+        return {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s, "clock": profile.clock}
+    return {"kernel_ns": None, "gb_per_s": None, "clock": profile.clock}
+
+
+def ratio(row: dict[str, Any], base: dict[str, Any], key: str = "kernel_ns") -> float | None:
+    """A row's time relative to that of the row ``base``; None if it was not measured, or emulated."""
+    return None if row[key] is None or row.get("clock") == "emulated" else row[key] / (base[key] or 1)
+
+
+def size(name: str, n: int | None, chip: int, emulator: int, most: int | None = None) -> int:
+    """``n``, or by default a size large enough for a chip to show its speed, or small enough for the emulator."""
+    return (emulator if backend().emulated else chip) if n is None else number(name, "n", n, most)
+
+
+def number(name: str, key: str, value: Any, most: int | None = None) -> int:
+    """``value`` as an int; TypeError unless it is an integer, ValueError unless it is from 1 to ``most``."""
+    try:
+        n = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {key} must be an integer, not {value!r}") from None
+    if n < 1 or (most is not None and n > most):
+        raise ValueError(f"{name}: {key} must be {'1 or more' if n < 1 else f'at most {most:,}'}, not {n:,}")
+    return n
+
+
+def numbers(
+    name: str, key: str, value: Any, low: int | None = None, high: int | None = None, also: str = ""
+) -> tuple[int, ...]:
+    """An integer or a sequence of integers as a tuple; TypeError otherwise, which also names the ``also`` accepted.
+
+    With ``low``, ValueError unless there is at least one integer, and all are from ``low`` to ``high``.
+    """
+    try:
+        several = isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+        integers = tuple(map(operator.index, value if several else (value,)))
+    except TypeError:
+        raise TypeError(f"{name}: {key} must be an integer or a sequence of integers{also}, not {value!r}") from None
+    if low is not None and (not integers or min(integers) < low or (high is not None and max(integers) > high)):
+        allowed = f"of {low} or more" if high is None else f"from {low:,} to {high:,}"
+        raise ValueError(f"{name}: {key} must be one or more integers {allowed}, not {list(integers)}")
+    return integers
 
 
 @dataclass(frozen=True)
@@ -59,21 +121,20 @@ class Column:
     show: Callable[[Any], str] | None = None  #: formats a value; None: floats with three digits, the rest by str()
     timed: bool = False  #: times, or figures derived from times: marked in the heading if they are emulated
 
-    def text(self, value: Any) -> str:
-        """A value as shown in the table."""
+    def text(self, value: Any, on_cpu: bool = False) -> str:
+        """A value as shown in the table, marked if it was measured on the CPU and the others are emulated."""
         if value is None:
             return "-"
-        if self.show is not None:
-            return self.show(value)
-        return _display.figure(value) if isinstance(value, float) else str(value)
+        show = self.show or (_display.figure if isinstance(value, float) else str)
+        return f"{show(value)} {ON_CPU}" if on_cpu else show(value)
 
 
 @dataclass(frozen=True, repr=False)
 class Experiment(_display.Shown):
     """The result of an experiment: displayed as a table, with ``rows``, ``plot()`` and ``to_dict()``.
 
-    Each row is a dictionary. Keys without a column appear in ``to_dict()`` and in plots only. In a row with a true
-    ``"cpu"``, the times were measured on the CPU, also when the other rows are emulated.
+    Each row is a dictionary. Keys without a column appear in ``to_dict()`` and in plots only. In a row with
+    a true ``"cpu"``, the times were measured on the CPU, also when the other rows are emulated.
     """
 
     name: str  #: of the function, e.g. "bank_conflicts"
@@ -81,9 +142,7 @@ class Experiment(_display.Shown):
     backend: Backend
     columns: tuple[Column, ...]
     rows: tuple[dict[str, Any], ...]
-    documents: (
-        str  #: the claim that is tested, after its source, e.g. "T6: a conflict of 16 lanes takes 16 times as long"
-    )
+    documents: str  #: the claim that is tested, after its source: "T6: a conflict of 16 lanes takes 16 times as long"
     on_an_h200: str  #: what was measured on an H200: a fixed text, independent of this run
     note: str = ""  #: a remark about this run
     draw: Callable[[Experiment, Picture], None] | None = None
@@ -105,45 +164,34 @@ class Experiment(_display.Shown):
 
     def table(self) -> _display.Table:
         """The table, as text."""
-        emulated = [column.key for column in self.columns if column.timed and self.backend.emulated]
-        marked = [key for key in emulated if any(row.get(key) is not None for row in self.rows)]
-        headings = [f"{c.name}\n{EMULATED}" if c.key in marked else c.name for c in self.columns]
-        words = [[self._cell(column, row, column.key in marked) for column in self.columns] for row in self.rows]
-        figures = [
-            heading
-            for heading, column in zip(headings, self.columns, strict=True)
-            if {isinstance(row[column.key], numbers.Real) for row in self.rows if row.get(column.key) is not None}
-            == {True}
-        ]
+        emulated = [column for column in self.columns if column.timed and self.backend.emulated]
+        headings, figures, cells = [], [], []
+        for column in self.columns:
+            known = [row[column.key] for row in self.rows if row.get(column.key) is not None]
+            marked = column in emulated and bool(known)
+            headings.append(f"{column.name}\n{EMULATED}" if marked else column.name)
+            if known and all(isinstance(value, Real) for value in known):
+                figures.append(headings[-1])
+            cells.append([column.text(row.get(column.key), marked and bool(row.get("cpu"))) for row in self.rows])
         source, _, claim = self.documents.partition(": ")
         texts = [self.note, f"On an H200: {self.on_an_h200}", f"Claim tested ({source}): {claim}."]
-        note = "\n".join([text for text in texts if text] + [SAYS_NOTHING] * bool(emulated)).replace("`", "")
-        return _display.Table(f"{self.title}; {self.backend.device_name}", headings, words, note, right=figures)
-
-    def _cell(self, column: Column, row: dict[str, Any], marked: bool) -> str:
-        value = row.get(column.key)
-        own = marked and value is not None and row.get("cpu")
-        return f"{column.text(value)} {OF_THE_CPU}" if own else column.text(value)
+        note = "\n".join([text for text in texts if text] + [NO_PREDICTION] * bool(emulated)).replace("`", "")
+        rows = [list(row) for row in zip(*cells, strict=True)]
+        return _display.Table(f"{self.title}; {self.backend.device_name}", headings, rows, note, right=figures)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as a dictionary, for JSON."""
-        return {
-            "experiment": self.name,
-            "title": self.title,
-            "backend": self.backend.to_dict(),
-            "rows": [dict(row) for row in self.rows],
-            "documents": self.documents,
-            "on_an_h200": self.on_an_h200,
-            "note": self.note,
-        }
+        texts = {key: getattr(self, key) for key in ("documents", "on_an_h200", "note")}
+        rows = [dict(row) for row in self.rows]
+        return {"experiment": self.name, "title": self.title, "backend": self.backend.to_dict(), "rows": rows, **texts}
 
     def plot(self, path: str | None = None) -> Figure:
         """A plot, also saved to ``path`` if given; needs matplotlib (``pip install cudakern[plot]``)."""
         from .._plots import Picture
 
-        picture = Picture(figsize=(9, 4), layout="constrained")
         if self.draw is None:
             raise ValueError(f"{self.name} has no plot; its table has all its figures")
+        picture = Picture(figsize=(9, 4), layout="constrained")
         self.draw(self, picture)
         picture.suptitle(f"{self.title}; {self.backend.device_name}", fontsize=10)
         return picture.saved(path)
@@ -154,7 +202,7 @@ def missing_resources(why: str) -> str:
     return why and f"Registers and local memory are unknown on this machine: {why}."
 
 
-def counted(n: int, what: str) -> str:
+def plural(n: int, what: str) -> str:
     """A count and its noun: "1 block", "4 threads"."""
     return f"{n:,} {what}{'s' * (n != 1)}"
 
@@ -168,35 +216,28 @@ def bars(label: str, value: str, unit: str, timed: bool = False) -> Callable[[Ex
 
 
 def _draw_bars(result: Experiment, picture: Picture, **keywords: Any) -> None:
-    bars_in(picture.subplots(), result.rows, emulated=result.backend.emulated, **keywords)
+    bars_in(picture.subplots(), result, **keywords)
 
 
 def bars_in(
-    axes: Axes,
-    rows: Sequence[dict[str, Any]],
-    label: str,
-    value: str,
-    unit: str,
-    timed: bool = False,
-    emulated: bool = False,
+    axes: Axes, result: Experiment, label: str, value: str, unit: str, timed: bool = False, **only: object
 ) -> None:
-    """The bars of ``bars()`` in one part of a plot. Rows without a value are left out."""
-    from .._plots import BAR, HOST_BAR
-    from .._plots import bars as draw
+    """The bars of ``bars()`` in one part of a plot, of the rows that have a value and the items of ``only``."""
+    from .. import _plots
 
-    drawn = [row for row in rows if row.get(value) is not None][::-1]
-    values = [float(row[value]) for row in drawn]
+    rows = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
+    values = [float(row[value]) for row in rows]
     labels = [(_display.duration if timed else _display.figure)(each) for each in values]
     if timed:
         time_unit, ns = _display.axis_unit(max(values, default=1))
-        unit = f"{unit}, {time_unit}" + f" {EMULATED}" * emulated
+        unit = f"{unit}, {time_unit}" + f" {EMULATED}" * result.backend.emulated
         values = [each / ns for each in values]
-    colors = [HOST_BAR if row.get("cpu") else BAR for row in drawn]
-    draw(axes, [str(row[label]) for row in drawn], values, labels, colors)
-    axes.set_xlabel(f"{unit}; gray: measured on the CPU" if HOST_BAR in colors else unit, fontsize=9)
+    colors = [_plots.HOST_BAR if row.get("cpu") else _plots.BAR for row in rows]
+    _plots.bars(axes, [str(row[label]) for row in rows], values, labels, colors)
+    axes.set_xlabel(f"{unit}; gray: measured on the CPU" if _plots.HOST_BAR in colors else unit, fontsize=9)
 
 
-def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
+def label_axes(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
     """Labels and style of axes with points and lines."""
     if legend:
         axes.legend(fontsize=8)
@@ -205,10 +246,10 @@ def named(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def logarithmic(axis: Axis, show: Callable[[float], str] = _display.figure, at: Sequence[float] | None = None) -> None:
+def logarithmic(axis: Axis, show: Callable[[float], str] = _display.figure, at: Iterable[float] = ()) -> None:
     """Labels of a logarithmic axis as plain numbers, and only ``at`` these values, if any."""
-    if at is not None:
-        axis.set_ticks(at, minor=False)
+    if at:
+        axis.set_ticks(sorted(set(at)), minor=False)
         axis.set_ticks([], minor=True)
     axis.set_major_formatter(lambda value, _: show(value))
     axis.set_minor_formatter(lambda value, _: show(value) if f"{value:e}"[0] in "25" else "")
@@ -222,7 +263,7 @@ def lines(
     If y is ``timed``, it is in nanoseconds, and the axis has a fitting unit of time.
     """
     axes = picture.subplots()
-    drawn: list[list[Any]] = []
+    earlier: list[list[Any]] = []
     ns = 1.0
     if timed:
         unit, ns = _display.axis_unit(max(result[y]))
@@ -230,7 +271,7 @@ def lines(
     for group in dict.fromkeys(result[by]):
         points = [(row[x], row[y] / ns) for row in result.rows if row[by] == group]
         # Where lines coincide, the later ones are dashed, so that the first one remains visible.
-        style = ("-", "--", ":")[min(drawn.count(points), 2)]
-        drawn.append(points)
+        style = ("-", "--", ":")[min(earlier.count(points), 2)]
+        earlier.append(points)
         axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
-    named(axes, x_name, y_name)
+    label_axes(axes, x_name, y_name)

@@ -9,18 +9,15 @@ import numpy as np
 
 from .._backend import backend
 from .._operations._experiments import hello as greet
-from ._experiment import Column, Experiment, counted, documents, named
+from ._experiment import Column, Experiment, documents, label_axes, number, plural
 from ._printed import printed
-from ._sizes import number
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
-#: Lines that fit into a device's print buffer of 1 MiB with room to spare.
-MOST = 16_384
 LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
 
-DOCUMENTS = "P: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3"
+DOCUMENTS = "P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3"
 ON_AN_H200 = (
     "Four threads of one block printed their lines in the order of their numbers, 0 to 3. CUDA does not guarantee it."
 )
@@ -30,40 +27,27 @@ ON_AN_H200 = (
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.
 
+    The lines are captured by ``printed()``; call hello outside such a block.
+
     Parameters
     ----------
     blocks, threads : int
         The number of blocks, and of threads per block; at most 16,384 threads in all.
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per line: its text, and the block and thread that it names.
 
     <raises>
-    RuntimeError
-        A thread did not print its line or write its number; or the call is inside ``printed()``, which hello itself
-        uses.
-
-    Notes
-    -----
-    Source: P4; see docs/sources.md.
 
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.hello(blocks=1, threads=4)
-    >>> sorted(row["thread"] for row in result.rows)
+    >>> sorted(lab.hello(blocks=1, threads=4)["thread"])
     [0, 1, 2, 3]
     """
     here = backend()
     blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
-    if blocks < 1 or threads < 1 or blocks * threads > MOST:
-        raise ValueError(
-            f"hello: blocks and threads must be 1 or more, and at most {MOST:,} threads in all, not {blocks} blocks of "
-            f"{threads} threads"
-        )
-    count = blocks * threads
+    count = number("hello", "blocks * threads", blocks * threads, 16_384)  # lines for which a device has a buffer
     with printed() as out:
         numbers = greet(np.zeros(count, np.int32), variant="greeting", threads=threads, lines=count)
     greetings = filter(None, map(LINE.fullmatch, out.lines))
@@ -73,19 +57,16 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
         raise RuntimeError(f"hello: {count} threads ran, but {len(set(pairs))} lines arrived")
     if not np.array_equal(numbers, np.arange(count)):
         raise RuntimeError("hello: the threads wrote wrong numbers")
-    title = f"{counted(blocks, 'block')} of {counted(threads, 'thread')}"
+    title = f"{plural(blocks, 'block')} of {plural(threads, 'thread')}"
     columns = (Column("line", "line"), Column("block", "block"), Column("thread", "thread"))
     return Experiment("hello", title, here, columns, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
     """One point per line: its order of arrival and its thread, colored by block."""
-    from matplotlib.ticker import MaxNLocator
-
     axes = picture.subplots()
     blocks = result["block"]
     axes.scatter(range(1, len(blocks) + 1), result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
     order = "line, in order of arrival" + ("; colors: blocks" if max(blocks) else "")
-    named(axes, order, "thread in its block", legend=False)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True))
+    label_axes(axes, order, "thread in its block", legend=False)
+    axes.locator_params(integer=True)

@@ -1,29 +1,28 @@
-"""host_memory: transfers between the device and pageable, page-locked and mapped host memory, over sizes."""
+"""host_memory: transfers of pageable, page-locked and mapped memory; mapped: a device array in page-locked memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
+from .. import _display, _dtypes
+from .._array import DeviceArray
+from .._backend import backend, current
 from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
-from ._experiment import Column, Experiment, documents, logarithmic, named
-from ._mapped import mapped
-from ._sizes import measure, numbers
+from .._transfer import Array
+from ._experiment import Column, Experiment, documents, label_axes, logarithmic, measure, numbers
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "host_memory"
-SIZES_EMULATED, SIZES_GPU = (1 << 12, 1 << 16, 1 << 20), tuple(1 << k for k in (12, 16, 20, 24, 26))
-MOST = 1 << 32  #: bytes of one array
 COLORS = {"pageable": "#4c78a8", "pinned": "#f28e2b", "mapped": "#59a14f"}
-DIRECTIONS = ("to device", "to host")
+MOVES = tuple(itertools.product(COLORS, ("to device", "to host")))
 
 DOCUMENTS = (
     "T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that is not "
@@ -53,20 +52,14 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
         Sizes in bytes, each from 4 bytes to 4 GiB. Default: up to 64 MiB on a GPU, up to 1 MiB on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per size, direction and kind of memory. ``pageable`` (NumPy's) and ``pinned``
         (``cudakern.empty_pinned``) memory is copied, timed by events around the copies. ``mapped`` memory is
         page-locked and not copied: the time is that of a kernel that reads it and writes device memory, or vice versa.
 
     <raises>
-    RuntimeError
-        The data that arrived differs from the data sent.
 
-    Notes
-    -----
-    Source: T6 and M; see docs/sources.md.
+    The kernels on mapped memory follow M.
 
     Examples
     --------
@@ -76,19 +69,15 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     [('pageable', 'to device'), ('pageable', 'to host'), ('pinned', 'to device')]
     """
     here = backend()
-    default = SIZES_EMULATED if here.emulated else SIZES_GPU
-    byte_counts = default if sizes is None else numbers(NAME, "sizes", sizes)
-    if not byte_counts or min(byte_counts) < 4 or max(byte_counts) > MOST:
-        raise ValueError(
-            f"{NAME}: sizes must be one or more numbers of bytes, each from 4 bytes to 4 GiB, not {list(byte_counts)}"
-        )
+    if sizes is None:
+        sizes = [1 << k for k in ((12, 16, 20) if here.emulated else (12, 16, 20, 24, 26))]
+    byte_counts = numbers(NAME, "sizes", sizes, 4, 1 << 32)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
-    return Experiment(
-        NAME, "Transfers between host memory and the device", here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw
-    )
+    title = "Transfers between host memory and the device"
+    return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
-def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
+def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
     pageable = np.random.default_rng(0).integers(0, 1000, n, dtype=np.int32)
     expected = pageable + np.arange(n, dtype=np.int32)
     pinned, back = empty_pinned(n, "int32"), empty_pinned(n, "int32")
@@ -96,34 +85,18 @@ def _rows(n: int, repeat: int | None) -> list[dict[str, Any]]:
 
     def move(memory: str, x: Any, out: Any) -> Profile:
         out[...] = 0
-        keywords = {"variant": "greeting", "threads": 256, "out": out}
-        profile, _ = measure(add_numbers, (x,), keywords, repeat)
+        profile, _ = measure(add_numbers, (x,), {"variant": "greeting", "threads": 256, "out": out}, repeat)
         if not np.array_equal(out if isinstance(out, np.ndarray) else out.get(), expected):
             raise RuntimeError(f"{NAME}: the data that arrived through {memory} memory differs from the data sent")
         return profile
 
-    copied = move("pageable", pageable, np.empty_like(pageable))
-    locked = move("pinned", pinned, back)
+    copies = [move("pageable", pageable, np.empty_like(pageable)), move("pinned", pinned, back)]
     reads = move("mapped", mapped(pinned), empty(n, "int32"))
     writes = move("mapped", asarray(pageable), mapped(back))
-    times = {
-        "pageable": (copied.to_device_ns, copied.to_host_ns),
-        "pinned": (locked.to_device_ns, locked.to_host_ns),
-        "mapped": (reads.kernel_ns, writes.kernel_ns),
-    }
-    return [
-        {
-            "memory": memory,
-            "direction": direction,
-            "label": f"{memory}, {direction}",
-            "bytes": 4 * n,
-            "ns": ns,
-            "gb_per_s": 4 * n / max(ns, 1),
-            "clock": reads.clock,
-        }
-        for memory, both in times.items()
-        for direction, ns in zip(DIRECTIONS, both, strict=True)
-    ]
+    times = [ns for profile in copies for ns in (profile.to_device_ns, profile.to_host_ns)]
+    for (memory, direction), ns in zip(MOVES, (*times, reads.kernel_ns, writes.kernel_ns), strict=True):
+        row = {"memory": memory, "direction": direction, "label": f"{memory}, {direction}", "bytes": 4 * n}
+        yield row | {"ns": ns, "gb_per_s": 4 * n / max(ns, 1), "clock": reads.clock}
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
@@ -133,13 +106,52 @@ def _draw(result: Experiment, picture: Picture) -> None:
     """
     axes = picture.subplots()
     looks: tuple[dict[str, Any], ...] = ({"lw": 5, "alpha": 0.4}, {"lw": 1.2, "ls": "--", "marker": "v", "ms": 4})
-    for memory, color in COLORS.items():
-        for direction, look in zip(DIRECTIONS, looks, strict=True):
-            points = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
-            sizes, rates = [row["bytes"] for row in points], [row["gb_per_s"] for row in points]
-            axes.plot(sizes, rates, color=color, label=f"{memory}, {direction}", **look)
+    for (memory, direction), look in zip(MOVES, itertools.cycle(looks), strict=False):
+        points = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
+        sizes, rates = [row["bytes"] for row in points], [row["gb_per_s"] for row in points]
+        axes.plot(sizes, rates, color=COLORS[memory], label=f"{memory}, {direction}", **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    logarithmic(axes.xaxis, _display.size, at=sorted(set(result["bytes"])))
+    logarithmic(axes.xaxis, _display.size, at=result["bytes"])
     logarithmic(axes.yaxis)
-    named(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
+    label_axes(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
+
+
+def mapped(array: Array) -> DeviceArray:
+    """A device array in page-locked host memory, which kernels read and write in place, over the link.
+
+    Parameters
+    ----------
+    array : ndarray
+        Created by ``cudakern.empty_pinned``, or a view of such an array.
+
+    Returns
+    -------
+    DeviceArray
+        The same elements; it keeps the memory alive. A kernel sees what the host wrote before the launch, and the host
+        sees a kernel's writes once the kernel has finished: call ``cudakern.synchronize()`` before it uses them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The argument is not a NumPy array, its dtype is not supported on the device, or its memory is not page-locked.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> from cudakern import lab
+    >>> x = cudakern.empty_pinned(3, "float32")
+    >>> x[:] = 1, 2, 3
+    >>> cudakern.vector_add(lab.mapped(x), lab.mapped(x)).get().tolist()
+    [2.0, 4.0, 6.0]
+    """
+    if not isinstance(array, np.ndarray):
+        kind = type(array).__name__
+        raise TypeError(f"mapped: array must be a NumPy array created by cudakern.empty_pinned(), not {kind}")
+    name = _dtypes.name_of(array.dtype)
+    native, device, _ = current()
+    if array.size == 0:
+        return DeviceArray(native.empty(array.shape, name, device, 0), native)
+    pointer = native.pinned_on_device(array.ctypes.data, device)
+    readonly = not array.flags.writeable
+    return DeviceArray(native.adopt(array, pointer, array.shape, array.strides, name, device, readonly), native)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +11,7 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import EXACT
 from .._operations._experiments import intrinsics as evaluate
-from ._experiment import Column, Experiment, bars, documents, scientific
-from ._sizes import measure, size
-
-NAME = "intrinsics"
-N_EMULATED, N_GPU = 1 << 11, 1 << 20
-REPEATS_EMULATED, REPEATS_GPU = 1, 64
+from ._experiment import Column, Experiment, bars, documents, measure, scientific, size
 
 DOCUMENTS = (
     "T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
@@ -55,7 +49,6 @@ class Pair:
         return f"{name} -pi to pi" if high == math.pi else f"{name} {low:g} to {high:g}"
 
 
-PI = math.pi
 PAIRS = (
     Pair("divide", "x / y", "__fdividef", (0, 3), (-100, 100), "2 ulp", spread=True),
     Pair("divide", "x / y", "__fdividef", (0, 3), (126.01, 127.99), "gives 0", spread=True),
@@ -66,9 +59,9 @@ PAIRS = (
     Pair("log", "logf", "__logf", (2, 1e6), documented="3 ulp"),
     Pair("log2", "log2f", "__log2f", (0.5, 2), documented="2^-22 absolute"),
     Pair("log10", "log10f", "__log10f", (0.5, 2), documented="2^-24 absolute"),
-    Pair("sin", "sinf", "__sinf", (-PI, PI), documented="2^-21.41 absolute"),
+    Pair("sin", "sinf", "__sinf", (-math.pi, math.pi), documented="2^-21.41 absolute"),
     Pair("sin", "sinf", "__sinf", (-1000, 1000), documented="larger"),
-    Pair("cos", "cosf", "__cosf", (-PI, PI), documented="2^-21.19 absolute"),
+    Pair("cos", "cosf", "__cosf", (-math.pi, math.pi), documented="2^-21.19 absolute"),
     Pair("tan", "tanf", "__tanf", (-1.5, 1.5), documented="of __sinf / __cosf"),
     Pair("power", "powf", "__powf", (0.1, 10), (-10, 10), "of exp2f(y * __log2f(x))"),
     Pair("reciprocal_root", "1 / sqrtf", "rsqrtf", (-100, 100), documented="2 ulp", spread=True),
@@ -99,19 +92,13 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         Random arguments from each range. <size>
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per function and range: the largest error of both versions in units in the last place (ulp: the distance
         between neighboring float32 numbers at the exact result), the fast version's absolute error, the error that CUDA
         documents, the time per evaluation in picoseconds (for the whole chip), and the speed-up. On a GPU each
         evaluation is repeated 64 times, so that arithmetic is timed rather than memory.
 
     <raises>
-
-    Notes
-    -----
-    Source: T6; see docs/sources.md.
 
     Examples
     --------
@@ -122,36 +109,28 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     True
     """
     here = backend()
-    n = size(NAME, n, N_GPU, N_EMULATED)
-    repeats = REPEATS_EMULATED if here.emulated else REPEATS_GPU
-    rows = tuple(_row(pair, n, repeats, repeat) for pair in PAIRS)
+    n = size("intrinsics", n, chip=1 << 20, emulator=1 << 11)
+    repeats = 1 if here.emulated else 64
+    rows = []
+    for pair in PAIRS:
+        random = np.random.default_rng(1)
+        operands = [random.uniform(*ends, n) for ends in (pair.x, pair.y)]
+        x, y = ((np.exp2(values) if pair.spread else values).astype(np.float32) for values in operands)
+        exact = EXACT[pair.function](x.astype(np.float64), y.astype(np.float64))
+        unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
+        row = {key: getattr(pair, key) for key in ("function", "full", "fast", "range", "documented")}
+        row["label"] = f"{pair.fast}, {pair.range}"
+        on_device = asarray(x), asarray(y)  # copied once
+        for variant in ("full", "fast"):
+            keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
+            profile, result = measure(evaluate, on_device, keywords, repeat)
+            error = np.abs(result.get().astype(np.float64) - exact)
+            row[f"{variant}_ulp"] = float(np.max(error / unit))
+            row[f"{variant}_absolute"] = float(np.max(error))
+            row[f"{variant}_ps"] = profile.kernel_ns * 1e3 / (n * repeats)
+            row["clock"] = profile.clock
+        row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
+        rows.append(row)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
     draw = bars("label", "fast_ulp", "largest error of the fast function, ulp")
-    return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
-
-
-def _row(pair: Pair, n: int, repeats: int, repeat: int | None) -> dict[str, Any]:
-    random = np.random.default_rng(1)
-    operands = [random.uniform(*ends, n) for ends in (pair.x, pair.y)]
-    x, y = ((np.exp2(values) if pair.spread else values).astype(np.float32) for values in operands)
-    exact = EXACT[pair.function](x.astype(np.float64), y.astype(np.float64))
-    unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
-    row: dict[str, Any] = {
-        "function": pair.function,
-        "full": pair.full,
-        "fast": pair.fast,
-        "range": pair.range,
-        "label": f"{pair.fast}, {pair.range}",
-        "documented": pair.documented,
-    }
-    on_device = asarray(x), asarray(y)  # copied once
-    for variant in ("full", "fast"):
-        keywords = {"variant": variant, "function": pair.function, "repeats": repeats}
-        profile, result = measure(evaluate, on_device, keywords, repeat)
-        error = np.abs(result.get().astype(np.float64) - exact)
-        row[f"{variant}_ulp"] = float(np.max(error / unit))
-        row[f"{variant}_absolute"] = float(np.max(error))
-        row[f"{variant}_ps"] = profile.kernel_ns * 1e3 / (n * repeats)
-        row["clock"] = profile.clock
-    row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
-    return row
+    return Experiment("intrinsics", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)

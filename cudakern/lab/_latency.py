@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from .. import _display
@@ -9,8 +10,7 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import latency as operation
-from ._experiment import Column, Experiment, documents, grouped, lines, logarithmic
-from ._sizes import measure, size
+from ._experiment import Column, Experiment, documents, grouped, kernel_times, lines, logarithmic, measure, ratio, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -24,7 +24,6 @@ ON_AN_H200 = (
     "thread take 32% of it. With 2,048 threads per multiprocessor, early loads take about as long as late loads, and "
     "several elements per thread take about as long as one: that many threads hide the latency by themselves."
 )
-ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 12
 #: Threads per block, and blocks per multiprocessor.
 THREADS = ((32, 1), (128, 1), (512, 1), (1024, 2))
 FORMS: dict[str, dict[str, Any]] = {
@@ -56,47 +55,32 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         Elements. Default: 2**22 on a GPU, 4096 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per number of threads and form: the most bytes that its loads can have in flight, and on a GPU the
         kernel's time. Each element takes a load and a chain of 64 multiply-adds.
 
     <raises>
 
-    Notes
-    -----
-    Source: M, on the scoreboard; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
-    >>> [row["under_way"] for row in lab.latency(n=1000, repeat=1).rows[:5]]
+    >>> lab.latency(n=1000, repeat=1)["under_way"][:5]
     [128, 128, 256, 512, 1024]
     """
     here = backend()
-    count = size("latency", n, ON_CHIP, ON_EMULATOR)
+    count = size("latency", n, chip=1 << 22, emulator=1 << 12)
     multiprocessors = int(here.properties["multiprocessors"])
     x = zeros((count,), "int32")
     rows: list[dict[str, Any]] = []
-    for threads, blocks in THREADS:
+    for (threads, blocks), (form, keywords) in itertools.product(THREADS, FORMS.items()):
         launch = {"threads": threads, "blocks": blocks * multiprocessors}
-        late = 0.0
-        for form, keywords in FORMS.items():
-            profile, _ = measure(operation, (x,), keywords | launch, repeat)
-            late = late or max(profile.kernel_ns, 1)
-            timed = profile.clock == "gpu"
-            rows.append(
-                {
-                    "threads": threads * blocks,
-                    "form": form,
-                    "under_way": 4 * keywords.get("elements", 1) * threads * blocks,
-                    "kernel_ns": profile.kernel_ns if timed else None,
-                    "gb_per_s": profile.gb_per_s if timed else None,
-                    "relative": profile.kernel_ns / late if timed else None,
-                    "clock": profile.clock,
-                }
-            )
+        profile, _ = measure(operation, (x,), keywords | launch, repeat)
+        in_flight = 4 * keywords.get("elements", 1) * threads * blocks
+        times = kernel_times(profile, emulated=False)
+        rows.append({"threads": threads * blocks, "form": form, "under_way": in_flight, **times})
+    late = {row["threads"]: row for row in rows if row["form"] == "late"}
+    for row in rows:
+        row["relative"] = ratio(row, late[row["threads"]])
     title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
     return Experiment("latency", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
@@ -107,5 +91,5 @@ def _draw(result: Experiment, picture: Picture) -> None:
     lines(result, picture, "threads", key, "threads per multiprocessor", name, by="form", timed=timed)
     picture.axes[0].set_xscale("log", base=2)
     picture.axes[0].set_yscale("log", base=10 if timed else 2)
-    logarithmic(picture.axes[0].xaxis, at=sorted(set(result["threads"])))
+    logarithmic(picture.axes[0].xaxis, at=result["threads"])
     logarithmic(picture.axes[0].yaxis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,8 @@ from .. import _display
 from .._backend import backend
 from .._creation import asarray, empty
 from .._operations._experiments import add_fields
-from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents, grouped
+from ._experiment import Column, Experiment, bars, documents, grouped, measure, ratio, size
 from ._rules import LANES, sectors
-from ._sizes import measure, size
 
 DOCUMENTS = (
     "M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate arrays "
@@ -26,10 +25,6 @@ ON_AN_H200 = (
     "3.71 times as long as arrays. NumPy traverses all structs once per field, whereas the C loop of the source "
     "processes one struct at a time, so this does not test the claim about CPUs."
 )
-#: The small number of structs, and how often they are added; the large case exceeds a chip's caches. The time per round
-#: includes a share of the copy that initializes the sums.
-SMALL, SMALL_ROUNDS, LARGE_ROUNDS = 4096, 100, 4
-ON_CHIP, ON_EMULATOR = 1 << 22, 1 << 15
 
 #: Where, the layout, its variant, whether each field is contiguous, and the sectors that a warp's loads of four fields
 #: touch: four loads of 4 bytes per lane, or one of 16.
@@ -61,20 +56,11 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         Structs in the large case; the small case has 4096. Default: 2**22 on a GPU, 32,768 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per processor, size and layout: the time to add all structs once (not measured on the emulator). On the
         CPU, NumPy adds field by field: views into one array of structs, or separate arrays.
 
     <raises>
-
-    Notes
-    -----
-    NumPy traverses all structs once per field, whereas the source's loop in C processes one struct at a time, so these
-    times do not test its claim about CPUs.
-
-    Source: M; see docs/sources.md.
 
     Examples
     --------
@@ -84,47 +70,35 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     [('structs', 64), ('structs, 16 bytes at once', 16), ('arrays', 16)]
     """
     here = backend()
-    large = size("layouts", n, ON_CHIP, ON_EMULATOR)
+    large = size("layouts", n, chip=1 << 22, emulator=1 << 15)
     rows: list[dict[str, Any]] = []
-    for structs, rounds in ((SMALL, SMALL_ROUNDS), (large, LARGE_ROUNDS)):
+    # The large case exceeds a chip's caches. A round's time includes a share of the copy that initializes the sums.
+    for (structs, rounds), form in itertools.product(((4096, 100), (large, 4)), FORMS):
+        where, layout, variant, by_field, sector_count = form
         random = np.random.default_rng(0)
         operands = [random.integers(0, 10, (structs, 4), dtype=np.int32) for _ in range(2)]
-        of_size = [_row(*form, operands, rounds, repeat) for form in FORMS]
-        arrays_ns = {row["where"]: row["round_ns"] for row in of_size if row["layout"] == "arrays"}
-        for row in of_size:
-            base = arrays_ns[row["where"]]
-            row["relative"] = None if base is None else row["round_ns"] / base
-        rows += of_size
+        arrays: list[Any] = [np.asarray(x, order="F" if by_field else "C") for x in operands]
+        keywords: dict[str, Any] = {"variant": variant, "rounds": rounds}
+        if variant != "numpy":
+            arrays = [asarray(x.T).T if by_field else asarray(x) for x in operands]
+            keywords["out"] = empty((4, structs), "int32").T if by_field else empty((structs, 4), "int32")
+        profile, _ = measure(add_fields, tuple(arrays), keywords, repeat)
+        rows.append(
+            {
+                "where": where,
+                "n": structs,
+                "layout": layout,
+                "label": f"{where}, {structs:,}: {layout}",
+                "sectors": sector_count,
+                "round_ns": None if profile.clock == "emulated" else profile.kernel_ns / rounds,
+                "rounds": rounds,
+                "clock": profile.clock,
+                "cpu": variant == "numpy",
+            }
+        )
+    arrays_of = {(row["where"], row["rounds"]): row for row in rows if row["layout"] == "arrays"}
+    for row in rows:
+        row["relative"] = ratio(row, arrays_of[row["where"], row["rounds"]], "round_ns")
     title = "layouts: four fields of 4 bytes, added in place"
     draw = bars("label", "relative", "time relative to arrays of the same size, on the same processor")
     return Experiment("layouts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
-
-
-def _row(
-    where: str,
-    layout: str,
-    variant: str,
-    by_field: bool,
-    sector_count: int | None,
-    operands: list[Array],
-    rounds: int,
-    repeat: int | None,
-) -> dict[str, Any]:
-    n = len(operands[0])
-    keywords: dict[str, Any] = {"variant": variant, "rounds": rounds}
-    arrays: list[Any] = [np.asarray(x, order="F" if by_field else "C") for x in operands]
-    if variant != "numpy":
-        arrays = [asarray(x.T).T if by_field else asarray(x) for x in operands]
-        keywords["out"] = empty((4, n), "int32").T if by_field else empty((n, 4), "int32")
-    profile, _ = measure(add_fields, tuple(arrays), keywords, repeat)
-    return {
-        "where": where,
-        "n": n,
-        "layout": layout,
-        "label": f"{where}, {n:,}: {layout}",
-        "sectors": sector_count,
-        "round_ns": None if profile.clock == "emulated" else profile.kernel_ns / rounds,
-        "rounds": rounds,
-        "clock": profile.clock,
-        "cpu": variant == "numpy",
-    }

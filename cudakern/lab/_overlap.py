@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _display
+from .._array import DeviceArray
 from .._backend import backend
 from .._creation import empty, empty_pinned, zeros
 from .._operations._experiments import EXACT, intrinsics
-from .._profile import check_counts
-from .._streams import Event, Stream, synchronize
-from ._experiment import Column, Experiment, counted, documents
-from ._mapped import mapped
-from ._sizes import number, size
+from .._streams import Stream, synchronize
+from ._experiment import Column, Experiment, documents, number, plural, size
+from ._host_memory import mapped
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -62,102 +62,77 @@ def overlap(
     streams : int, optional
         How many streams the second run uses, 1 to 64, but at most one per piece. Default: one per piece.
     work : int, optional
-        How many times the kernel computes each sine. Default: 100 on a GPU, so that it takes about as long as a copy; 1
-        on the emulator.
+        How many times the kernel computes each sine. Default: 1 on the emulator; 100 on a GPU, about as long as a copy.
     repeat : int, optional
         How many times to run with each number of streams; the fastest run is shown. Default: 5.
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per step of each piece: its start and duration, by events in its stream, and as ``whole_ns`` the total
         time of the run. ``plot()`` draws both timelines.
 
     <raises>
-    RuntimeError
-        The results are wrong.
 
-    Notes
-    -----
     The host memory is page-locked, because copies of pageable memory make the host wait.
-
-    Source: M; see docs/sources.md.
 
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.overlap(4000, pieces=2, repeat=1)
-    >>> sorted({row["way"] for row in result.rows})
+    >>> sorted(set(lab.overlap(4000, pieces=2, repeat=1)["way"]))
     ['one stream', 'several streams']
     """
     here = backend()
     n = size(NAME, n, chip=1 << 24, emulator=1 << 14)
-    pieces = number(NAME, "pieces", pieces)
-    streams = pieces if streams is None else number(NAME, "streams", streams)
+    pieces = number(NAME, "pieces", pieces, min(n, MOST))
+    streams = pieces if streams is None else number(NAME, "streams", streams, MOST)
     work = (1 if here.emulated else 100) if work is None else number(NAME, "work", work)
-    check_counts(repeat, None)
-    if work < 1 or not 1 <= pieces <= min(n, MOST) or not 1 <= streams <= MOST:
-        raise ValueError(
-            f"{NAME}: n, pieces, streams and work must be 1 or more, pieces and streams at most {MOST}, and pieces at "
-            f"most n, not n={n}, pieces={pieces}, streams={streams}, work={work}"
-        )
-    data = _Data(n, pieces, work)
+    repeat = 5 if repeat is None else number(NAME, "repeat", repeat)
+    values, back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
+    values[:] = np.random.default_rng(0).uniform(-3, 3, n)
+    expected = EXACT["sin"](values.astype(np.float64), None).astype(np.float32)
+    parts = [
+        (mapped(x), empty(x.shape, "float32"), zeros(x.shape, "float32"), empty(x.shape, "float32"), mapped(y))
+        for x, y in zip(np.array_split(values, pieces), np.array_split(back, pieces), strict=True)
+    ]
     rows = []
     streams = min(streams, pieces)
     for way, count in (("one stream", 1), ("several streams" if streams > 1 else "one stream again", streams)):
-        data.run(count)  # the first run allocates memory that later runs reuse
-        runs = [data.run(count) for _ in range(repeat or 5)]
-        best = min(runs, key=lambda run: run[-1]["whole_ns"])
+        runs = []
+        for _ in range(repeat + 1):
+            back[:] = 0
+            runs.append(_run(parts, count, work))
+            # Like allclose(), in a tenth of its time, since each run is checked. NaN compares as not below.
+            if not np.max(np.abs(back - expected)) < 1e-5:
+                raise RuntimeError(f"{NAME}: the results from {plural(count, 'stream')} are wrong")
+        best = min(runs[1:], key=lambda run: run[-1]["whole_ns"])  # the first run allocates memory
         rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
-    title = f"{counted(n, 'sine')} in {counted(pieces, 'piece')}: copied to the device, computed, copied back"
+    title = f"{plural(n, 'sine')} in {plural(pieces, 'piece')}: copied to the device, computed, copied back"
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
 
 
-class _Data:
-    """The pieces, on the host and on the device."""
-
-    def __init__(self, n: int, pieces: int, work: int) -> None:
-        self.work = work
-        values, self.back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
-        values[:] = np.random.default_rng(0).uniform(-3, 3, n)
-        self.expected = EXACT["sin"](values.astype(np.float64), None).astype(np.float32)
-        self.sources = [mapped(part) for part in np.array_split(values, pieces)]
-        self.targets = [mapped(part) for part in np.array_split(self.back, pieces)]
-        self.inputs = [empty(x.shape, "float32") for x in self.sources]
-        self.outputs = [empty(x.shape, "float32") for x in self.sources]
-        self.unused = [zeros(x.shape, "float32") for x in self.sources]
-
-    def run(self, count: int) -> list[dict[str, Any]]:
-        """Processes all pieces once in ``count`` streams; the rows of the steps, in order."""
-        self.back[:] = 0
-        synchronize()
-        streams = [Stream() for _ in range(count)]
-        start = streams[0].record()
-        for stream in streams[1:]:
-            stream.wait(start)
-        marks = [self._enqueue(i, streams[i % count]) for i in range(len(self.sources))]
-        synchronize()
-        # Like allclose(), in a tenth of its time, since each run is checked. NaN compares as not below.
-        if not np.max(np.abs(self.back - self.expected)) < 1e-5:
-            raise RuntimeError(f"{NAME}: the results from {counted(count, 'stream')} are wrong")
-        rows: list[dict[str, Any]] = []
-        for i, events in enumerate(marks):
-            times = [1e6 * start.elapsed_time(event) for event in events]
-            for step, (begin, end) in zip(STEPS, itertools.pairwise(times), strict=True):
-                rows.append({"piece": i, "stream": i % count, "step": step, "begin_ns": begin, "ns": end - begin})
-        whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
-        return [row | {"whole_ns": whole} for row in rows]
-
-    def _enqueue(self, i: int, stream: Stream) -> tuple[Event, ...]:
-        """Enqueues the steps of a piece without waiting; the events before, between and after them."""
-        begin = stream.record()
-        self.inputs[i].set(self.sources[i], stream)
-        copied = stream.record()
-        keywords = {"function": "sin", "repeats": self.work, "variant": "full"}
-        intrinsics(self.inputs[i], self.unused[i], out=self.outputs[i], stream=stream, **keywords)
-        computed = stream.record()
-        self.targets[i].set(self.outputs[i], stream)
-        return begin, copied, computed, stream.record()
+def _run(parts: Sequence[tuple[DeviceArray, ...]], count: int, work: int) -> list[dict[str, Any]]:
+    """Processes all pieces once in ``count`` streams; the rows of the steps, in order."""
+    synchronize()
+    streams = [Stream() for _ in range(count)]
+    start = streams[0].record()
+    for stream in streams[1:]:
+        stream.wait(start)
+    marks = []
+    for (source, x, unused, y, target), stream in zip(parts, itertools.cycle(streams), strict=False):
+        events = [stream.record()]
+        x.set(source, stream)
+        events.append(stream.record())
+        intrinsics(x, unused, out=y, stream=stream, variant="full", function="sin", repeats=work)
+        events.append(stream.record())
+        target.set(y, stream)
+        marks.append([*events, stream.record()])
+    synchronize()
+    rows: list[dict[str, Any]] = []
+    for i, events in enumerate(marks):
+        times = [1e6 * start.elapsed_time(event) for event in events]
+        for step, (begin, end) in zip(STEPS, itertools.pairwise(times), strict=True):
+            rows.append({"piece": i, "stream": i % count, "step": step, "begin_ns": begin, "ns": end - begin})
+    whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
+    return [row | {"whole_ns": whole} for row in rows]
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
@@ -168,11 +143,10 @@ def _draw(result: Experiment, picture: Picture) -> None:
         for step, color in STEPS.items():
             bars = [row for row in steps if row["step"] == step]
             lengths, starts = ([row[key] / 1e6 for row in bars] for key in ("ns", "begin_ns"))
-            axes.barh([row["stream"] for row in bars], lengths, 0.8, starts, color=color, edgecolor="white", label=step)
-            for row in bars:
-                if row["ns"] >= row["whole_ns"] / 50:  # room for the number
-                    middle = (row["begin_ns"] + row["ns"] / 2) / 1e6
-                    axes.text(middle, row["stream"], row["piece"], ha="center", va="center", fontsize=7, clip_on=True)
+            lanes = [row["stream"] for row in bars]
+            timeline = axes.barh(lanes, lengths, 0.8, starts, color=color, edgecolor="white", label=step)
+            pieces = [row["piece"] if row["ns"] >= row["whole_ns"] / 50 else "" for row in bars]  # where there is room
+            axes.bar_label(timeline, pieces, label_type="center", fontsize=7, clip_on=True)
         axes.set_yticks(range(max(row["stream"] for row in steps) + 1))
         axes.set_ylabel("stream", fontsize=9)
         axes.set_title(f"{way}: {_display.duration(steps[0]['whole_ns'])}", fontsize=9)

@@ -44,7 +44,9 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
 
     When the host synchronizes, the output of kernels goes to file descriptor 1, which notebooks do not show and
     ``contextlib.redirect_stdout`` does not catch. ``printed()`` redirects the descriptor to a file during its block,
-    and waits for the device at the end.
+    and waits for the device at the end. The descriptor belongs to the whole process, so output of other threads, C
+    libraries and Python itself is captured too. If several threads use ``printed()``, their blocks run one after the
+    other. A device keeps only the newest 1 MiB of text, approximately.
 
     Parameters
     ----------
@@ -63,12 +65,6 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     CudaError
         A kernel failed. Standard output is restored.
 
-    Notes
-    -----
-    The descriptor belongs to the whole process, so output of other threads, C libraries and Python itself is captured
-    too. If several threads use ``printed()``, their blocks run one after the other. A device keeps only the newest 1
-    MiB of text, approximately.
-
     Examples
     --------
     >>> import numpy as np
@@ -81,9 +77,7 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     """
     global _owner
     if _owner == threading.get_ident():
-        raise RuntimeError(
-            "printed() inside printed(): blocks cannot be nested, since there is only one standard output"
-        )
+        raise RuntimeError("printed() inside printed(): blocks cannot be nested, since there is one standard output")
     with _output:
         _owner = threading.get_ident()
         try:

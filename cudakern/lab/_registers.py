@@ -11,11 +11,7 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations.packbits import packbits
 from .._resources import kernel_resources
-from ._experiment import Column, Experiment, bars, documents, missing_resources
-from ._sizes import kernel_times, measure, size
-
-FORMS = ("global_memory", "register", "unrolled", "ballot")
-FLAGS_EMULATED, FLAGS_GPU = 1 << 18, 1 << 26
+from ._experiment import Column, Experiment, bars, documents, kernel_times, measure, missing_resources, ratio, size
 
 DOCUMENTS = (
     "M: accumulating in a register is 1.7 times as fast as in global memory, on the average of four chips, and the "
@@ -48,50 +44,40 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         Flags. <size>
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per form: registers per thread (from ``kernel_resources``; None if unknown), kernel time, rate, and
         speed-ups (None if the times are emulated).
 
     <raises>
-    RuntimeError
-        A form's result differs from NumPy's.
 
-    Notes
-    -----
     If no other thread can access a word, the compiler may keep it in a register although the source accumulates it in
     memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which all threads share
     one word, is a race and is left out.
 
-    Source: M; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
-    >>> [row["variant"] for row in lab.registers(1000, repeat=1).rows]
+    >>> lab.registers(1000, repeat=1)["variant"]
     ['global_memory', 'register', 'unrolled', 'ballot']
     """
     here = backend()
-    n = size("registers", n, FLAGS_GPU, FLAGS_EMULATED)
+    n = size("registers", n, chip=1 << 26, emulator=1 << 18)
     flags = np.random.default_rng(0).random(n) < 0.5
     expected = np.packbits(flags, bitorder="little")
     on_device = asarray(flags)  # copied once
     rows: list[dict[str, Any]] = []
     unknown = ""
-    for form in FORMS:
+    for form in ("global_memory", "register", "unrolled", "ballot"):
         profile, result = measure(packbits, (on_device,), {"variant": form, "bitorder": "little"}, repeat)
         if not np.array_equal(result.get(), expected):
             raise RuntimeError(f"registers: the result of {form} differs from NumPy's")
         resources = kernel_resources("packbits", form, flags.dtype)[0]
         unknown = unknown or resources.why
         rows.append({"variant": form, "registers": resources.registers, **kernel_times(profile)})
-    for i, row in enumerate(rows):
-        ns = max(row["kernel_ns"], 1)
-        row["speedup"] = None if here.emulated else rows[0]["kernel_ns"] / ns
-        row["step"] = None if here.emulated or i == 0 else rows[i - 1]["kernel_ns"] / ns
+    for previous, row in zip((None, *rows), rows, strict=False):
+        row["speedup"] = ratio(rows[0], row)
+        row["step"] = previous and ratio(previous, row)
     title = f"{n:,} flags packed into bits"
     texts = DOCUMENTS, ON_AN_H200, missing_resources(unknown)
-    return Experiment(
-        "registers", title, here, TABLE, tuple(rows), *texts, bars("variant", "kernel_ns", "kernel time", timed=True)
-    )
+    draw = bars("variant", "kernel_ns", "kernel time", timed=True)
+    return Experiment("registers", title, here, TABLE, tuple(rows), *texts, draw)

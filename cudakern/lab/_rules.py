@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
-import numpy as np
-
 from .._operations._public import documented
-from ._sizes import numbers
+from ._experiment import numbers
 
 #: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
-_documents = documented(
+_paragraphs = documented(
     addresses="""\
+Parameters
+----------
 addresses : int or iterable of int
     The byte addresses that the lanes access, at most 32. Leave out inactive lanes.""",
     raises="""\
@@ -26,12 +27,10 @@ ValueError
 )
 
 
-@_documents
+@_paragraphs
 def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many passes shared memory needs to serve one request of a warp.
 
-    Parameters
-    ----------
     <addresses>
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16. Requests for 8 bytes are served half a warp at a time, for 16 a quarter.
@@ -49,21 +48,19 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     >>> wavefronts(4 * 16 * lane for lane in range(32)), wavefronts(4 * 17 * lane for lane in range(32))
     (16, 1)
     """
-    starts = _checked("wavefronts", addresses, width)
+    starts = _addresses("wavefronts", addresses, width)
     together = LANES * WORD // max(width, WORD)
     passes = 0
     for first in range(0, len(starts), together):
         words = {byte // WORD for start in starts[first : first + together] for byte in range(start, start + width)}
-        passes += int(np.bincount([word % BANKS for word in words]).max())
+        passes += max(Counter(word % BANKS for word in words).values())
     return passes
 
 
-@_documents
+@_paragraphs
 def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many different 32-byte sectors of global memory one request of a warp touches.
 
-    Parameters
-    ----------
     <addresses>
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16.
@@ -80,18 +77,15 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     >>> sectors(4 * lane for lane in range(32)), sectors(12 * lane for lane in range(32))
     (4, 12)
     """
-    return len({start // SECTOR for start in _checked("sectors", addresses, width)})  # aligned: no access spans two
+    return len({start // SECTOR for start in _addresses("sectors", addresses, width)})  # aligned: no access spans two
 
 
-def _checked(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int, ...]:
+def _addresses(rule: str, addresses: int | Iterable[int], width: int) -> tuple[int, ...]:
     starts = numbers(rule, "addresses", addresses)
     if len(starts) > LANES:
         raise ValueError(f"{rule}: a warp has {LANES} lanes, but {len(starts)} addresses were passed")
     if width not in (1, 2, 4, 8, 16):
         raise ValueError(f"{rule}: width must be 1, 2, 4, 8 or 16 bytes per lane, not {width}")
-    for start in starts:
-        if start % width:
-            raise ValueError(
-                f"{rule}: address {start} is not a multiple of {width}; accesses of {width} bytes must be aligned"
-            )
+    if odd := [start for start in starts if start % width]:
+        raise ValueError(f"{rule}: address {odd[0]} is not a multiple of {width}; accesses must be aligned")
     return starts

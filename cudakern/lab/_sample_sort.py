@@ -14,13 +14,12 @@ from .._creation import asarray
 from .._errors import unknown
 from .._observer import observed
 from .._operations.sort import sort
-from .._profile import Times, check_counts
+from .._profile import Times
 from .._streams import synchronize
-from ._experiment import Column, Experiment, bars, counted, documents, percent
-from ._sizes import measure, size
+from ._experiment import Column, Experiment, bars, documents, measure, number, percent, plural, size
 
 DATA = ("random", "nearly sorted")
-KEYS_A_SAMPLE = 64  #: 16 K samples of a million keys
+KEYS_PER_SAMPLE = 64  #: 16 K samples of a million keys
 
 SAMPLES = "sort_samples"
 #: The kernels in the order of the stages, and what each does.
@@ -69,9 +68,7 @@ def sample_sort_stages(
         Bins per level, as for ``sort(variant="sample_sort", bins=...)``; 0: chosen from the length.
     <median>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per stage with its launches, time and share of all stages; then rows for a whole call without events
         between the stages, for sorting the samples on the CPU instead (copy to the host, ``numpy.sort``, copy back;
         only if there are samples, since a single bin needs none), and for ``numpy.sort`` of all keys. If the samples
@@ -79,21 +76,15 @@ def sample_sort_stages(
 
     <raises>
 
-    Notes
-    -----
-    Source: M; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
-    >>> stages = lab.sample_sort_stages(20_000, repeat=1)
-    >>> stages["stage"][:3]
+    >>> lab.sample_sort_stages(20_000, repeat=1)["stage"][:3]
     ['select_samples', 'sort_samples', 'count_bins']
     """
     if data not in DATA:
         raise ValueError(f"sample_sort_stages: {unknown('data', data, DATA)}")
-    check_counts(repeat, None)
-    repeat = repeat or 5
+    repeat = 5 if repeat is None else number("sample_sort_stages", "repeat", repeat)
     n = size("sample_sort_stages", n, chip=1 << 20, emulator=1 << 17)
     random = np.random.default_rng(6)
     keys = random.integers(0, 1 << 32, n, dtype=np.uint32)
@@ -111,23 +102,23 @@ def sample_sort_stages(
     total, launches = sum(row["ns"] for row in rows), sum(row["launches"] for row in rows)
     for row in rows:
         row["share"] = row["ns"] / max(total, 1)
-    ns = measure(sort, (x,), keywords, repeat, 0)[0].kernel_ns
+    ns = measure(sort, (x,), keywords, repeat, warmup=0)[0].kernel_ns
     rows.append({"stage": "all", "does": "a whole call, no events in between", "launches": launches, "ns": ns})
     if SAMPLES in samples[0]:  # one bin needs no samples
-        does = f"instead of {SAMPLES}: copy {len(keys[::KEYS_A_SAMPLE]):,} to the host, numpy.sort, copy back"
+        does = f"instead of {SAMPLES}: copy {len(keys[::KEYS_PER_SAMPLE]):,} to the host, numpy.sort, copy back"
         ns = _display.median([_samples_on_cpu(x) for _ in range(repeat)])
         rows.append({"stage": "samples on the CPU", "does": does, "ns": ns})
-    ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, 1)[0].kernel_ns
+    ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
     rows = [{"launches": None, "share": None, **row} for row in rows]
-    title = f"Sample sort of {counted(n, f'{data} key')}, stage by stage"
+    title = f"Sample sort of {plural(n, f'{data} key')}, stage by stage"
     draw = bars("stage", "ns", "time", timed=True)
     return Experiment("sample_sort_stages", title, backend(), TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:
     """Nanoseconds by the host's clock, including both copies."""
-    samples = x[::KEYS_A_SAMPLE].copy()
+    samples = x[::KEYS_PER_SAMPLE].copy()
     synchronize()
     start = time.perf_counter_ns()
     asarray(np.sort(samples.get()))

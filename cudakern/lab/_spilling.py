@@ -13,11 +13,9 @@ from .._operations import random_array
 from .._operations._experiments import moving_sum
 from .._resources import kernel_resources
 from .._table import variants
-from ._experiment import Column, Experiment, bars, documents, missing_resources
-from ._sizes import kernel_times, measure, size
+from ._experiment import Column, Experiment, bars, documents, kernel_times, measure, missing_resources, ratio, size
 
 ROWS = 256
-COLUMNS_EMULATED, COLUMNS_GPU = 1 << 10, 1 << 16
 
 DOCUMENTS = (
     "P9, M: a register access takes 1 cycle and an access to device memory about 500 (P100), so values that do not "
@@ -50,35 +48,25 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     Parameters
     ----------
     n : int, optional
-        Columns of 256 rows each; a thread processes part of one column.
-        <size>
+        Columns of 256 rows each; a thread processes part of one column. <size>
     window : int, optional
         The array's length: 8, 16 or 32. Default: all three.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per form and window: registers and local memory per thread (from ``kernel_resources``; None if unknown),
         kernel time, rate, and the time relative to ``compile_time_index``.
 
     <raises>
-    RuntimeError
-        The results of two forms differ.
-
-    Notes
-    -----
-    Source: P9 and M; see docs/sources.md.
 
     Examples
     --------
     >>> from cudakern import lab
-    >>> result = lab.spilling(64, window=8, repeat=1)
-    >>> [row["variant"] for row in result.rows]
+    >>> lab.spilling(64, window=8, repeat=1)["variant"]
     ['runtime_index', 'compile_time_index', 'spilled', 'shared_array']
     """
     here = backend()
-    n = size("spilling", n, COLUMNS_GPU, COLUMNS_EMULATED)
+    n = size("spilling", n, chip=1 << 16, emulator=1 << 10)
     forms = [form for form in variants("moving_sum") if not form.on_host and not form.why_not(here)]
     parameter = next(p for p in forms[0].parameters if p.name == "window")
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
@@ -93,28 +81,17 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
             first = sums if first is None else first
             # Like allclose() for finite numbers, but faster.
             if not np.all(np.abs(sums - first) <= 1e-8 + 1e-5 * np.abs(first)):
-                raise RuntimeError(
-                    f"spilling: the results of {form.name} and {forms[0].name} differ for window={length}"
-                )
+                names = f"{form.name} and {forms[0].name}"
+                raise RuntimeError(f"spilling: the results of {names} differ for window={length}")
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
             unknown = unknown or resources.why
-            rows.append(
-                {
-                    "variant": form.name,
-                    "window": length,
-                    "label": f"{form.name}, {length}",
-                    "registers": resources.registers,
-                    "local_bytes": resources.local_bytes,
-                    "spill_stores": resources.spill_stores,
-                    "spill_loads": resources.spill_loads,
-                    **kernel_times(profile),
-                }
-            )
-    constant_ns = {row["window"]: row["kernel_ns"] for row in rows if row["variant"] == "compile_time_index"}
+            keys = ("registers", "local_bytes", "spill_stores", "spill_loads")
+            row = {"variant": form.name, "window": length, "label": f"{form.name}, {length}"}
+            rows.append(row | {key: getattr(resources, key) for key in keys} | kernel_times(profile))
+    compile_time = {row["window"]: row for row in rows if row["variant"] == "compile_time_index"}
     for row in rows:
-        row["times"] = None if here.emulated else row["kernel_ns"] / max(constant_ns[row["window"]], 1)
+        row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
     texts = DOCUMENTS, ON_AN_H200, missing_resources(unknown)
-    return Experiment(
-        "spilling", title, here, TABLE, tuple(rows), *texts, bars("label", "kernel_ns", "kernel time", timed=True)
-    )
+    draw = bars("label", "kernel_ns", "kernel time", timed=True)
+    return Experiment("spilling", title, here, TABLE, tuple(rows), *texts, draw)

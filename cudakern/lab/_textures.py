@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,20 +12,16 @@ from .. import _display
 from .._backend import backend
 from .._operations._experiments import rgba_to_float
 from .._operations._lookup import MODES, interp, lookup_2d
-from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars_in, documents, named
-from ._sizes import kernel_times, measure, size
+from ._experiment import Column, Experiment, bars_in, documents, kernel_times, label_axes, measure, ratio, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
 NAME = "textures"
-MOST = 65536  #: rows of a texture
 WEIGHTS = 256  #: steps of the hardware's interpolation weights
 ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
 STORAGES = ("global_memory", "texture")
-EDGES = (-2, -0.5, 0, 3, 3.5, 5)  #: coordinates in a table of four elements
 STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
 
 DOCUMENTS = (
@@ -66,21 +64,10 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         Rows and columns of the table for *locality*, at most 65,536. Default: 2048 on a GPU, 48 on the emulator.
     <repeat>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per case: values and errors for the first two parts, errors and kernel times for the others.
 
     <raises>
-    RuntimeError
-        A read returned a value that differs from the table's.
-
-    Notes
-    -----
-    The claim that coalesced reads are usually faster is not tested: a look-up in global memory also computes indices
-    and handles edges.
-
-    Source: T6 and M; see docs/sources.md.
 
     Examples
     --------
@@ -90,15 +77,12 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     ['3 2.5 1 | 4 2.5 2']
     """
     here = backend()
-    n = size(NAME, n, chip=2048, emulator=48)
-    if n > MOST:
-        raise ValueError(f"{NAME}: n must be at most {MOST:,}, the most rows of a texture, not {n:,}")
-    rows = [*_precision(), *_edges(), *_pixels(n, repeat), *_locality(n, repeat)]
-    if not here.emulated:
-        row_wise = {row["variant"]: row["kernel_ns"] for row in rows if row["what"] == ORDERS[0]}
-        for row in rows:
-            if row["part"] == "locality":
-                row["times"] = row["kernel_ns"] / max(row_wise[row["variant"]], 1)
+    n = size(NAME, n, chip=2048, emulator=48, most=65536)
+    rows = [*_precision(), *_edges(), *_speed(n, repeat)]
+    row_wise = {row["variant"]: row for row in rows if row["what"] == ORDERS[0]}
+    for row in rows:
+        if row["part"] == "locality":
+            row["times"] = ratio(row, row_wise[row["variant"]])
     rows = [{column.key: None for column in TABLE} | row for row in rows]
     title = f"Textures: filter, edges, and {n} x {n} reads in four orders"
     return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
@@ -108,57 +92,56 @@ def _row(part: str, what: str, variant: str, difference: Array, **more: Any) -> 
     return {"part": part, "what": what, "variant": variant, "error": float(np.max(np.abs(difference))), **more}
 
 
-def _timed(part: str, what: str, profile: Profile, n: int, difference: Array) -> dict[str, Any]:
-    variant = profile.variant.name
-    label = f"{what if part == 'locality' else part}, {variant}"
-    ps = profile.kernel_ns * 1e3 / (n * n)
-    return _row(part, what, variant, difference, label=label, ps=ps, **kernel_times(profile))
-
-
-def _precision() -> list[dict[str, Any]]:
+def _precision() -> Iterator[dict[str, Any]]:
     """Between the elements 0 and 1, the value equals the weight."""
     x = np.linspace(0, 1, 16 * WEIGHTS + 1, dtype=np.float32)
     table = np.array([0, 1], np.float32)
     nearest = (np.floor(x * WEIGHTS + 0.5) / WEIGHTS).astype(np.float32)  # halves round up, as on the chip
-    rows = []
     for variant in STORAGES:
         result = interp(x, table, table, variant=variant)
-        row = _row("precision", "between 0 and 1", variant, result - x)
-        row["values"] = f"{np.unique(result).size} different"
-        row["whole"] = np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS))
-        row["nearest"] = np.array_equal(result, nearest)
-        row["curve"] = x[:STEPS].tolist(), result[:STEPS].tolist()
-        rows.append(row)
-    return rows
+        yield _row(
+            "precision",
+            "between 0 and 1",
+            variant,
+            result - x,
+            values=f"{np.unique(result).size} different",
+            whole=np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS)),
+            nearest=np.array_equal(result, nearest),
+            curve=(x[:STEPS].tolist(), result[:STEPS].tolist()),
+        )
 
 
-def _edges() -> list[dict[str, Any]]:
+def _edges() -> Iterator[dict[str, Any]]:
     table = np.array([[1, 2, 3, 4]], np.float32)
-    x = np.array(EDGES, np.float32)
+    x = np.array([-2, -0.5, 0, 3, 3.5, 5], np.float32)
     along = np.linspace(-3, 6, 73, dtype=np.float32)  # for the plot
-    rows = []
-    for mode in MODES:
+    for mode, variant in itertools.product(MODES, STORAGES):
         exact = lookup_2d(table, 0, x, mode, variant="global_memory")
-        for variant in STORAGES:
-            result = lookup_2d(table, 0, x, mode, variant=variant)
-            row = _row("edges", mode, variant, result - exact)
-            values = [f"{value:.3g}" for value in result.tolist()]
-            row["values"] = f"{' '.join(values[:3])} | {' '.join(values[3:])}"
-            row["curve"] = along.tolist(), lookup_2d(table, 0, along, mode, variant=variant).tolist()
-            rows.append(row)
-    return rows
+        result = lookup_2d(table, 0, x, mode, variant=variant)
+        values = [f"{value:.3g}" for value in result.tolist()]
+        text = f"{' '.join(values[:3])} | {' '.join(values[3:])}"
+        curve = along.tolist(), lookup_2d(table, 0, along, mode, variant=variant).tolist()
+        yield _row("edges", mode, variant, result - exact, values=text, curve=curve)
 
 
-def _pixels(n: int, repeat: int | None) -> list[dict[str, Any]]:
-    """Bytes converted to floats by the kernel and by the texture unit."""
+def _speed(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
+    """Bytes converted to floats by the kernel and by the texture unit, and the orders of reads."""
     image = np.random.default_rng(2).integers(0, 256, (n, n, 4), dtype=np.uint8)
     image[0, 0] = 0, 1, 254, 255
-    exact = image / 255
-    rows = []
     for variant in ("bytes", "packed", "texture"):
         profile, result = measure(rgba_to_float, (image,), {"variant": variant}, repeat)
-        rows.append(_timed("RGBA", "bytes to floats", profile, n, result - exact))
-    return rows
+        times = {"ps": profile.kernel_ns * 1e3 / (n * n), **kernel_times(profile)}
+        yield _row("RGBA", "bytes to floats", variant, result - image / 255, label=f"RGBA, {variant}", **times)
+
+    table = np.random.default_rng(1).random((n, n), dtype=np.float32)
+    for order, variant in itertools.product(ORDERS, STORAGES):
+        y, x = _coordinates(order, n)
+        profile, result = measure(lookup_2d, (table, y, x), {"filter": "nearest", "variant": variant}, repeat)
+        difference = result - table[y.astype(int), x.astype(int)]
+        if difference.any():
+            raise RuntimeError(f"{NAME}: {variant}, {order}: a value differs from the table's")
+        times = {"ps": profile.kernel_ns * 1e3 / (n * n), **kernel_times(profile)}
+        yield _row("locality", order, variant, difference, label=f"{order}, {variant}", **times)
 
 
 def _coordinates(order: str, n: int) -> tuple[Array, Array]:
@@ -175,20 +158,6 @@ def _coordinates(order: str, n: int) -> tuple[Array, Array]:
     return (index // n).astype(np.float32), (index % n).astype(np.float32)
 
 
-def _locality(n: int, repeat: int | None) -> list[dict[str, Any]]:
-    table = np.random.default_rng(1).random((n, n), dtype=np.float32)
-    rows = []
-    for order in ORDERS:
-        y, x = _coordinates(order, n)
-        expected = table[y.astype(int), x.astype(int)]
-        for variant in STORAGES:
-            profile, result = measure(lookup_2d, (table, y, x), {"filter": "nearest", "variant": variant}, repeat)
-            if not np.array_equal(result, expected):
-                raise RuntimeError(f"{NAME}: {variant}, {order}: a value differs from the table's")
-            rows.append(_timed("locality", order, profile, n, result - expected))
-    return rows
-
-
 def _draw(result: Experiment, picture: Picture) -> None:
     """The filter's steps, the four modes at the edges, and on a GPU the times (an emulated texture has no cache)."""
     timed = not result.backend.emulated
@@ -199,18 +168,16 @@ def _draw(result: Experiment, picture: Picture) -> None:
             steps.plot(*row["curve"], style, label=row["variant"].replace("_", " "))
         elif row["part"] == "edges" and row["variant"] == "texture":
             edges.plot(*row["curve"], label=row["what"])
-    ticks = [i / WEIGHTS for i in range(5)]
-    steps.set_xticks(ticks, [f"{i}/{WEIGHTS}" for i in range(5)])
-    steps.set_yticks(ticks, [f"{i}/{WEIGHTS}" for i in range(5)])
+    ticks = {i / WEIGHTS: f"{i}/{WEIGHTS}" for i in range(5)}
+    steps.set_xticks([*ticks], ticks.values())
+    steps.set_yticks([*ticks], ticks.values())
+    steps.set_title("the filter between 0 and 1", fontsize=9)
     edges.axvspan(0, 3, color="#eeeeee", zorder=0)  # the table itself
     edges.set_ylim(top=5)
-    for axes, title, names in (
-        (steps, "the filter between 0 and 1", 1),
-        (edges, "a texture beyond the edges of the table 1, 2, 3, 4", 4),
-    ):
-        axes.set_title(title, fontsize=9)
-        named(axes, "coordinate", "value", legend=False)
+    edges.set_title("a texture beyond the edges of the table 1, 2, 3, 4", fontsize=9)
+    for axes, columns in ((steps, 1), (edges, 4)):
+        label_axes(axes, "coordinate", "value", legend=False)
         axes.tick_params(labelsize=7)
-        axes.legend(fontsize=7, ncols=names, loc="upper left")
+        axes.legend(fontsize=7, ncols=columns, loc="upper left")
     if timed:
-        bars_in(times[0], result.rows, "label", "kernel_ns", "kernel time", timed=True)
+        bars_in(times[0], result, "label", "kernel_ns", "kernel time", timed=True)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .._backend import backend
 from .._operations._experiments import thread_map as number_elements
 from .._transfer import Array
-from ._experiment import Column, Experiment, counted, documents
-from ._sizes import numbers
+from ._experiment import Column, Experiment, documents, numbers, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,15 +29,13 @@ ON_AN_H200 = (
     "them are idle (8.0%). There are four kinds of blocks: inside, right edge, bottom edge, and right and bottom "
     "edge."
 )
-#: The default picture's shape, in NumPy's order, and block.
-PICTURE, BLOCK = (62, 76), (16, 16)
-#: The edge of the array that a block extends beyond, along x, y, z.
-EDGES = ("right", "bottom", "back")
+PICTURE = (62, 76)  #: the default shape, in NumPy's order
+Lengths: TypeAlias = tuple[int, ...]  #: along x, y, z
 MOST = 1 << 26  #: threads, and elements: both have an array of numbers
-#: The most elements per layer for which a plot numbers threads, and the most layers that it shows.
-NUMBERED, LAYERS = 600, 6
-ACROSS = 100  #: the most threads side by side, over all panels of a row, for which there is room for numbers
-OUTLINED = 40  #: the most blocks along an axis for which a plot has outlines and numbers of blocks
+#: Where a plot has room for numbers of threads: elements per layer, and threads side by side over all panels of a row.
+NUMBERED, ACROSS = 600, 100
+#: The most layers that a plot shows, and the most blocks along an axis for which it has outlines and numbers of blocks.
+LAYERS, OUTLINED = 6, 40
 #: One color per kind of block: inside, at edges and corners, outside.
 COLORS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#d9d9d9", "#bdbdbd")
 IDLE: dict[str, Any] = {"fc": "#ffffffa0", "ec": "#aaaaaa", "hatch": "////", "lw": 0}
@@ -54,7 +51,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class ThreadMap(Experiment):
     """The result of ``thread_map``, with the numbers of the ``block`` and ``thread`` that wrote each element.
 
@@ -62,30 +59,28 @@ class ThreadMap(Experiment):
     thread.
     """
 
-    grid: tuple[int, ...] = ()  #: blocks along x, y, z
-    threads: tuple[int, ...] = ()  #: threads per block along x, y, z
-    block: Array = field(default_factory=lambda: np.empty(0, np.int64))
-    thread: Array = field(default_factory=lambda: np.empty(0, np.int64))
+    grid: Lengths  #: blocks along x, y, z
+    threads: Lengths  #: threads per block along x, y, z
+    block: Array
+    thread: Array
 
     def __eq__(self, other: object) -> bool:
-        """Compares all fields; the two arrays element by element."""
-        if not isinstance(other, ThreadMap):
-            return NotImplemented
-        without = {"block": None, "thread": None}
-        return (
-            vars(self) | without == vars(other) | without
-            and np.array_equal(self.block, other.block)
-            and np.array_equal(self.thread, other.thread)
-        )
+        """Compares the two arrays element by element, and the rest, of which grid and threads are in the title."""
+        if not isinstance(other, ThreadMap) or not super().__eq__(other):
+            return False
+        return np.array_equal(self.block, other.block) and np.array_equal(self.thread, other.thread)
 
 
 @documents
 def thread_map(
     grid: int | Sequence[int] | None = None,
-    block: int | Sequence[int] = BLOCK,
+    block: int | Sequence[int] = (16, 16),
     shape: int | Sequence[int] | None = None,
 ) -> ThreadMap:
     """Which thread of which block processes which element, in 1, 2 or 3 dimensions, as recorded by a kernel.
+
+    Grid, block and shape have the same number of axes, 1 to 3, within the device's limits, with at most 2**26 threads
+    and 2**26 elements. If the grid is too small, such as ``width / 16`` rounded down, some elements have no thread.
 
     Parameters
     ----------
@@ -106,14 +101,6 @@ def thread_map(
 
     <raises>
 
-    Notes
-    -----
-    If the grid is too small, such as ``width / 16`` blocks rounded down, the remaining elements have no thread. Grid,
-    block and shape have the same number of axes, 1 to 3, within the device's limits, with at most 2**26 threads and
-    2**26 elements.
-
-    Source: P4 to P7; see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -121,12 +108,12 @@ def thread_map(
     >>> [(row["kind"], row["blocks"], row["idle"]) for row in result.rows]
     [('inside', 12, 0), ('right edge', 3, 64), ('bottom edge', 4, 32), ('right and bottom edge', 1, 88)]
     """
-    threads = _lengths("block", block)
-    array = None if shape is None else _lengths("shape", shape)[::-1]  # x first, like grid and block
+    threads = numbers("thread_map", "block", block, 1)
+    array = None if shape is None else numbers("thread_map", "shape", shape, 1)[::-1]  # x first, like grid and block
     if grid is shape is None and len(threads) == len(PICTURE):
         array = PICTURE[::-1]
     if grid is not None:
-        blocks = _lengths("grid", grid)
+        blocks = numbers("thread_map", "grid", grid, 1, also=", or None")
     elif array is not None:
         blocks = tuple(-(-n // length) for n, length in zip(array, threads, strict=False))  # enough to cover the array
     else:
@@ -143,27 +130,18 @@ def thread_map(
     if max(started, elements) > MOST:
         raise ValueError(f"thread_map: at most {MOST:,} threads and as many elements are allowed, not {title}")
 
-    numbers = np.arange(1, started + 1, dtype=np.int64).reshape(blocks[::-1] + threads[::-1])
-    written = (
-        number_elements(np.zeros(array[::-1], np.int64), numbers, variant="coordinates") - 1
-    )  # 0: no thread wrote it
-    block_of = np.where(written >= 0, written // size, -1)
-    thread_of = np.where(written >= 0, written % size, -1)
-    busy = np.count_nonzero(written >= 0)
+    one_based = np.arange(1, started + 1, dtype=np.int64).reshape(blocks[::-1] + threads[::-1])
+    written = number_elements(np.zeros(array[::-1], np.int64), one_based, variant="coordinates")  # 0: by no thread
+    block_of, thread_of = np.where(written > 0, np.divmod(written - 1, size), -1)
+    active = np.count_nonzero(written)
     note = (
-        f"Idle threads: {started - busy:,} of {started:,}. "
-        f"Elements without a thread: {elements - busy:,} of {elements:,}."
+        f"Idle threads: {started - active:,} of {started:,}. "
+        f"Elements without a thread: {elements - active:,} of {elements:,}."
     )
     rows = _kinds(block_of, blocks, threads, array)
     texts = DOCUMENTS, ON_AN_H200, note
-    return ThreadMap("thread_map", title, backend(), COLUMNS, rows, *texts, _draw, blocks, threads, block_of, thread_of)
-
-
-def _lengths(name: str, value: int | Sequence[int]) -> tuple[int, ...]:
-    lengths = numbers("thread_map", name, value, ", or None" * (name == "grid"))
-    if not lengths or min(lengths) < 1:
-        raise ValueError(f"thread_map: {name} must have one or more lengths, each 1 or more, not {value!r}")
-    return lengths
+    numbered = {"grid": blocks, "threads": threads, "block": block_of, "thread": thread_of}
+    return ThreadMap("thread_map", title, backend(), COLUMNS, rows, *texts, _draw, **numbered)
 
 
 def _by(lengths: Sequence[int], what: str) -> str:
@@ -181,33 +159,29 @@ def _kind(parts: Sequence[str]) -> str:
     """The kind of a block, from its part along x, y, z."""
     if "outside" in parts:
         return "outside"
-    cut = [edge for edge, part in zip(EDGES, parts, strict=False) if part == "cut"]
+    cut = [edge for edge, part in zip(("right", "bottom", "back"), parts, strict=False) if part == "cut"]
     return f"{' and '.join(cut)} edge" if cut else "inside"
 
 
-def _kinds(
-    block_of: Array, blocks: tuple[int, ...], threads: tuple[int, ...], array: tuple[int, ...]
-) -> tuple[dict[str, Any], ...]:
+def _kinds(block_of: Array, blocks: Lengths, threads: Lengths, array: Lengths) -> tuple[dict[str, Any], ...]:
     """One row per kind of block. A block's position determines its kind; its active threads are those that wrote."""
     size = math.prod(threads)
-    at_work = np.bincount(block_of[block_of >= 0], minlength=math.prod(blocks)).reshape(blocks[::-1])
+    active = np.bincount(block_of[block_of >= 0], minlength=math.prod(blocks)).reshape(blocks[::-1])
     rows: dict[str, dict[str, Any]] = {}
     along = [_parts(*lengths).items() for lengths in zip(array, blocks, threads, strict=True)]
     for parts in itertools.product(*along[::-1]):
-        names, places = zip(*parts, strict=True)
-        kind, busy = _kind(names[::-1]), at_work[places]
-        idle = size - int(busy.flat[0])
-        empty = {"kind": kind, "blocks": 0, "threads": size, "busy": size - idle, "idle": idle, "idle_in_all": 0}
-        row = rows.setdefault(kind, empty)
-        row["blocks"] += busy.size
-        row["idle_in_all"] += busy.size * size - int(busy.sum())
+        names, slices = zip(*parts, strict=True)
+        busy = int(active[slices].flat[0])
+        counts = {"blocks": 0, "threads": size, "busy": busy, "idle": size - busy, "idle_in_all": 0}
+        row = rows.setdefault(kind := _kind(names[::-1]), {"kind": kind, **counts})
+        row["blocks"] += active[slices].size
+        row["idle_in_all"] += active[slices].size * size - int(active[slices].sum())
     return tuple(sorted(rows.values(), key=lambda row: row["kind"] == "outside"))
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
     """Layer by layer: blocks in the color of their kind, the array's edge, and hatched idle threads beyond it."""
     from matplotlib.patches import Patch
-    from matplotlib.ticker import MaxNLocator
 
     assert isinstance(result, ThreadMap)
     grid, threads, array = _three_axes(result)
@@ -226,15 +200,14 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.set_title(f"z = {z}" if layers > 1 else "", fontsize=8)
         axes.set_xlabel("x", fontsize=8)
         axes.tick_params(labelsize=6)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_locator(MaxNLocator("auto", integer=True))
+        axes.locator_params(integer=True)
         if len(result.grid) == 1:
             axes.set_yticks([])
             axes.set_box_aspect(0.15)
         else:
             axes.set_ylabel("y", fontsize=8)
             axes.set_aspect("equal")
-    counts = {row["kind"]: counted(row["blocks"], "block") for row in result.rows}
+    counts = {row["kind"]: plural(row["blocks"], "block") for row in result.rows}
     legend = [Patch(fc=color, ec="#555555", label=f"{kind}: {counts[kind]}") for kind, color in colors.items()]
     if any(row["idle"] for row in result.rows):
         legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
@@ -249,7 +222,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     picture.supxlabel("; ".join(words), fontsize=8)
 
 
-def _three_axes(result: ThreadMap) -> list[tuple[int, ...]]:
+def _three_axes(result: ThreadMap) -> list[Lengths]:
     """Lengths of grid, block and array along x, y, z."""
     return [(*lengths, 1, 1)[:3] for lengths in (result.grid, result.threads, result.block.shape[::-1])]
 

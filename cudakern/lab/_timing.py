@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
 from .. import _display
+from .._array import DeviceArray
 from .._backend import backend
 from .._creation import asarray
 from .._operations.sum_of_squares import sum_of_squares
-from .._profile import check_counts
 from .._streams import Event, synchronize
 from .._table import find, variants
-from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents, grouped
-from ._sizes import measure, size
+from ._experiment import Column, Experiment, bars, documents, grouped, measure, number, size
 
 DOCUMENTS = (
     "P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the chip's "
@@ -48,84 +47,69 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
         A variant of ``sum_of_squares`` that reads the chip's clock.
     <median>
 
-    Returns
-    -------
-    Experiment
+    <returns>
         One row per interval: the clock, the interval, nanoseconds, and cycles if the kernel counted them.
 
     <raises>
 
-    Notes
-    -----
     ``clock64`` counts the cycles of one multiprocessor. A difference within one block is exact, but counts of different
     blocks cannot be compared, so intervals over several blocks use the nanosecond timer that all multiprocessors share.
     A launch returns before the kernel has finished, so with the host's clock you must wait for the device.
 
-    Source: P5 (events and the host's clock), T3 and L (``clock()`` in the kernel); see docs/sources.md.
-
     Examples
     --------
     >>> from cudakern import lab
-    >>> [row["clock"] for row in lab.timing(1000, repeat=1).rows]
+    >>> lab.timing(1000, repeat=1)["clock"]
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
     here = backend()
     n = size("timing", n, chip=1 << 20, emulator=1 << 16)
-    check_counts(repeat, None)
-    repeat = repeat or 5
+    repeat = 5 if repeat is None else number("timing", "repeat", repeat)
     if not find("sum_of_squares", variant).reads_clock:
         names = ", ".join(entry.name for entry in variants("sum_of_squares") if entry.reads_clock)
         raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; these do: {names}")
     x = np.random.default_rng(0).integers(0, 10, n, dtype=np.int32)
-    whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, repeat, 1)
-    numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, 1)
-    launched, waited, between = _by_host(x, variant, repeat)
-    copied = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
-    cycles = _display.median(whole.cycles)
-    blocks_ns = float(whole.blocks_ns or 0)
+    whole, _ = measure(sum_of_squares, (x,), {"variant": variant}, repeat, warmup=1)
+    numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, warmup=1)
+    launch_ns, wait_ns, events_ns = _by_host(asarray(x), variant, repeat)
+    copies_ns = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
+    cycles, blocks_ns = _display.median(whole.cycles), float(whole.blocks_ns or 0)
     block_ns = cycles / max(here.properties["clock_khz"], 1) * 1e6
-    ways: list[tuple[str, str, str, float]] = [
+    intervals: list[tuple[str, str, str, float]] = [
         ("block", "chip", "one block, by clock64 (median of all blocks)", block_ns),
         ("blocks", "chip", "all blocks, first start to last end, by %globaltimer", blocks_ns),
         ("kernel", "events", "the kernel, as timed by profile()", whole.kernel_ns),
-        ("events", "events", "a call with device arrays", between),
-        ("copies", "events", "copy in, kernel, copy out", copied),
-        ("launch", "host", "a call with device arrays, without waiting", launched),
-        ("wait", "host", "the same, waiting for the device", waited),
+        ("events", "events", "a call with device arrays", events_ns),
+        ("copies", "events", "copy in, kernel, copy out", copies_ns),
+        ("launch", "host", "a call with device arrays, without waiting", launch_ns),
+        ("wait", "host", "the same, waiting for the device", wait_ns),
         ("whole", "host", "a call with NumPy arrays: memory, copies, kernel", whole.whole_ns),
         ("numpy", "host", "NumPy's sum on the CPU", numpy.kernel_ns),
     ]
-    rows = tuple(
-        {
-            "key": key,
-            "clock": clock,
-            "around": around,
-            "label": f"{clock}: {around}",
-            "ns": ns,
-            "cycles": cycles if key == "block" else None,
-            "times": None if key == "numpy" else ns / max(blocks_ns, 1),
-            "cpu": key == "numpy",
-        }
-        for key, clock, around, ns in ways
-    )
+    rows: list[dict[str, Any]] = [
+        {"key": key, "clock": clock, "around": around, "label": f"{clock}: {around}", "ns": ns, "cycles": None}
+        | {"times": ns / max(blocks_ns, 1), "cpu": False}
+        for key, clock, around, ns in intervals
+    ]
+    rows[0]["cycles"] = cycles
+    rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
     draw = bars("label", "ns", "time", timed=True)
-    return Experiment("timing", title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=draw)
+    return Experiment("timing", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
 
 
-def _by_host(x: Array, variant: str, repeat: int) -> list[float]:
-    """Medians for a device array: by the host's clock without and with waiting, and by events."""
-    on_device = asarray(x)
+def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
+    """Medians of a call: by the host's clock without and with waiting, and by events."""
     samples = []
     for _ in range(repeat + 1):  # the first run allocates memory and loads modules
         before, after = Event(), Event()
         synchronize()
         start = time.perf_counter_ns()
         before.record()
-        result = sum_of_squares(on_device, variant=variant)
+        result = sum_of_squares(x, variant=variant)
         after.record()
-        launched = time.perf_counter_ns() - start
+        launch_ns = time.perf_counter_ns() - start
         synchronize()
-        samples.append((launched, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
+        samples.append((launch_ns, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
         del result
     return [_display.median(values) for values in zip(*samples[1:], strict=True)]
