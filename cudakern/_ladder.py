@@ -25,7 +25,7 @@ from ._dtypes import kind_of, numpy_dtype
 from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
-from ._profile import Profile, check_counts, check_seed, measure
+from ._profile import Profile, check_counts, integer, measure
 from ._resources import shared_bytes
 from ._variants import Named, operation_name
 
@@ -299,7 +299,7 @@ def ladder(
     own, of_each = _parameters(what, entries, plain)
     if inputs is None:
         seed = 0 if seed is None else seed
-        check_seed(seed)
+        integer("seed", seed, 0)
         sizes, kind = _input(what, n, shape, dtype)
         operands = what.make(sizes, kind, seed)
     else:

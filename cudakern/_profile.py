@@ -181,26 +181,24 @@ def profile(fn: Named, *args: Any, repeat: int | None = None, warmup: int | None
     return measure(fn, args, kw, repeat, warmup)[0]
 
 
-def _check_number(name: str, value: Any, least: int) -> None:
+def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """The value as an int; TypeError or ValueError if it is not an integer in that range."""
+    allowed = f"{least} or more" if most is None else f"from {least} to {most}"
     try:
-        enough = operator.index(value) >= least
+        number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}={value!r}: it must be an integer, {least} or more") from None
-    if not enough:
-        raise ValueError(f"{name}={value}: it must be {least} or more")
-
-
-def check_seed(seed: int) -> None:
-    """ValueError or TypeError for a seed that NumPy's generators reject."""
-    _check_number("seed", seed, 0)
+        raise TypeError(f"{name}={value!r:.60}: it must be an integer, {allowed}") from None
+    if number < least or (most is not None and number > most):
+        raise ValueError(f"{name}={number}: it must be {allowed}")
+    return number
 
 
 def check_counts(repeat: int | None, warmup: int | None) -> None:
     """ValueError or TypeError for invalid numbers of runs."""
     if repeat is not None:
-        _check_number("repeat", repeat, 1)
+        integer("repeat", repeat, 1)
     if warmup is not None:
-        _check_number("warmup", warmup, 0)
+        integer("warmup", warmup, 0)
 
 
 def measure(

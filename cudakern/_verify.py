@@ -12,7 +12,7 @@ from . import _display, _table
 from ._backend import Backend, backend
 from ._dtypes import BFLOAT16, NO_BFLOAT16, has_bfloat16, numpy_dtype
 from ._operations import Operation, names, note_on_skipped, operation, widened
-from ._profile import check_seed
+from ._profile import integer
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Verdict:
 
 def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = None, seed: int = 0) -> Verdict:
     """Check the variants of the named operations (default: everything) on this context's backend."""
-    check_seed(seed)
+    integer("seed", seed, 0)
     here = backend().as_it_is()
     checks = []
     for op, variant in _table.choose(ops or names(), variants):
