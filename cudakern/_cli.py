@@ -14,7 +14,6 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import is_dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -43,41 +42,33 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
 
-    def options(self) -> list[str]:
-        return [option for action in self._actions for option in action.option_strings]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser, common, commands = _parsers()
-    options, words = common.parse_known_args(
-        sys.argv[1:] if arguments is None else arguments, argparse.Namespace(json=False, backend=None)
-    )
+    options, words = common.parse_known_args(arguments, argparse.Namespace(json=False, backend=None))
     command = next((word for word in words if not word.startswith("-")), None)
-    if command is not None and command not in commands:
-        parser.error(unknown("command", command, commands))
-    if command is None and not {"-h", "--help", "--version"} & set(words):
+    if command is None:
+        parser.parse_args(words)  # --help and --version exit
         parser.error(f"no command: use one of {', '.join(commands)}, or --help")
-    known = commands[command].options() if command else []
+    if command not in commands:
+        parser.error(unknown("command", command, commands))
+    words.remove(command)
+    known = list(commands[command]._option_string_actions)
     # An option may be written as a parameter is: n=1000.
     words = [f"--{word}" if f"--{word.partition('=')[0]}" in known and "=" in word else word for word in words]
-    options, rest = parser.parse_known_args(words, options)
-    if hasattr(options, "words"):  # argparse does not collect these after an option
-        options.words += [word for word in rest if not word.startswith("-")]
-        rest = [word for word in rest if word.startswith("-")]
+    options, rest = commands[command].parse_known_intermixed_args(words, options)
     if rest:
         hint = "; write parameters as NAME=VALUE" if hasattr(options, "words") else ""
         parser.error(f"{command} does not take {rest[0]!r}: its options are {', '.join(nearest(rest[0], known))}{hint}")
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
-            return int(options.run(options))
+            return int(options.run(options) or 0)
     except (ValueError, TypeError, NotImplementedError, CudaError, ImportError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        message = " ".join(str(error).split())
-        if options.backend:
-            message = message.replace("requested by use_backend", "requested by --backend")
+        message = " ".join(str(error).split()).replace("requested by use_backend", "requested by --backend")
         print(f"cudakern: {message}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError)) else 1
     except KeyboardInterrupt:
@@ -92,18 +83,16 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     common = _Parser(prog="cudakern", add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--json", action="store_true", help="print JSON")
     common.add_argument("--backend", metavar="NAME", help="cuda or emulator; default: the GPU if there is one")
-    sub = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    sub = parser.add_subparsers(metavar="COMMAND")
     commands: dict[str, _Parser] = {}
 
-    def command(run: Callable[[argparse.Namespace], int], text: str, words: str = "", what: str = "") -> _Parser:
+    def command(run: Callable[[argparse.Namespace], object], text: str, words: str = "", what: str = "") -> _Parser:
         name = run.__name__.removeprefix("_")
         usage = f"cudakern {name} {words} [options]" if words else None
         commands[name] = one = sub.add_parser(name, usage=usage, help=text, description=text, parents=[common])
-        one.set_defaults(run=run, usage=words)
+        one.set_defaults(command=name, run=run, usage=words)
         if words:
-            one.add_argument(
-                "words", nargs="*", default=[], metavar=words, help=f"{what or known}; n=1000: a parameter"
-            )
+            one.add_argument("words", nargs="*", metavar=words, help=f"{what or known}; n=1000: a parameter")
         return one
 
     known = f"operations: {', '.join(names())}"
@@ -130,7 +119,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     one = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
     one.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
     one.add_argument("--registers", type=int, help="per thread")
-    one.add_argument("--shared", type=int, metavar="BYTES", help="per block, static and dynamic")
+    one.add_argument("--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, static and dynamic")
     one.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
     one.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
     one.add_argument("--dtype", help="type of the kernel's input")
@@ -188,10 +177,8 @@ def _words(options: argparse.Namespace, count: int) -> tuple[list[str | None], l
     """The names among a command's words, filled up with None to ``count``; and the parameters."""
     plain: list[str | None] = [word for word in options.words if "=" not in word]
     if len(plain) > count:
-        raise ValueError(
-            f"{options.command} takes {options.usage}, not {' and '.join(map(str, plain))}; "
-            "write parameters as NAME=VALUE"
-        )
+        names = " and ".join(map(str, plain))
+        raise ValueError(f"{options.command} takes {options.usage}, not {names}; write parameters as NAME=VALUE")
     return plain + [None] * (count - len(plain)), [word for word in options.words if "=" in word]
 
 
@@ -199,30 +186,28 @@ def _json(value: Any) -> None:
     def plain(o: Any) -> Any:
         if isinstance(o, np.generic):
             return o.item()
-        if hasattr(o, "to_dict"):
-            return o.to_dict()
-        return vars(o) if is_dataclass(o) else str(o)
+        return o.to_dict() if hasattr(o, "to_dict") else str(o)
 
     print(json.dumps(value, default=plain, indent=2))
 
 
-def _show(options: argparse.Namespace, result: Any) -> int:
+def _show(options: argparse.Namespace, result: Any) -> None:
     """Prints a result as a table or JSON, and saves its plot if requested."""
     if options.json:
-        _json(result.to_dict())
+        _json(result)
     else:
         result.table().print()
     if getattr(options, "plot", None):
         result.plot(options.plot)
-    return 0
 
 
-def _info(options: argparse.Namespace) -> int:
+# --- the commands: True if a step or a check failed ------------------------------------------------------------------
+def _info(options: argparse.Namespace) -> None:
     here = backend()
     versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
     if options.json:
         _json(here.to_dict() | {"versions": versions, "platform": platform.platform()})
-        return 0
+        return
     facts = versions | here.properties
     for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
         facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
@@ -232,42 +217,31 @@ def _info(options: argparse.Namespace) -> int:
         words = f"{value:,}" if type(value) is int else str(value)
         rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
     _display.facts(rows).print()
-    return 0
 
 
-def _query(options: argparse.Namespace) -> int:
+def _query(options: argparse.Namespace) -> None:
     query = device_query(options.device)
     if options.json:
-        _json(query.to_dict())
+        _json(query)
     else:
         print(query)
-    return 0
 
 
-def _occupancy(options: argparse.Namespace) -> int:
+def _occupancy(options: argparse.Namespace) -> None:
     (op, variant), parameters = _words(options, 2)
-    held = occupancy(
-        op,
-        variant,
-        threads=options.threads,
-        registers=options.registers,
-        shared_bytes=options.shared,
-        capability=options.capability,
-        shared_config=options.shared_config,
-        dtype=options.dtype,
-        **keywords("occupancy", parameters),
-    )
-    return _show(options, held)
+    settings = ("threads", "registers", "shared_bytes", "capability", "shared_config", "dtype")
+    figures = {name: getattr(options, name) for name in settings}
+    _show(options, occupancy(op, variant, **figures, **keywords("occupancy", parameters)))
 
 
-def _resources(options: argparse.Namespace) -> int:
+def _resources(options: argparse.Namespace) -> None:
     (op, variant), parameters = _words(options, 2)
     if op is None:
         raise ValueError(f"resources: pass an operation: {', '.join(names())}")
-    return _show(options, kernel_resources(op, variant, options.dtype, **keywords("resources", parameters)))
+    _show(options, kernel_resources(op, variant, options.dtype, **keywords("resources", parameters)))
 
 
-def _ladder(options: argparse.Namespace) -> int:
+def _ladder(options: argparse.Namespace) -> bool:
     (op,), words = _words(options, 1)
     if op and options.op:
         raise ValueError("ladder: pass the operation once")
@@ -301,51 +275,46 @@ def _ladder(options: argparse.Namespace) -> int:
     if options.all and (skipped := note_on_skipped()):
         print(f"cudakern: {skipped}", file=sys.stderr)
     if options.json:
-        _json([one.to_dict() for one in ladders])
-    return int(any(one.failed for one in ladders))
+        _json(ladders)
+    return any(one.failed for one in ladders)
 
 
-def _lab(options: argparse.Namespace) -> int:
+def _lab(options: argparse.Namespace) -> None:
     from .lab import _by_name  # loaded only if needed
 
     (name,), words = _words(options, 1)
     if name is not None:
-        return _show(options, _by_name.run(name, words))
+        _show(options, _by_name.run(name, words))
+        return
     if words:
-        raise ValueError(
-            f"lab: {words[0]} is an argument of an experiment, so pass its name; `cudakern lab` lists them"
-        )
+        hint = "so pass its name; `cudakern lab` lists them"
+        raise ValueError(f"lab: {words[0]} is an argument of an experiment, {hint}")
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
     if options.json:
         _json([dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows])
     else:
         _display.Table("", ["experiment", "what it shows", "arguments"], rows).print()
-    return 0
 
 
-def _variants(options: argparse.Namespace) -> int:
-    listed = all_variants()
-    if options.op:
-        listed = AllVariants({options.op: _table.variants(options.op)})
+def _variants(options: argparse.Namespace) -> None:
+    listed = AllVariants({options.op: _table.variants(options.op)}) if options.op else all_variants()
     if options.json:
         _json(listed)
-    else:
-        for at, each in enumerate(listed.values()):
-            print("\n" * (at > 0), end="")
-            each.table().print()
-    return 0
+        return
+    for number, variants in enumerate(listed.values()):
+        print("\n" * (number > 0), end="")
+        variants.table().print()
 
 
-def _source(options: argparse.Namespace) -> int:
+def _source(options: argparse.Namespace) -> None:
     code = source(options.op, options.variant)
     if options.json:
         _json({"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)})
     else:
         print(code, end="" if code.endswith("\n") else "\n")
-    return 0
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> bool:
     verdict = verify(options.op, options.variants, options.seed)
     _show(options, verdict)
-    return 0 if verdict.ok else 1
+    return not verdict.ok
