@@ -11,62 +11,46 @@ from ._devices import Device, resolve
 
 COMPUTE_MODES = ("default", "exclusive", "prohibited", "exclusive process")
 
-#: The attributes in a notebook's table, by the first words of their lines below; the other lines fold out.
-MAIN = (
-    "CUDA driver",
-    "CUDA capability",
-    "Total amount of global",
-    "Multiprocessors",
-    "GPU's highest clock",
-    "Memory clock",
-    "Memory bus",
-    "L2 cache",
-    "... by opt-in",
-    "Total shared memory per multiprocessor",
-    "Total number of registers",
-    "Maximum number of threads per multiprocessor",
-    "Maximum number of threads per block",
-)
-
-#: deviceQuery's lines, in its order: a label, and a format of DeviceQuery's attributes.
+#: deviceQuery's lines, in its order: a label, a format of attributes, and whether the line is one of the important
+#: ones. In a notebook, the other lines fold out.
 LINES = (
-    ("CUDA driver version / runtime version", "{driver_version} / {runtime_version}"),
-    ("CUDA capability, major.minor", "{capability}"),
-    ("Total amount of global memory", "{memory_mib:,.0f} MiB ({memory_bytes} bytes)"),
-    ("Multiprocessors, CUDA cores each", "({multiprocessors}), ({cores_per_multiprocessor}){cores}"),
-    ("GPU's highest clock rate", "{clock_khz}"),
-    ("Memory clock rate", "{memory_clock_khz}"),
-    ("Memory bus width", "{memory_bus_bits}-bit"),
-    ("L2 cache size", "{l2_bytes} bytes"),
-    ("Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={texture_3d}"),
-    ("Maximum layered 1D texture size, layers", "1D=({texture_1d_layered[0]}), {texture_1d_layered[1]} layers"),
-    ("Maximum layered 2D texture size, layers", "2D={width_and_height}, {texture_2d_layered[2]} layers"),
-    ("Total amount of constant memory", "{total_constant} bytes"),
-    ("Total amount of shared memory per block", "{shared_per_block} bytes"),
-    ("... by opt-in", "{shared_per_block_optin} bytes"),
-    ("Total shared memory per multiprocessor", "{shared_per_multiprocessor} bytes"),
-    ("Total number of registers per block", "{registers_per_block}"),
-    ("Warp size", "{warp_size}"),
-    ("Maximum number of threads per multiprocessor", "{max_threads_per_multiprocessor}"),
-    ("Maximum number of blocks per multiprocessor", "{max_blocks_per_multiprocessor}"),
-    ("Maximum number of threads per block", "{max_threads_per_block}"),
-    ("Maximum size of a block (x,y,z)", "{max_block_dims}"),
-    ("Maximum size of a grid (x,y,z)", "{max_grid}"),
-    ("Maximum memory pitch", "{max_pitch} bytes"),
-    ("Texture alignment", "{texture_alignment} bytes"),
-    ("Concurrent copy and kernel execution", "{copies_overlap} with {async_engines} copy engine(s)"),
-    ("Run time limit on kernels", "{kernel_timeout}"),
-    ("Integrated GPU sharing host memory", "{integrated}"),
-    ("Support for mapped page-locked host memory", "{maps_host_memory}"),
-    ("Surface alignment", "{surface_alignment} bytes"),
-    ("ECC enabled", "{ecc}"),
-    ("TCC driver", "{tcc_driver}"),
-    ("Unified addressing", "{unified_addressing}"),
-    ("Managed memory", "{managed_memory}"),
-    ("Compute preemption", "{compute_preemption}"),
-    ("Cooperative launch", "{cooperative}"),
-    ("PCI domain ID / bus ID / location ID", "{pci[0]} / {pci[1]} / {pci[2]}"),
-    ("Compute mode", "{compute_mode}"),
+    ("CUDA driver version / runtime version", "{driver_version} / {runtime_version}", True),
+    ("CUDA capability, major.minor", "{capability}", True),
+    ("Total amount of global memory", "{memory_mib:,.0f} MiB ({memory_bytes} bytes)", True),
+    ("Multiprocessors, CUDA cores each", "({multiprocessors}), ({cores_per_multiprocessor}){cores}", True),
+    ("GPU's highest clock rate", "{clock_khz}", True),
+    ("Memory clock rate", "{memory_clock_khz}", True),
+    ("Memory bus width", "{memory_bus_bits}-bit", True),
+    ("L2 cache size", "{l2_bytes} bytes", True),
+    ("Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={texture_3d}", False),
+    ("Maximum layered 1D texture size, layers", "1D=({texture_1d_layered[0]}), {texture_1d_layered[1]} layers", False),
+    ("Maximum layered 2D texture size, layers", "2D={width_and_height}, {texture_2d_layered[2]} layers", False),
+    ("Total amount of constant memory", "{total_constant} bytes", False),
+    ("Total amount of shared memory per block", "{shared_per_block} bytes", False),
+    ("... by opt-in", "{shared_per_block_optin} bytes", True),
+    ("Total shared memory per multiprocessor", "{shared_per_multiprocessor} bytes", True),
+    ("Total number of registers per block", "{registers_per_block}", True),
+    ("Warp size", "{warp_size}", False),
+    ("Maximum number of threads per multiprocessor", "{max_threads_per_multiprocessor}", True),
+    ("Maximum number of blocks per multiprocessor", "{max_blocks_per_multiprocessor}", False),
+    ("Maximum number of threads per block", "{max_threads_per_block}", True),
+    ("Maximum size of a block (x,y,z)", "{max_block_dims}", False),
+    ("Maximum size of a grid (x,y,z)", "{max_grid}", False),
+    ("Maximum memory pitch", "{max_pitch} bytes", False),
+    ("Texture alignment", "{texture_alignment} bytes", False),
+    ("Concurrent copy and kernel execution", "{copies_overlap} with {async_engines} copy engine(s)", False),
+    ("Run time limit on kernels", "{kernel_timeout}", False),
+    ("Integrated GPU sharing host memory", "{integrated}", False),
+    ("Support for mapped page-locked host memory", "{maps_host_memory}", False),
+    ("Surface alignment", "{surface_alignment} bytes", False),
+    ("ECC enabled", "{ecc}", False),
+    ("TCC driver", "{tcc_driver}", False),
+    ("Unified addressing", "{unified_addressing}", False),
+    ("Managed memory", "{managed_memory}", False),
+    ("Compute preemption", "{compute_preemption}", False),
+    ("Cooperative launch", "{cooperative}", False),
+    ("PCI domain ID / bus ID / location ID", "{pci[0]} / {pci[1]} / {pci[2]}", False),
+    ("Compute mode", "{compute_mode}", False),
 )
 
 
@@ -127,8 +111,8 @@ class DeviceQuery(_display.Shown):
         lanes = self.cores_per_multiprocessor
         return None if lanes is None else lanes * self.multiprocessors
 
-    def lines(self) -> list[tuple[str, str]]:
-        """(label, value) in deviceQuery's order."""
+    def lines(self, important: bool | None = None) -> list[tuple[str, str]]:
+        """(label, value) in deviceQuery's order: all, or only the ``important`` lines, or (False) only the others."""
         words = self.to_dict()
         words |= {name: "Yes" if value else "No" for name, value in words.items() if isinstance(value, bool)}
         words |= {name: _rate(words[name]) for name in ("clock_khz", "memory_clock_khz")}
@@ -136,10 +120,11 @@ class DeviceQuery(_display.Shown):
             words[name] = ".".join(map(str, words[name]))
         words["memory_mib"] = self.memory_bytes / 2**20
         words["width_and_height"] = self.texture_2d_layered[:2]
-        words["cores"] = "" if self.cores is None else f": {self.cores:,} CUDA cores"
         if self.cores is None:
-            words["cores_per_multiprocessor"] = "?"
-        return [(what, line.format_map(words)) for what, line in LINES]
+            words |= {"cores": "", "cores_per_multiprocessor": "?"}
+        else:
+            words["cores"] = f": {self.cores:,} CUDA cores"
+        return [(label, line.format_map(words)) for label, line, kind in LINES if important in (None, kind)]
 
     @property
     def title(self) -> str:
@@ -148,28 +133,28 @@ class DeviceQuery(_display.Shown):
 
     def table(self, all: bool = False) -> _display.Table:
         """The most important lines, or ``all`` of them."""
-        lines = [line for line in self.lines() if all or line[0].startswith(MAIN)]
-        return _display.facts(lines, self.title, "" if all else "table(all=True) has all lines.")
+        return _display.facts(
+            self.lines(None if all else True), self.title, "" if all else "table(all=True) has all lines."
+        )
 
     def _repr_html_(self) -> str:
-        main = _display.facts(self.table().rows, self.title).html()
-        rest = _display.facts([line for line in self.lines() if not line[0].startswith(MAIN)]).html()
-        return f"{main}<details><summary>All other limits and features</summary>{rest}</details>"
+        important = _display.facts(self.lines(True), self.title).html()
+        others = _display.facts(self.lines(False)).html()
+        return f"{important}<details><summary>All other limits and features</summary>{others}</details>"
 
     def __repr__(self) -> str:
         lines = self.lines()
-        width = max(len(what) for what, _ in lines)
-        return "\n".join([self.title, *(f"  {what + ':':<{width + 2}}{value}" for what, value in lines)])
+        width = max(len(label) for label, _ in lines) + 2
+        return "\n".join([self.title, *(f"  {label + ':':<{width}}{value}" for label, value in lines)])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"cores": self.cores}
+        return vars(self) | {"cores": self.cores}
 
 
 def _rate(khz: int) -> str:
-    if not khz:
-        return "not reported by the driver"
-    return f"{khz / 1000:,.0f} MHz" + (f" ({khz / 1e6:.2f} GHz)" if khz >= 1e6 else "")
+    gigahertz = f" ({khz / 1e6:.2f} GHz)" if khz >= 1e6 else ""
+    return f"{khz / 1000:,.0f} MHz{gigahertz}" if khz else "not reported by the driver"
 
 
 def device_query(device: int | Device | None = None) -> DeviceQuery:
@@ -183,8 +168,7 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
     Returns
     -------
     DeviceQuery
-        It has attributes and ``to_dict()``; ``print(device_query())`` prints deviceQuery's text. The emulator reports
-        the chip that ``emulator.configure(chip=)`` names.
+        Prints as deviceQuery's text. The emulator reports the chip that ``emulator.configure(chip=)`` names.
 
     Raises
     ------
@@ -207,9 +191,9 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
         "backend": native.backend_name(),
         "index": index,
         "count": native.device_count(),
-        "cores_per_multiprocessor": None if each is None else each.float32,
+        "cores_per_multiprocessor": each and each.float32,
         "compute_mode": COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else str(mode),
     }
-    for name in ("driver_version", "runtime_version"):
+    for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
         values[name] = (properties[name] // 1000, properties[name] % 1000 // 10)
     return DeviceQuery(**{name: values[name] for name in DeviceQuery.__dataclass_fields__})
