@@ -118,8 +118,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}"
 
     def table(self, emulated: bool = False) -> _display.Table:
-        """The table. On the emulator it has times recorded on a GPU; ``emulated`` adds the emulator's own
-        times, which tell nothing about a GPU."""
+        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own, which tell nothing."""
         cells = [self._cells(step, emulated) for step in self]
         figures = list(cells[0]) if cells else []
         rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
@@ -171,12 +170,8 @@ class Ladder(_display.Shown, Sequence[Step]):
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
         yield "to move: the fewest bytes that the operation must read and write."
-        record = self.recorded
-        if record.steps:
-            yield (
-                f"There is no GPU here. The times were recorded on an {record.chip} for {record.input}, {record.date}; "
-                "numpy ran on that machine's CPU."
-            )
+        if self.recorded.steps:
+            yield f"There is no GPU here. The times were {self.recorded.origin}; numpy ran on that machine's CPU."
         else:
             yield "There is no GPU here, and this operation has no recorded times."
         if emulated:
@@ -197,12 +192,9 @@ class Ladder(_display.Shown, Sequence[Step]):
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
         elif record.steps:
             steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
-            title = f"{self.operation}: {record.input}; recorded on an {record.chip}, {record.date}"
+            title = f"{self.operation}: {record.origin}"
         else:
-            raise ValueError(
-                f"nothing to plot: there is no GPU here, and {self.operation} has no recorded times (emulated times "
-                "tell nothing about a GPU)"
-            )
+            raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} has no recorded times")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
         times = [max(ns, 1) for _, ns, _ in steps]
@@ -271,8 +263,7 @@ def ladder(
     Returns
     -------
     Ladder
-        A sequence of steps that displays as a table, with ``to_dict()`` and ``plot()``. A step that did not run has a
-        ``note`` but no profile and no error.
+        A sequence of steps that displays as a table. A step that did not run has a ``note``, no profile and no error.
 
     Raises
     ------
@@ -296,12 +287,12 @@ def ladder(
         raise TypeError(f"ladder: variants= must be a list of names, not {variants!r}")
     else:
         entries = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
-    plain = {name: _plain(value) for name, value in parameters.items()}
+    # NumPy's numbers as Python's, for display and JSON.
+    plain = {name: x.item() if getattr(x, "ndim", None) == 0 else x for name, x in parameters.items()}
     _check_parameters(what, entries, plain)
     own = {name: value for name, value in plain.items() if name in what.own}
     if inputs is None:
-        seed = 0 if seed is None else seed
-        integer("seed", seed, 0)
+        seed = integer("seed", 0 if seed is None else seed, 0)
         sizes, kind = _size_and_type(what, n, shape, dtype)
         operands = what.make(sizes, kind, seed)
     else:
@@ -378,14 +369,6 @@ def no_parameter(what: Operation, name: str) -> str:
     operands = [p.name for p in _operands(what)]
     hint = f"; {name} is an input: inputs=[{', '.join(operands)}]" if name in operands else ""
     return f"ladder: the variants of {what.name} have no parameter {name!r}; they have {takes}{hint}"
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's integers as Python's, for display and JSON; other values unchanged."""
-    try:
-        return int(operator.index(value))
-    except TypeError:
-        return value
 
 
 def _operands(what: Operation) -> list[inspect.Parameter]:

@@ -25,11 +25,7 @@ THREAD_REGISTERS = 255  #: most registers per thread
 REGISTER_UNIT = 256  #: registers are allocated to a warp in multiples of this number
 
 #: The parameters that a plot varies.
-AXES = {
-    "threads": "threads per block",
-    "registers": "registers per thread",
-    "shared_bytes": "shared memory per block, bytes",
-}
+AXES = {"threads": "threads per block", "registers": "registers per thread", "shared_bytes": "shared bytes per block"}
 #: Names of compute capabilities ("90", "9.0", "9", "H200") and their numbers.
 CAPABILITIES: dict[str, int] = {name: chip.capability for name, chip in CHIPS.items()}
 for _number in MULTIPROCESSORS:
@@ -48,12 +44,8 @@ class Limit(NamedTuple):
 
 
 # --- the calculation -------------------------------------------------------------------------------------------------
-def _divide_up(x: int, y: int) -> int:
-    return -(-x // y)
-
-
 def _round_up(x: int, unit: int) -> int:
-    return _divide_up(x, unit) * unit
+    return -(-x // unit) * unit
 
 
 def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> Limit:
@@ -95,10 +87,15 @@ class Occupancy(_display.Shown):
     note: str = ""
     static_unknown: bool = False  #: shared_bytes lacks the kernel's static shared memory
 
+    @property
+    def warps(self) -> int:
+        """Warps per block."""
+        return -(-self.threads // WARP)
+
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
         """Warps, blocks, registers, shared memory."""
-        chip, warps = self.chip, _divide_up(self.threads, WARP)
+        chip, warps = self.chip, self.warps
         return (
             Limit("warps", warps, chip.warps, "warps", chip.warps // warps),
             Limit("blocks", 1, chip.blocks, "blocks", chip.blocks),
@@ -114,7 +111,7 @@ class Occupancy(_display.Shown):
     @property
     def active_warps(self) -> int:
         """Warps of the active blocks."""
-        return self.active_blocks * _divide_up(self.threads, WARP)
+        return self.active_blocks * self.warps
 
     @property
     def active_threads(self) -> int:
@@ -248,8 +245,7 @@ def occupancy(
     shared_bytes : int, optional
         Per block, static and dynamic together, without what the system adds. Default: 0.
     capability : float, str or tuple, optional
-        A compute capability from 3.5 to 12.1, as 9.0, "9.0" or (9, 0), or a chip: "H200", "H100", "A100", "V100",
-        "P100". Default: this device's.
+        A compute capability, as 9.0, "9.0" or (9, 0), or a chip, such as "H200". Default: this device's.
     shared_config : int, optional
         Bytes of a multiprocessor's shared memory, if less than the maximum (the rest is cache).
     dtype, **parameters : optional
@@ -258,7 +254,6 @@ def occupancy(
     Returns
     -------
     Occupancy
-        Active blocks and warps, the occupancy, and every limit; ``plot()`` draws the curves.
 
     Raises
     ------
@@ -312,16 +307,11 @@ def occupancy(
     if shared_config is not None:
         size = integer("occupancy: shared_config", shared_config, 0, chip.shared)
         chip = chip._replace(shared=size, shared_per_block=min(chip.shared_per_block, size))
-    return Occupancy(
-        integer("occupancy: threads", threads, 1, BLOCK_THREADS),
-        None if registers is None else integer("occupancy: registers", registers, 0, THREAD_REGISTERS),
-        integer("occupancy: shared_bytes", 0 if shared_bytes is None else shared_bytes, 0),
-        where,
-        chip,
-        kernel,
-        " ".join(notes),
-        static_unknown,
-    )
+    threads = integer("occupancy: threads", threads, 1, BLOCK_THREADS)
+    if registers is not None:
+        registers = integer("occupancy: registers", registers, 0, THREAD_REGISTERS)
+    shared_bytes = integer("occupancy: shared_bytes", 0 if shared_bytes is None else shared_bytes, 0)
+    return Occupancy(threads, registers, shared_bytes, where, chip, kernel, " ".join(notes), static_unknown)
 
 
 def max_potential_block_size(
@@ -340,10 +330,9 @@ def max_potential_block_size(
         As for ``occupancy``.
     shared_bytes : int or function
         Per block, or a function that computes it from the threads per block.
-    multiprocessors : int, optional
-        Of the chip. Default: those of the chip that ``capability`` names, else this device's.
-    threads_limit : int
-        The largest block size to consider, e.g. a kernel's launch bound.
+    multiprocessors, threads_limit : int, optional
+        Those of the chip (default: the chip that ``capability`` names, else this device), and the largest block size to
+        consider, e.g. a kernel's launch bound.
 
     Returns
     -------

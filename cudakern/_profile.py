@@ -30,10 +30,9 @@ class Times(Observer):
 
     def kernel(self, run: Run) -> None:
         """Runs and measures a kernel."""
-        report = run.execute(self._measure) or {}
-        report |= {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
-        report["backend"] = Backend(run.native.backend_name(), run.device, "", run.native)
-        self.reports.append(report)
+        call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
+        here = Backend(run.native.backend_name(), run.device, "", run.native)
+        self.reports.append((run.execute(self._measure) or {}) | call | {"backend": here})
 
     def numpy(
         self, variant: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
@@ -41,11 +40,10 @@ class Times(Observer):
         """Runs and measures NumPy's variant."""
         start = time.perf_counter_ns()
         result = compute()
-        elapsed = time.perf_counter_ns() - start
+        times = {"kernel_ns": time.perf_counter_ns() - start, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0}
         report = {"variant": variant, "values": (), "shapes": tuple(map(np.shape, inputs)), "backend": None}
         report |= {"dtype": name_in_numpy(np.asarray(inputs[0]).dtype), "as_counted": counted, "clocks": ()}
-        report |= {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0}
-        self.reports.append(report)
+        self.reports.append(report | times)
         return result
 
 
@@ -120,8 +118,8 @@ class Profile(_display.Shown):
         rows.append(("work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"))
         rows.append((f"rate{mark}", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
         if self.cycles:
-            median = f"median {_display.median(self.cycles):,.0f}, {len(self.cycles):,} blocks"
-            rows.append((f"cycles per block{mark}", f"{min(self.cycles):,} to {max(self.cycles):,} ({median})"))
+            spread = f"{min(self.cycles):,} to {max(self.cycles):,} (median {_display.median(self.cycles):,.0f}"
+            rows.append((f"cycles per block{mark}", f"{spread}, {len(self.cycles):,} blocks)"))
             rows.append((f"all blocks{mark}", duration(self.blocks_ns)))
         if self.share is not None:
             rows.append(("share of the limit", f"{self.share:.1%} of {self.limit}"))
@@ -148,19 +146,17 @@ def profile(fn: Named, *args: Any, repeat: int | None = None, warmup: int | None
 
     Parameters
     ----------
-    fn : function or str
-        One of cudakern's operations: ``cudakern.matmul`` or "matmul". Pass the function, without calling it.
-    *args, **kw
-        Its arguments.
+    fn, *args, **kw
+        One of cudakern's operations, ``cudakern.matmul`` (not called) or "matmul", and its arguments.
     repeat : int, optional
-        The number of measurements; the figures are medians. Default: up to 20, within half a second.
+        The number of measurements. Default: up to 20, within half a second.
     warmup : int, optional
         The number of calls before. Default: one, which is the measurement if it takes longer than half a second.
 
     Returns
     -------
     Profile
-        Displays as a table; ``to_dict()`` is for JSON. Times are in nanoseconds.
+        Medians, with times in nanoseconds; displays as a table.
 
     Raises
     ------
@@ -195,10 +191,9 @@ def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 def check_counts(repeat: int | None, warmup: int | None) -> None:
     """ValueError or TypeError for invalid numbers of runs."""
-    if repeat is not None:
-        integer("repeat", repeat, 1)
-    if warmup is not None:
-        integer("warmup", warmup, 0)
+    for name, value, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):
+        if value is not None:
+            integer(name, value, least)
 
 
 def measure(
@@ -235,7 +230,7 @@ def measure(
             warmup, begin = 0, time.perf_counter()  # that call was the warm-up
             continue
         samples.append(times.reports[-1] | {"whole_ns": whole_ns})
-        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and elapsed >= budget_s):
+        if len(samples) >= (repeat or REPEATS) or (repeat is None and elapsed >= budget_s):
             return _summary(samples), result
 
 
@@ -247,7 +242,6 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         flops, nbytes = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
     limit = _chip.limit(backend.properties, dtype, flops, nbytes) if clock == "gpu" else None
-    clocks = last["clocks"]
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
     pairs = zip(variant.parameters, last["values"], strict=True)
     times = ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns")
@@ -268,7 +262,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         block=tuple(last.get("block", ())),
         shared_bytes=int(last.get("shared_bytes", 0)),
         launches=int(last.get("launched", 0)),
-        cycles=tuple(c[1] - c[0] for c in clocks),
+        cycles=tuple(c[1] - c[0] for c in last["clocks"]),
         blocks_ns=_display.median(spans) if spans else None,
         limit=limit.what if limit else None,
         share=limit.ns / max(medians["kernel_ns"], 1) if limit and limit.ns else None,

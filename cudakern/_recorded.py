@@ -33,9 +33,9 @@ class RecordedLadder:
     steps: dict[str, Recorded]  #: by the variant's name
 
     @property
-    def input(self) -> str:
-        """Sizes and type."""
-        return f"{sizes(self.shapes)} {self.dtype}"
+    def origin(self) -> str:
+        """Chip, input and date."""
+        return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype}, {self.date}"
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:

@@ -78,7 +78,7 @@ class KernelResources(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return dict(vars(self))
 
     def table(self) -> _display.Table:
         """A table of this kernel."""
@@ -205,10 +205,9 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
 def kernel_resources(
     op: Named, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
 ) -> KernelTable:
-    """Registers, shared and local memory of compiled kernels.
+    """Registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
 
-    Nothing is launched. A kernel that a call launches several times is listed once, by its first launch; kernels of
-    libraries are not listed.
+    A kernel that is launched several times is listed once, by its first launch; kernels of libraries are not listed.
 
     Parameters
     ----------
@@ -219,13 +218,12 @@ def kernel_resources(
     dtype : dtype, optional
         Of the inputs. Default: the operation's usual one, or the first that the variant supports.
     **parameters : int
-        The variant's parameters, e.g. ``tile=32``: many values select different kernels. Without ``variant``, they
-        apply to the variants that have them.
+        Of the variants that have them, e.g. ``tile=32``: many values select different kernels.
 
     Returns
     -------
     KernelTable
-        A :class:`KernelResources` for each kernel that a call launches; displays as a table.
+        A tuple of :class:`KernelResources` that displays as a table.
 
     Raises
     ------

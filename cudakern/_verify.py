@@ -38,7 +38,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """True if something was checked and nothing failed."""
-        verdicts = {c.verdict for c in self.checks}
+        verdicts = {check.verdict for check in self.checks}
         return "FAILED" not in verdicts and "ok" in verdicts
 
     def __str__(self) -> str:
@@ -49,16 +49,15 @@ class Verdict:
 
     def table(self) -> _display.Table:
         """One row per check."""
-        rows = [
-            [c.operation, c.variant, c.dtype, c.verdict, f"{c.worst:.2f}" if c.verdict != "not here" else "-", c.detail]
-            for c in self.checks
-        ]
-        columns = ["operation", "variant", "type", "verdict", "error/bound", "detail"]
+        columns, rows = ["operation", "variant", "type", "verdict", "error/bound", "detail"], []
+        for check in self.checks:
+            worst = "-" if check.verdict == "not here" else f"{check.worst:.2f}"
+            rows.append([check.operation, check.variant, check.dtype, check.verdict, worst, check.detail])
         return _display.Table("", columns, rows, str(self), right=["error/bound"])
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        checks = [asdict(c) for c in self.checks]
+        checks = [asdict(check) for check in self.checks]
         return {"ok": self.ok, "backend": self.backend.to_dict(), "checks": checks, "note": self.note}
 
 
@@ -106,9 +105,8 @@ def _error_ratio(
         return 0.0
     if expected.dtype.kind in "biu":
         return float("inf")
-    bound = variant.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
-        what.magnitudes(*wide, **own)
-    )
+    relative = variant.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters)
+    bound = relative * np.asarray(what.magnitudes(*wide, **own))
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(difference == 0, 0, difference / bound)
