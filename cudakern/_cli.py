@@ -259,12 +259,12 @@ def _ladder(options: argparse.Namespace) -> bool:
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
-    chosen: dict[str, list[str]] = {}  # each ladder runs those of the variants that it has
+    runs: dict[str, list[str]] = {}  # of each operation, the chosen variants that it has
     for name, variant in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
-        chosen.setdefault(name, []).append(variant.name)
+        runs.setdefault(name, []).append(variant.name)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
     ladders = []
-    for name, variants in chosen.items():
+    for name, variants in runs.items():
         ladders.append(ladder(name, variants=variants, progress=True, **settings, **parameters))
         if not options.json:
             print()
@@ -297,11 +297,11 @@ def _lab(options: argparse.Namespace) -> None:
 
 
 def _variants(options: argparse.Namespace) -> None:
-    listed = AllVariants({options.op: _table.variants(options.op)}) if options.op else all_variants()
+    ladders = AllVariants({options.op: _table.variants(options.op)}) if options.op else all_variants()
     if options.json:
-        _json(listed)
+        _json(ladders)
         return
-    for number, variants in enumerate(listed.values()):
+    for number, variants in enumerate(ladders.values()):
         print("\n" * (number > 0), end="")
         variants.table().print()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from . import _display
@@ -11,99 +11,72 @@ from ._devices import Device, resolve
 
 COMPUTE_MODES = ("default", "exclusive", "prohibited", "exclusive process")
 
-#: deviceQuery's lines, in its order: a label, a format of attributes, and whether the line is one of the important
-#: ones. In a notebook, the other lines fold out.
-LINES = (
-    ("CUDA driver version / runtime version", "{driver_version} / {runtime_version}", True),
-    ("CUDA capability, major.minor", "{capability}", True),
-    ("Total amount of global memory", "{memory_mib:,.0f} MiB ({memory_bytes} bytes)", True),
-    ("Multiprocessors, CUDA cores each", "({multiprocessors}), ({cores_per_multiprocessor}){cores}", True),
-    ("GPU's highest clock rate", "{clock_khz}", True),
-    ("Memory clock rate", "{memory_clock_khz}", True),
-    ("Memory bus width", "{memory_bus_bits}-bit", True),
-    ("L2 cache size", "{l2_bytes} bytes", True),
-    ("Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={texture_3d}", False),
-    ("Maximum layered 1D texture size, layers", "1D=({texture_1d_layered[0]}), {texture_1d_layered[1]} layers", False),
-    ("Maximum layered 2D texture size, layers", "2D={width_and_height}, {texture_2d_layered[2]} layers", False),
-    ("Total amount of constant memory", "{total_constant} bytes", False),
-    ("Total amount of shared memory per block", "{shared_per_block} bytes", False),
-    ("... by opt-in", "{shared_per_block_optin} bytes", True),
-    ("Total shared memory per multiprocessor", "{shared_per_multiprocessor} bytes", True),
-    ("Total number of registers per block", "{registers_per_block}", True),
-    ("Warp size", "{warp_size}", False),
-    ("Maximum number of threads per multiprocessor", "{max_threads_per_multiprocessor}", True),
-    ("Maximum number of blocks per multiprocessor", "{max_blocks_per_multiprocessor}", False),
-    ("Maximum number of threads per block", "{max_threads_per_block}", True),
-    ("Maximum size of a block (x,y,z)", "{max_block_dims}", False),
-    ("Maximum size of a grid (x,y,z)", "{max_grid}", False),
-    ("Maximum memory pitch", "{max_pitch} bytes", False),
-    ("Texture alignment", "{texture_alignment} bytes", False),
-    ("Concurrent copy and kernel execution", "{copies_overlap} with {async_engines} copy engine(s)", False),
-    ("Run time limit on kernels", "{kernel_timeout}", False),
-    ("Integrated GPU sharing host memory", "{integrated}", False),
-    ("Support for mapped page-locked host memory", "{maps_host_memory}", False),
-    ("Surface alignment", "{surface_alignment} bytes", False),
-    ("ECC enabled", "{ecc}", False),
-    ("TCC driver", "{tcc_driver}", False),
-    ("Unified addressing", "{unified_addressing}", False),
-    ("Managed memory", "{managed_memory}", False),
-    ("Compute preemption", "{compute_preemption}", False),
-    ("Cooperative launch", "{cooperative}", False),
-    ("PCI domain ID / bus ID / location ID", "{pci[0]} / {pci[1]} / {pci[2]}", False),
-    ("Compute mode", "{compute_mode}", False),
-)
+
+def _line(label: str, text: str = "{}", important: bool = False) -> Any:
+    """A line of deviceQuery; in ``text``, {} is the attribute's value. Notebooks fold lines that are not important."""
+    return field(metadata={"label": label, "text": text, "important": important})
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class DeviceQuery(_display.Shown):
-    """A device's properties as attributes; ``str()`` is deviceQuery's text."""
+    """A device's properties as attributes, in the order of deviceQuery's lines; ``str()`` is deviceQuery's text."""
 
     backend: str  #: "cuda" or "emulator"
     index: int
     count: int  #: devices of the backend
     name: str
     driver_version: tuple[int, int]
-    runtime_version: tuple[int, int]
-    capability: tuple[int, int]
-    memory_bytes: int
+    runtime_version: tuple[int, int] = _line("CUDA driver version / runtime version", "{driver_version} / {}", True)
+    capability: tuple[int, int] = _line("CUDA capability, major.minor", important=True)
+    memory_bytes: int = _line("Total amount of global memory", "{memory_mib:,.0f} MiB ({} bytes)", True)
     multiprocessors: int
-    cores_per_multiprocessor: int | None  #: float32 lanes; None: a capability that our table lacks
-    clock_khz: int  #: the highest; 0 if the driver does not report it
-    memory_clock_khz: int
-    memory_bus_bits: int
-    l2_bytes: int
+    #: float32 lanes; None: a capability that our table lacks
+    cores_per_multiprocessor: int | None = _line(
+        "Multiprocessors, CUDA cores each", "({multiprocessors}), ({}){cores}", True
+    )
+    clock_khz: int = _line("GPU's highest clock rate", important=True)  #: 0 if the driver does not report it
+    memory_clock_khz: int = _line("Memory clock rate", important=True)
+    memory_bus_bits: int = _line("Memory bus width", "{}-bit", True)
+    l2_bytes: int = _line("L2 cache size", "{} bytes", True)
     texture_1d: int
     texture_2d: tuple[int, int]
-    texture_3d: tuple[int, int, int]
-    texture_1d_layered: tuple[int, int]  #: size, layers
-    texture_2d_layered: tuple[int, int, int]  #: sizes, layers
-    total_constant: int
-    shared_per_block: int
-    shared_per_block_optin: int
-    shared_per_multiprocessor: int
-    registers_per_block: int
-    warp_size: int
-    max_threads_per_multiprocessor: int
-    max_blocks_per_multiprocessor: int
-    max_threads_per_block: int
-    max_block_dims: tuple[int, int, int]
-    max_grid: tuple[int, int, int]
-    max_pitch: int
-    texture_alignment: int
-    surface_alignment: int
+    texture_3d: tuple[int, int, int] = _line(
+        "Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={}"
+    )
+    #: size, layers
+    texture_1d_layered: tuple[int, int] = _line("Maximum layered 1D texture size, layers", "1D=({0[0]}), {0[1]} layers")
+    #: sizes, layers
+    texture_2d_layered: tuple[int, int, int] = _line(
+        "Maximum layered 2D texture size, layers", "2D=({0[0]}, {0[1]}), {0[2]} layers"
+    )
+    total_constant: int = _line("Total amount of constant memory", "{} bytes")
+    shared_per_block: int = _line("Total amount of shared memory per block", "{} bytes")
+    shared_per_block_optin: int = _line("... by opt-in", "{} bytes", True)
+    shared_per_multiprocessor: int = _line("Total shared memory per multiprocessor", "{} bytes", True)
+    registers_per_block: int = _line("Total number of registers per block", important=True)
+    warp_size: int = _line("Warp size")
+    max_threads_per_multiprocessor: int = _line("Maximum number of threads per multiprocessor", important=True)
+    max_blocks_per_multiprocessor: int = _line("Maximum number of blocks per multiprocessor")
+    max_threads_per_block: int = _line("Maximum number of threads per block", important=True)
+    max_block_dims: tuple[int, int, int] = _line("Maximum size of a block (x,y,z)")
+    max_grid: tuple[int, int, int] = _line("Maximum size of a grid (x,y,z)")
+    max_pitch: int = _line("Maximum memory pitch", "{} bytes")
+    texture_alignment: int = _line("Texture alignment", "{} bytes")
     copies_overlap: bool  #: with kernels
-    async_engines: int  #: that can copy
-    kernel_timeout: bool
-    integrated: bool
-    maps_host_memory: bool
-    ecc: bool
-    tcc_driver: bool
-    unified_addressing: bool
-    managed_memory: bool
-    compute_preemption: bool
-    cooperative: bool
-    pci: tuple[int, int, int]  #: domain, bus, device
-    compute_mode: str
+    async_engines: int = _line("Concurrent copy and kernel execution", "{copies_overlap} with {} copy engine(s)")
+    kernel_timeout: bool = _line("Run time limit on kernels")
+    integrated: bool = _line("Integrated GPU sharing host memory")
+    maps_host_memory: bool = _line("Support for mapped page-locked host memory")
+    surface_alignment: int = _line("Surface alignment", "{} bytes")
+    ecc: bool = _line("ECC enabled")
+    tcc_driver: bool = _line("TCC driver")
+    unified_addressing: bool = _line("Unified addressing")
+    managed_memory: bool = _line("Managed memory")
+    compute_preemption: bool = _line("Compute preemption")
+    cooperative: bool = _line("Cooperative launch")
+    #: domain, bus, device
+    pci: tuple[int, int, int] = _line("PCI domain ID / bus ID / location ID", "{0[0]} / {0[1]} / {0[2]}")
+    compute_mode: str = _line("Compute mode")
 
     @property
     def cores(self) -> int | None:
@@ -119,12 +92,15 @@ class DeviceQuery(_display.Shown):
         for name in ("driver_version", "runtime_version", "capability"):
             words[name] = ".".join(map(str, words[name]))
         words["memory_mib"] = self.memory_bytes / 2**20
-        words["width_and_height"] = self.texture_2d_layered[:2]
         if self.cores is None:
             words |= {"cores": "", "cores_per_multiprocessor": "?"}
         else:
             words["cores"] = f": {self.cores:,} CUDA cores"
-        return [(label, line.format_map(words)) for label, line, kind in LINES if important in (None, kind)]
+        return [
+            (line.metadata["label"], line.metadata["text"].format(words[line.name], **words))
+            for line in fields(self)
+            if line.metadata and important in (None, line.metadata["important"])
+        ]
 
     @property
     def title(self) -> str:

@@ -348,9 +348,9 @@ def _check_parameters(what: Operation, variants: Sequence[_table.Variant], value
             raise TypeError(no_parameter(what, name))
         having = there if name in what.own else _table.having(name, variants)
         if not having:
-            chosen, others = (", ".join(variant.name for variant in some) for some in (variants, there))
+            names, others = (", ".join(variant.name for variant in some) for some in (variants, there))
             raise TypeError(
-                f"ladder: none of the variants ({chosen}) has a parameter {name}=; variants with it: {others}"
+                f"ladder: none of the variants ({names}) has a parameter {name}=; variants with it: {others}"
             )
         errors = []
         for variant in having:
@@ -435,10 +435,10 @@ def _size_and_type(
     if what.fixed_rank and len(sizes) != len(what.default_shape):
         raise ValueError(f"ladder: shape= is {what.shape_help}, such as {what.default_shape}, not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
-    listed = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
-    if kind.name not in listed:
+    types = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
+    if kind.name not in types:
         words = _table.type_in_words(kind)
-        raise TypeError(f"ladder: the variants of {what.name} support {', '.join(listed)}, not {words}")
+        raise TypeError(f"ladder: the variants of {what.name} support {', '.join(types)}, not {words}")
     return sizes, kind
 
 

@@ -40,10 +40,12 @@ class Times(Observer):
         """Runs and measures NumPy's variant."""
         start = time.perf_counter_ns()
         result = compute()
-        times = {"kernel_ns": time.perf_counter_ns() - start, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0}
+        elapsed = time.perf_counter_ns() - start
         report = {"variant": variant, "values": (), "shapes": tuple(map(np.shape, inputs)), "backend": None}
         report |= {"dtype": name_in_numpy(np.asarray(inputs[0]).dtype), "as_counted": counted, "clocks": ()}
-        self.reports.append(report | times)
+        report |= {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0}
+        report |= {"flops": 0.0, "bytes": 0.0, "grid": (), "block": (), "shared_bytes": 0, "launched": 0}
+        self.reports.append(report)
         return result
 
 
@@ -237,33 +239,27 @@ def measure(
 def _summary(samples: list[dict[str, Any]]) -> Profile:
     last = samples[-1]
     variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
-    flops, nbytes = last.get("flops", 0.0), last.get("bytes", 0.0)
     if backend is None and dtype in variant.types:  # the same work as the kernels', if the table has the type
-        flops, nbytes = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
+        work = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
+        last |= zip(("flops", "bytes"), work, strict=True)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
-    limit = _chip.limit(backend.properties, dtype, flops, nbytes) if clock == "gpu" else None
+    limit = _chip.limit(backend.properties, dtype, last["flops"], last["bytes"]) if clock == "gpu" else None
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
     pairs = zip(variant.parameters, last["values"], strict=True)
-    times = ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns")
-    medians = {name: _display.median([sample[name] for sample in samples]) for name in times}
+    copied = ("variant", "shapes", "dtype", "flops", "bytes", "grid", "block", "shared_bytes")
+    figures = {name: last[name] for name in copied}
+    for name in ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns"):
+        figures[name] = _display.median([sample[name] for sample in samples])
     return Profile(
-        variant=variant,
+        **figures,
         parameters={parameter.name: parameter.words[v] if parameter.words else v for parameter, v in pairs},
         backend=backend.name if backend else "host",
         device=backend.device_name if backend else "NumPy on the CPU",
         clock=clock,
-        shapes=last["shapes"],
-        dtype=dtype,
         repeat=len(samples),
-        **medians,
-        flops=float(flops),
-        bytes=float(nbytes),
-        grid=tuple(last.get("grid", ())),
-        block=tuple(last.get("block", ())),
-        shared_bytes=int(last.get("shared_bytes", 0)),
-        launches=int(last.get("launched", 0)),
+        launches=last["launched"],
         cycles=tuple(c[1] - c[0] for c in last["clocks"]),
         blocks_ns=_display.median(spans) if spans else None,
         limit=limit.what if limit else None,
-        share=limit.ns / max(medians["kernel_ns"], 1) if limit and limit.ns else None,
+        share=limit.ns / max(figures["kernel_ns"], 1) if limit and limit.ns else None,
     )

@@ -71,9 +71,9 @@ def compiled(symbol: str) -> dict[str, Any] | None:
     """A kernel's registers and memory, as fields of KernelResources; None if not recorded."""
     kernels = _data()["kernels"]
     figures = kernels["rows"].get(symbol)
-    return (
-        {"capability": kernels["capability"]} | dict(zip(kernels["columns"], figures, strict=True)) if figures else None
-    )
+    if figures is None:
+        return None
+    return dict(zip(kernels["columns"], figures, strict=True), capability=kernels["capability"])
 
 
 def compiler() -> str:
