@@ -125,8 +125,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     one.add_argument("--dtype", help="type of the kernel's input")
     one.add_argument("--plot", type=_picture, metavar="FILE", help="save the curves")
 
-    text = "Show the resources of an operation's compiled kernels."
-    one = command(_resources, text, "OP [VARIANT] [NAME=VALUE ...]")
+    one = command(_resources, "Show the resources of an operation's compiled kernels.", "OP [VARIANT] [NAME=VALUE ...]")
     one.add_argument("--dtype", help="type of the input, e.g. float64")
 
     text = "Run an experiment of cudakern.lab. Default: list the experiments."

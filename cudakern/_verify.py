@@ -1,4 +1,4 @@
-"""verify: every variant of every operation against NumPy, on random inputs of ragged sizes."""
+"""verify: every variant of every operation compared with NumPy, on random inputs of ragged sizes."""
 
 from __future__ import annotations
 
@@ -70,25 +70,24 @@ def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = No
         what = operation(op)
         for dtype in variant.types:
             reason = variant.why_not(here) or (NO_BFLOAT16 if dtype == BFLOAT16 and not has_bfloat16() else "")
-            if reason:
-                checks.append(Check(op, variant.name, dtype, "not here", 0.0, reason))
-            else:
-                checks.append(_check(what, variant, dtype, seed))
+            verdict = ("not here", 0.0, reason) if reason else _check(what, variant, dtype, seed)
+            checks.append(Check(op, variant.name, dtype, *verdict))
     return Verdict(here, tuple(checks), "" if ops else note_on_skipped())
 
 
-def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> Check:
+def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> tuple[str, float, str]:
+    """Verdict, worst error and detail of a Check."""
     worst, detail = 0.0, f"{len(what.ragged)} sizes"
     for shape in what.ragged:
         inputs = what.make(shape, numpy_dtype(dtype), seed)
         try:
             result = what.call(*inputs, variant=variant.name)
         except Exception as error:  # any error is this variant's failure; the others are still checked
-            return Check(what.name, variant.name, dtype, "FAILED", float("inf"), f"{shape}: {error}")
+            return "FAILED", float("inf"), f"{shape}: {error}"
         ratio = _error_ratio(what, variant, inputs, result)
         if not ratio <= worst:
             worst, detail = ratio, f"{len(what.ragged)} sizes, worst at {shape}"
-    return Check(what.name, variant.name, dtype, "ok" if worst <= 1 else "FAILED", worst, detail)
+    return "ok" if worst <= 1 else "FAILED", worst, detail
 
 
 def _error_ratio(

@@ -13,7 +13,7 @@ from cases import emulated_chip as emulated
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 
-#: P's slide, line by line: what it says, and the attributes that hold it.
+#: The lines of the slide in source P, and the attributes with their values.
 SLIDE = [
     ("Device 0", ("index", "name")),
     ("CUDA driver version / runtime version", ("driver_version", "runtime_version")),
@@ -45,37 +45,37 @@ SLIDE = [
 @each_backend
 def test_all_that_the_slide_lists_is_there_in_its_order(backend):
     with ck.use_backend(backend):
-        found = ck.device_query()
-    words, at = str(found), 0
-    plain = json.loads(json.dumps(found.to_dict()))
+        query = ck.device_query()
+    words, at = str(query), 0
+    plain = json.loads(json.dumps(query.to_dict()))
     for line, attributes in SLIDE:
         at = words.index(line, at)
         for name in attributes:
-            assert getattr(found, name) is not None
+            assert getattr(query, name) is not None
             assert name in plain
-    assert repr(found) == words
-    assert found.name in words
-    assert "<table>" in found._repr_html_()
-    assert found.clock_khz > 0
-    assert found.cores == found.multiprocessors * found.cores_per_multiprocessor
+    assert repr(query) == words
+    assert query.name in words
+    assert "<table>" in query._repr_html_()
+    assert query.clock_khz > 0
+    assert query.cores == query.multiprocessors * query.cores_per_multiprocessor
 
 
 @pytest.mark.proves("device_query")
 def test_the_slides_chip():
-    """A Quadro GV100 is the V100's chip: where the slide's figures are the chip's and not the card's, they agree."""
+    """The slide shows a Quadro GV100, which has the V100's chip: all figures of the chip (not of the card) agree."""
     with ck.use_backend("emulator"), emulated("V100"):
-        found = ck.device_query()
-        words = str(found)
-    assert found.capability == (7, 0)
-    assert (found.multiprocessors, found.cores_per_multiprocessor) == (80, 64)
-    assert (found.memory_bus_bits, found.l2_bytes) == (4096, 6291456)
+        query = ck.device_query()
+        words = str(query)
+    assert query.capability == (7, 0)
+    assert (query.multiprocessors, query.cores_per_multiprocessor) == (80, 64)
+    assert (query.memory_bus_bits, query.l2_bytes) == (4096, 6291456)
     assert "1D=(131072), 2D=(131072, 65536), 3D=(16384, 16384, 16384)" in words
-    assert (found.texture_1d_layered, found.texture_2d_layered) == ((32768, 2048), (32768, 32768, 2048))
-    assert (found.total_constant, found.shared_per_block, found.registers_per_block) == (65536, 49152, 65536)
-    assert (found.warp_size, found.max_threads_per_multiprocessor, found.max_threads_per_block) == (32, 2048, 1024)
-    assert found.max_block_dims == (1024, 1024, 64)
-    assert found.max_grid == (2147483647, 65535, 65535)
-    assert (found.max_pitch, found.texture_alignment) == (2147483647, 512)
+    assert (query.texture_1d_layered, query.texture_2d_layered) == ((32768, 2048), (32768, 32768, 2048))
+    assert (query.total_constant, query.shared_per_block, query.registers_per_block) == (65536, 49152, 65536)
+    assert (query.warp_size, query.max_threads_per_multiprocessor, query.max_threads_per_block) == (32, 2048, 1024)
+    assert query.max_block_dims == (1024, 1024, 64)
+    assert query.max_grid == (2147483647, 65535, 65535)
+    assert (query.max_pitch, query.texture_alignment) == (2147483647, 512)
 
 
 @each_backend
@@ -93,58 +93,60 @@ def test_which_device_is_asked(backend):
 if "cuda" in BACKENDS:
 
     def test_against_nvml():
-        """The driver's management library, by nvidia-smi, which every driver brings."""
+        """Compared with the driver's management library, through nvidia-smi, which is part of every driver."""
         fields = "pci.bus_id,name,memory.total,compute_cap,clocks.max.sm,clocks.max.memory,ecc.mode.current"
         if shutil.which("nvidia-smi") is None:
             pytest.skip("no nvidia-smi")
         line = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
-        told = subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout
-        cards = [[field.strip() for field in card.split(",")] for card in told.splitlines()]
+        output = subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout
+        cards = [[field.strip() for field in card.split(",")] for card in output.splitlines()]
         with ck.use_backend("cuda"):
-            found = ck.device_query()
-        bus = "{:08X}:{:02X}:{:02X}.0".format(*found.pci)
+            query = ck.device_query()
+        bus = "{:08X}:{:02X}:{:02X}.0".format(*query.pci)
         mine = [card for card in cards if card[0].upper() == bus]
         assert len(mine) == 1, (bus, cards)
         _, name, memory, capability, clock, memory_clock, ecc = mine[0]
-        assert found.name == name
-        assert 0.97 * float(memory) <= found.memory_bytes / 2**20 <= float(memory)  # what the system keeps is in NVML's
-        assert ".".join(map(str, found.capability)) == capability
-        assert found.clock_khz == 1000 * int(clock)
-        assert found.memory_clock_khz == 1000 * int(memory_clock)
-        assert found.ecc == (ecc == "Enabled")
+        assert query.name == name
+        assert (
+            0.97 * float(memory) <= query.memory_bytes / 2**20 <= float(memory)
+        )  # NVML includes what the system reserves
+        assert ".".join(map(str, query.capability)) == capability
+        assert query.clock_khz == 1000 * int(clock)
+        assert query.memory_clock_khz == 1000 * int(memory_clock)
+        assert query.ecc == (ecc == "Enabled")
 
     def test_against_cupy():
         cupy = pytest.importorskip("cupy")
         with ck.use_backend("cuda"):
-            found = ck.device_query()
-        theirs = cupy.cuda.runtime.getDeviceProperties(found.index)
+            query = ck.device_query()
+        theirs = cupy.cuda.runtime.getDeviceProperties(query.index)
         names = {
-            "name": found.name.encode(),
-            "multiProcessorCount": found.multiprocessors,
-            "major": found.capability[0],
-            "minor": found.capability[1],
-            "memoryBusWidth": found.memory_bus_bits,
-            "l2CacheSize": found.l2_bytes,
-            "maxTexture1D": found.texture_1d,
-            "maxTexture2D": found.texture_2d,
-            "maxTexture3D": found.texture_3d,
-            "totalConstMem": found.total_constant,
-            "sharedMemPerBlock": found.shared_per_block,
-            "sharedMemPerBlockOptin": found.shared_per_block_optin,
-            "sharedMemPerMultiprocessor": found.shared_per_multiprocessor,
-            "regsPerBlock": found.registers_per_block,
-            "warpSize": found.warp_size,
-            "maxThreadsPerMultiProcessor": found.max_threads_per_multiprocessor,
-            "maxThreadsPerBlock": found.max_threads_per_block,
-            "maxThreadsDim": found.max_block_dims,
-            "maxGridSize": found.max_grid,
-            "memPitch": found.max_pitch,
-            "textureAlignment": found.texture_alignment,
-            "asyncEngineCount": found.async_engines,
-            "clockRate": found.clock_khz,
-            "memoryClockRate": found.memory_clock_khz,
+            "name": query.name.encode(),
+            "multiProcessorCount": query.multiprocessors,
+            "major": query.capability[0],
+            "minor": query.capability[1],
+            "memoryBusWidth": query.memory_bus_bits,
+            "l2CacheSize": query.l2_bytes,
+            "maxTexture1D": query.texture_1d,
+            "maxTexture2D": query.texture_2d,
+            "maxTexture3D": query.texture_3d,
+            "totalConstMem": query.total_constant,
+            "sharedMemPerBlock": query.shared_per_block,
+            "sharedMemPerBlockOptin": query.shared_per_block_optin,
+            "sharedMemPerMultiprocessor": query.shared_per_multiprocessor,
+            "regsPerBlock": query.registers_per_block,
+            "warpSize": query.warp_size,
+            "maxThreadsPerMultiProcessor": query.max_threads_per_multiprocessor,
+            "maxThreadsPerBlock": query.max_threads_per_block,
+            "maxThreadsDim": query.max_block_dims,
+            "maxGridSize": query.max_grid,
+            "memPitch": query.max_pitch,
+            "textureAlignment": query.texture_alignment,
+            "asyncEngineCount": query.async_engines,
+            "clockRate": query.clock_khz,
+            "memoryClockRate": query.memory_clock_khz,
         }
-        # Which there are depends on CuPy's CUDA.
+        # CuPy's version of CUDA determines which of these exist.
         shared = {name: value for name, value in names.items() if name in theirs}
         assert len(shared) >= 12
         assert {

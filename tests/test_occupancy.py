@@ -15,7 +15,7 @@ from cudakern._operations import operation
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
-# P: "a P100 has 256 KB of registers, 64 KB of shared memory, 64 warps and 32 blocks a multiprocessor".
+# P: "a P100 has 256 KB of registers, 64 KB of shared memory, 64 warps and 32 blocks per multiprocessor".
 P100 = 6.0
 
 
@@ -23,32 +23,32 @@ P100 = 6.0
 @pytest.mark.parametrize("registers, share", [(32, 1), (64, 0.5)])
 @pytest.mark.parametrize("threads", [64, 128, 256, 512])
 def test_first_example_registers(threads, registers, share):
-    found = ck.occupancy(threads=threads, registers=registers, capability=P100)
-    assert found.occupancy == share
-    assert found.active_threads == 256 * 1024 // (4 * registers) == 2048 * share
-    assert "registers" in found.limited_by
+    result = ck.occupancy(threads=threads, registers=registers, capability=P100)
+    assert result.occupancy == share
+    assert result.active_threads == 256 * 1024 // (4 * registers) == 2048 * share
+    assert "registers" in result.limited_by
 
 
 @pytest.mark.parametrize("bytes_a_thread, share", [(32, 1), (64, 0.5)])
 @pytest.mark.parametrize("threads", [64, 128, 256, 512])
 def test_second_example_shared_memory(threads, bytes_a_thread, share):
-    found = ck.occupancy(threads=threads, shared_bytes=threads * bytes_a_thread, capability=P100)
-    assert found.occupancy == share
-    assert found.active_threads == 64 * 1024 // bytes_a_thread == 2048 * share
-    assert "shared memory" in found.limited_by
+    result = ck.occupancy(threads=threads, shared_bytes=threads * bytes_a_thread, capability=P100)
+    assert result.occupancy == share
+    assert result.active_threads == 64 * 1024 // bytes_a_thread == 2048 * share
+    assert "shared memory" in result.limited_by
 
 
 def test_third_example_block_size():
-    found = ck.occupancy(threads=32, capability=P100)
-    assert found.occupancy == 32 * 32 / 2048 == 0.5
-    assert found.limited_by == ("blocks",)
+    result = ck.occupancy(threads=32, capability=P100)
+    assert result.occupancy == 32 * 32 / 2048 == 0.5
+    assert result.limited_by == ("blocks",)
     assert ck.occupancy(threads=64, capability=P100).occupancy == 1
 
 
 @pytest.mark.proves("occupancy")
 def test_the_page_of_the_calculator():
-    """P's page for 7.0: 320 threads, 32,768 bytes a multiprocessor. Its results are 4 blocks, 40 warps, 1280 threads,
-    limited by registers at 48 warps, which 37 to 40 registers give. (The scan's "32 registers" leaves 64 warps.)"""
+    """The page in source P for 7.0: 320 threads, 32,768 bytes per multiprocessor. Its results: 4 blocks, 40 warps, 1280
+    threads, limited by registers to 48 warps. 37 to 40 registers have this result. ("32 registers" would allow 64.)"""
     for registers in (37, 40):
         page = ck.occupancy(threads=320, registers=registers, capability=7.0, shared_config=32768)
         assert (page.active_blocks, page.active_warps, page.active_threads) == (4, 40, 1280)
@@ -61,12 +61,12 @@ def test_the_page_of_the_calculator():
         assert "48 warps" in registers_limit.note
         assert shared.available == 32768
     assert ck.occupancy(threads=320, registers=32, capability=7.0).active_blocks == 6
-    assert ck.occupancy(threads=320, registers=41, capability=7.0).active_blocks == 4  # 11 warps a partition
+    assert ck.occupancy(threads=320, registers=41, capability=7.0).active_blocks == 4  # 11 warps per partition
     assert ck.occupancy(threads=320, registers=49, capability=7.0).active_blocks == 3
 
 
 def test_the_documents_tables():
-    """P's table of technical specifications, and its page on three chips."""
+    """The table of technical specifications in source P, and its page on three chips."""
     of = MULTIPROCESSORS
     kb = 1024
     sizes = {35: 48, 37: 112, 50: 64, 52: 96, 53: 64, 60: 64, 61: 96, 62: 64, 70: 96, 75: 64}
@@ -79,16 +79,16 @@ def test_the_documents_tables():
 
 @pytest.mark.parametrize("number", MULTIPROCESSORS)
 def test_the_limits_hold_for_every_chip(number):
-    """Whatever is asked for, what is active fits the multiprocessor, and one block more does not."""
+    """The active blocks fit the multiprocessor, and one more block does not."""
     chip = MULTIPROCESSORS[number]
     random = np.random.default_rng(number)
-    seen = set()
+    answers = set()
     for _ in range(300):
         threads = int(random.integers(1, 1025))
         registers = int(random.integers(0, 256))
         shared = int(random.integers(0, chip.shared_per_block + 1)) if random.random() < 0.7 else 0
-        found = ck.occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=number)
-        seen.update(found.limited_by)
+        result = ck.occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=number)
+        answers.update(result.limited_by)
         warps = -(-threads // 32)
         per_warp = -(-registers * 32 // 256) * 256
         per_block = -(-(shared + chip.reserved) // chip.shared_unit) * chip.shared_unit
@@ -102,34 +102,34 @@ def test_the_limits_hold_for_every_chip(number):
             )
 
         refused = per_warp * (-(-warps // chip.partitions) * chip.partitions) > chip.registers_per_block
-        assert found.active_blocks == 0 if refused else fits(found.active_blocks)
-        assert refused or not fits(found.active_blocks + 1)
-        assert 0 <= found.occupancy <= 1
-    assert {"warps", "registers", "shared memory"} <= seen
+        assert result.active_blocks == 0 if refused else fits(result.active_blocks)
+        assert refused or not fits(result.active_blocks + 1)
+        assert 0 <= result.occupancy <= 1
+    assert {"warps", "registers", "shared memory"} <= answers
 
 
 def test_what_is_newer_than_the_documents():
-    """9.0's figures, as the programming guide has them: 1 KB a block is the system's, and 227 KB the most."""
+    """Figures of the programming guide for 9.0: 1 KB per block is for the system, and a block has at most 227 KB."""
     assert ck.occupancy(threads=32, shared_bytes=227 * 1024, capability=9.0).active_blocks == 1
     assert ck.occupancy(threads=32, shared_bytes=227 * 1024 + 1, capability=9.0).active_blocks == 0
     assert ck.occupancy(threads=32, shared_bytes=113 * 1024, capability=9.0).active_blocks == 2
     assert ck.occupancy(threads=32, shared_bytes=113 * 1024 + 1, capability=9.0).active_blocks == 1
     assert ck.occupancy(threads=1024, capability=8.6).occupancy == 32 / 48
     assert ck.occupancy(threads=32, capability=12.0).occupancy == 24 / 48
-    assert ck.occupancy(threads=1024, registers=65, capability=9.0).active_blocks == 0  # one block is too much
+    assert ck.occupancy(threads=1024, registers=65, capability=9.0).active_blocks == 0  # a single block does not fit
 
 
 def test_how_a_capability_is_written():
-    found = [ck.occupancy(threads=64, capability=c).capability for c in (8.6, "8.6", (8, 6), 86, "86")]
-    assert set(found) == {(8, 6)}
+    result = [ck.occupancy(threads=64, capability=c).capability for c in (8.6, "8.6", (8, 6), 86, "86")]
+    assert set(result) == {(8, 6)}
     assert {ck.occupancy(threads=64, capability=c).capability for c in (9, 9.0, "9", "9.0", 90, "90")} == {(9, 0)}
     assert ck.occupancy(threads=64, capability="12.0").capability == (12, 0)
     assert ck.occupancy(threads=64).capability == tuple(ck.backend().properties["capability"])
 
 
 def test_the_emulators_chips_by_name():
-    """The calculator and the emulator have a chip's facts from one file: what the emulated chip says of itself is what
-    the calculator has of it by its name, whichever chip and backend answers."""
+    """The calculator and the emulator read the facts about chips from one file, so device_query() of an emulated chip
+    agrees with the calculator's figures for the chip of that name, on every backend."""
     for name, chip in CHIPS.items():
         with ck.use_backend("emulator"), emulated(name):
             query, here = ck.device_query(), ck.backend().properties
@@ -150,7 +150,7 @@ def test_the_emulators_chips_by_name():
 
 
 @pytest.mark.parametrize(
-    "kind, words, given",
+    "kind, words, arguments",
     [
         (TypeError, "pass threads=", {}),
         (TypeError, "threads=32.5: it must be an integer", {"threads": 32.5}),
@@ -167,41 +167,41 @@ def test_the_emulators_chips_by_name():
         (TypeError, "needs an operation", {"threads": 32, "tile": 8}),
     ],
 )
-def test_bad_input(kind, words, given):
+def test_bad_input(kind, words, arguments):
     with pytest.raises(kind, match=words):
-        ck.occupancy(**given)
+        ck.occupancy(**arguments)
 
 
 def test_what_an_occupancy_shows(tmp_path):
-    found = ck.occupancy(threads=256, registers=64, shared_bytes=20000, capability=9.0)
-    words = repr(found)
+    result = ck.occupancy(threads=256, registers=64, shared_bytes=20000, capability=9.0)
+    words = repr(result)
     for what in ("256 threads", "64 registers", "20,000 B", "9.0", "registers <", "occupancy 50.0%"):
         assert what in words
-    assert "<table>" in found._repr_html_()
-    plain = json.loads(json.dumps(found.to_dict()))
+    assert "<table>" in result._repr_html_()
+    plain = json.loads(json.dumps(result.to_dict()))
     assert plain["limited_by"] == ["registers"]
     assert [limit["name"] for limit in plain["limits"]] == ["warps", "blocks", "registers", "shared memory"]
     unknown = ck.occupancy(threads=256, capability=9.0)
     assert "an unknown number of registers" in repr(unknown)
     assert unknown.limits[2].blocks is None
 
-    curves = found.curves()
+    curves = result.curves()
     assert list(curves) == ["threads", "registers", "shared_bytes"]
     for name, points in curves.items():
         for value, warps in points[:: len(points) // 7]:
-            assert warps == found.varied(**{name: value}).active_warps
+            assert warps == result.varied(**{name: value}).active_warps
         assert len({warps for _, warps in points}) > 2
     assert list(unknown.curves()) == ["threads", "shared_bytes"]
-    for each in (found, unknown):
+    for each in (result, unknown):
         picture = each.plot(tmp_path / "curves.png")
         assert len(picture.axes) == len(each.curves())
         assert (tmp_path / "curves.png").stat().st_size > 1000
-        marked = [axes.lines[1].get_xydata()[0].tolist() for axes in picture.axes]
-        assert all(y == each.active_warps for _, y in marked)
+        markers = [axes.lines[1].get_xydata()[0].tolist() for axes in picture.axes]
+        assert all(y == each.active_warps for _, y in markers)
 
 
 def test_max_potential_block_size():
-    """Against a search through every block size."""
+    """Compared with a search through all block sizes."""
     for registers, shared, number in [(32, 0, 90), (40, 0, 70), (64, 0, 86), (128, 0, 60), (32, 20000, 80)]:
         grid, threads = ck.max_potential_block_size(
             registers=registers, shared_bytes=shared, capability=number, multiprocessors=10
@@ -210,8 +210,8 @@ def test_max_potential_block_size():
             ck.occupancy(threads=t, registers=registers, shared_bytes=shared, capability=number)
             for t in range(32, 1025, 32)
         ]
-        most = max(found.active_threads for found in all_sizes)
-        best = max((found for found in all_sizes if found.active_threads == most), key=lambda found: found.threads)
+        most = max(result.active_threads for result in all_sizes)
+        best = max((result for result in all_sizes if result.active_threads == most), key=lambda result: result.threads)
         assert (grid, threads) == (10 * best.active_blocks, best.threads)
     assert ck.max_potential_block_size(threads_limit=100, capability=9.0, multiprocessors=1) == (32, 64)
     by_size = ck.max_potential_block_size(shared_bytes=lambda threads: 256 * threads, capability=9.0, multiprocessors=1)
@@ -228,7 +228,7 @@ SWEEP = tuple(
 
 
 class Swept(Observer):
-    """Lists what calls would launch, with the active blocks for each pair of threads and dynamic shared memory."""
+    """Lists launches without running them, with active blocks for each pair of threads and dynamic shared memory."""
 
     def __init__(self, sweep):
         self.kernels, self.sweep = [], sweep
@@ -251,20 +251,20 @@ def kernels_of(op, variant, sweep=()):
     "op, variant", [("sum_of_squares", "vectorized"), ("matmul", "tiled"), ("vector_add", "naive")]
 )
 def test_against_cudas_function_over_a_sweep(backend, op, variant):
-    """cudaOccupancyMaxActiveBlocksPerMultiprocessor for block sizes and shared memory, of kernels as they are built."""
+    """cudaOccupancyMaxActiveBlocksPerMultiprocessor of compiled kernels, for many sizes of blocks and shared memory."""
     with ck.use_backend(backend):
         assert len(SWEEP) <= 256
         kernel = kernels_of(op, variant, SWEEP)[0]
         registers = kernel["registers"] or None
-        seen = set()
+        answers = set()
         for (threads, shared), blocks in zip(SWEEP, kernel["swept"], strict=True):
             mine = ck.occupancy(threads=threads, registers=registers, shared_bytes=shared + kernel["static_shared"])
-            # (The function does not look at a kernel's own launch bounds: an H200 answers for 320 threads of 256.)
+            # (CUDA's function ignores a kernel's launch bounds: on an H200 it accepts 320 threads for a bound of 256.)
             allowed = shared <= kernel["max_dynamic_shared"]
             expected = mine.active_blocks if allowed else 0
             assert blocks == expected, (threads, shared, kernel)
-            seen.add(blocks)
-        assert len(seen) > 8
+            answers.add(blocks)
+        assert len(answers) > 8
 
 
 @each_backend
@@ -278,14 +278,14 @@ def test_potential_block_size_against_cudas(backend):
                 threads_limit=kernel["max_threads"],
             )
             assert kernel["potential"] == tuple(mine)
-            told = ck.kernel_resources(op, variant)[0]
-            assert (told.active_blocks, told.potential_block) == (kernel["active_blocks"], tuple(mine))
+            resources = ck.kernel_resources(op, variant)[0]
+            assert (resources.active_blocks, resources.potential_block) == (kernel["active_blocks"], tuple(mine))
 
 
 @pytest.mark.parametrize("chip, capability", [("H200", 9.0), ("A100", 8.0), ("V100", 7.0)])
 def test_the_emulator_has_the_calculators_answers(chip, capability):
-    """For every chip that it can be, past the shared memory that needs no opt-in too. (Of chips with fewer than 64
-    multiprocessors it answers what it can keep resident: docs/emulator.md.)"""
+    """For every chip, also with shared memory beyond the 48 KB that need no opt-in. (For chips with fewer than 64
+    multiprocessors, the emulator reports what it can keep resident: docs/emulator.md.)"""
     with ck.use_backend("emulator"), emulated(chip):
         kernel = kernels_of("vector_add", "naive", SWEEP)[0]
         for (threads, shared), blocks in zip(SWEEP, kernel["swept"], strict=True):
@@ -308,19 +308,19 @@ def test_occupancy_on_the_command_line(capsys, tmp_path):
 
 
 def test_a_named_kernel_without_a_report(backend, monkeypatch):
-    """What is not known is said, and is no figure; other kernels of the call are named."""
+    """Unknown figures are noted, and do not count as 0; the other kernels of the call are named."""
     monkeypatch.setattr(_resources, "_built", lambda symbol, capability: (None, "nobody looked"))
     monkeypatch.setattr(_recorded, "compiled", lambda symbol: None)
-    found = ck.occupancy("matmul", "tiled", tile=32)
+    result = ck.occupancy("matmul", "tiled", tile=32)
     if ck.kernel_resources("matmul", "tiled")[0].source == "driver":
-        assert found.note == ""
+        assert result.note == ""
         return
-    assert "0 B of dynamic shared memory" in repr(found)
-    assert "occupancy at most 100.0%" in repr(found)
-    assert "The number of registers is not known (nobody looked)" in found.note
-    assert "The static shared memory is not known (nobody looked)" in found.note
-    given = ck.occupancy("matmul", "tiled", tile=32, registers=40, shared_bytes=8192)
-    assert (given.note, given.static_unknown) == ("", False)
+    assert "0 B of dynamic shared memory" in repr(result)
+    assert "occupancy at most 100.0%" in repr(result)
+    assert "The number of registers is not known (nobody looked)" in result.note
+    assert "The static shared memory is not known (nobody looked)" in result.note
+    arguments = ck.occupancy("matmul", "tiled", tile=32, registers=40, shared_bytes=8192)
+    assert (arguments.note, arguments.static_unknown) == ("", False)
     assert "sort_samples" in ck.occupancy("sort", "sample_sort").note
 
 
@@ -330,17 +330,17 @@ def test_registers_are_those_of_the_chip_that_the_code_was_made_for(backend):
     if made_for is None:  # a build without nvcc
         assert "are not known here" in of_another.note
         return
-    assert [c for c, found in (("9.0", of_here), ("8.6", of_another)) if not found.note] == [made_for]
+    assert [c for c, result in (("9.0", of_here), ("8.6", of_another)) if not result.note] == [made_for]
     assert of_another.note == f"The registers are those of the code for {made_for}; a build for 8.6 may differ."
     assert ck.occupancy("matmul", "tiled", registers=40, capability=8.6).note == ""
 
 
 def test_a_variants_own_threads_change_its_shared_memory():
-    """Given as the block's size or as the variant's parameter: they are one."""
+    """``threads=`` is both the block size and the variant's parameter."""
     variant = ("sum_of_squares", "tree_sequential")
-    held = ck.occupancy(*variant, threads=512, registers=20)
-    assert (held.threads, held.shared_bytes) == (512, ck.kernel_resources(*variant, threads=512)[0].shared_bytes)
-    assert held.shared_bytes > ck.occupancy(*variant, registers=20).shared_bytes
+    launch = ck.occupancy(*variant, threads=512, registers=20)
+    assert (launch.threads, launch.shared_bytes) == (512, ck.kernel_resources(*variant, threads=512)[0].shared_bytes)
+    assert launch.shared_bytes > ck.occupancy(*variant, registers=20).shared_bytes
     with pytest.raises(ValueError, match="threads=2000 is not possible"):
         ck.occupancy(*variant, threads=2000)
-    assert ck.occupancy("matmul", "tiled", threads=64, registers=20).threads == 64  # it has none: what is looked at
+    assert ck.occupancy("matmul", "tiled", threads=64, registers=20).threads == 64  # tiled has no such parameter

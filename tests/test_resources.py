@@ -19,15 +19,15 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("op", names())
 def test_every_variant_tells_of_its_kernels(backend, op):
     with ck.use_backend(backend):
-        found = ck.kernel_resources(op)
+        kernels = ck.kernel_resources(op)
         variants = [variant for variant in ck.variants(op) if not variant.on_host and not variant.why_not(ck.backend())]
-        # A library's kernels are not known; what a variant of ours adds to them may not be needed for this type.
+        # Kernels of libraries are not known; our own kernels in such a variant may not be needed for this type.
         ours = {variant.name for variant in variants if "emulator" in variant.backends}
-        assert ours <= {one.variant for one in found} <= {variant.name for variant in variants if variant.kernels}
+        assert ours <= {one.variant for one in kernels} <= {variant.name for variant in variants if variant.kernels}
         for variant in variants:
-            seen = {one.kernel for one in found if one.variant == variant.name}
-            assert not seen or set(variant.kernels) <= seen, variant.name
-        for one in found:
+            launches = {one.kernel for one in kernels if one.variant == variant.name}
+            assert not launches or set(variant.kernels) <= launches, variant.name
+        for one in kernels:
             assert one.kernel in one.symbol
             assert one.threads >= 1
             assert all(size >= 1 for size in one.grid)
@@ -38,15 +38,15 @@ def test_every_variant_tells_of_its_kernels(backend, op):
                 assert one.local_bytes >= 0
                 assert one.capability
         if backend == "cuda":
-            assert {one.source for one in found} == {"driver"}
-            assert all(one.max_threads >= one.threads for one in found)
+            assert {one.source for one in kernels} == {"driver"}
+            assert all(one.max_threads >= one.threads for one in kernels)
 
 
 @pytest.mark.parametrize("op", names())
 def test_kernels_of_every_type_have_their_names(op):
-    """By which the build's report is found: where the GPU's module was built here, it has words on all of them."""
+    """The report of the build lists kernels by these names: if the GPU module was built here, it lists all of them."""
     with ck.use_backend("emulator"):
-        found = [
+        kernels = [
             kernel
             for variant in ck.variants(op)
             if not variant.on_host and not variant.why_not(ck.backend())
@@ -54,16 +54,16 @@ def test_kernels_of_every_type_have_their_names(op):
             if kind != "bfloat16" or HAS_BFLOAT16
             for kernel in ck.kernel_resources(op, variant.name, kind)
         ]
-    assert all(one.kernel in one.symbol for one in found)
+    assert all(one.kernel in one.symbol for one in kernels)
     if _resources.REPORT.exists():
-        unknown = sorted({(one.variant, one.dtype, one.symbol) for one in found if one.source != "build"})
+        unknown = sorted({(one.variant, one.dtype, one.symbol) for one in kernels if one.source != "build"})
         assert unknown == []
 
 
 @pytest.mark.proves("kernel_resources")
 @each_backend
 def test_what_a_call_would_launch_is_what_it_launches(backend):
-    """Grid, block and dynamic shared memory are those of the profile's call; the result of the call is not touched."""
+    """Grid, block and dynamic shared memory are those of a profiled call; no results are changed."""
     with ck.use_backend(backend):
         for op, variant in (
             ("matmul", "shared_row"),
@@ -138,9 +138,9 @@ def test_the_builds_report(monkeypatch, tmp_path):
         with emulated("A100"):
             spilling = ck.kernel_resources("vector_add", "naive")[0]
             assert (spilling.registers, spilling.spill_stores, spilling.local_bytes) == (255, 32, 64)
-        held = ck.occupancy("vector_add", "naive", threads=256)
-        assert (held.registers, held.shared_bytes) == (40, 2048)
-        assert held.limited_by == ("registers",)
+        launch = ck.occupancy("vector_add", "naive", threads=256)
+        assert (launch.registers, launch.shared_bytes) == (40, 2048)
+        assert launch.limited_by == ("registers",)
         assert ck.occupancy("vector_add", "naive", registers=16).registers == 16
         other = ck.kernel_resources("vector_add", "vectorized")[0]
         assert other.source == "unknown"
@@ -148,9 +148,9 @@ def test_the_builds_report(monkeypatch, tmp_path):
 
 
 def test_resources_with_a_parameter_that_some_variants_have(backend):
-    found = ck.kernel_resources("sort", lists=8)
-    assert {one.block[0] for one in found["merge_serial"]} == {8}
-    assert found["sample_sort"]
+    kernels = ck.kernel_resources("sort", lists=8)
+    assert {one.block[0] for one in kernels["merge_serial"]} == {8}
+    assert kernels["sample_sort"]
     with pytest.raises(TypeError, match="no variant of sort has a parameter 'list'"):
         ck.kernel_resources("sort", list=8)
     with pytest.raises(
@@ -160,16 +160,16 @@ def test_resources_with_a_parameter_that_some_variants_have(backend):
 
 
 def test_what_resources_show():
-    found = ck.kernel_resources("sum_of_squares")
-    assert all(variant.name in repr(found) for variant in ck.variants("sum_of_squares") if not variant.on_host)
-    assert "<table>" in found._repr_html_()
-    assert "<table>" in found[0]._repr_html_()
-    assert json.loads(json.dumps(found.to_dict()))[0]["operation"] == "sum_of_squares"
-    assert [one.variant for one in found["atomic"]] == ["atomic"]
+    kernels = ck.kernel_resources("sum_of_squares")
+    assert all(variant.name in repr(kernels) for variant in ck.variants("sum_of_squares") if not variant.on_host)
+    assert "<table>" in kernels._repr_html_()
+    assert "<table>" in kernels[0]._repr_html_()
+    assert json.loads(json.dumps(kernels.to_dict()))[0]["operation"] == "sum_of_squares"
+    assert [one.variant for one in kernels["atomic"]] == ["atomic"]
 
 
 @pytest.mark.parametrize(
-    "kind, words, arguments, given",
+    "kind, words, arguments, parameters",
     [
         (ValueError, "matmul", ("matmull",), {}),
         (ValueError, "tiled", ("matmul", "tilde"), {}),
@@ -178,11 +178,11 @@ def test_what_resources_show():
         (TypeError, "has no parameter 'tiles'", ("matmul", "tiled"), {"tiles": 8}),
     ],
 )
-def test_bad_questions(kind, words, arguments, given):
+def test_bad_questions(kind, words, arguments, parameters):
     with pytest.raises(kind, match=words):
-        ck.kernel_resources(*arguments, **given)
+        ck.kernel_resources(*arguments, **parameters)
     with pytest.raises((kind, TypeError)):
-        ck.occupancy(*arguments[:2], dtype=arguments[2] if len(arguments) > 2 else None, **given)
+        ck.occupancy(*arguments[:2], dtype=arguments[2] if len(arguments) > 2 else None, **parameters)
 
 
 @each_backend
@@ -200,13 +200,13 @@ def test_bad_questions(kind, words, arguments, given):
     ],
 )
 def test_a_variants_parameters_on_the_command_line(backend, capsys, arguments, words):
-    """Both commands that look at a variant's kernels take them and refuse in one line."""
+    """Both commands that inspect a variant's kernels accept them, and report errors in one line."""
     for command in ("occupancy", "resources"):
         assert words in cli(capsys, command, *arguments, "--backend", backend, status=2)
     here = ("--json", "--backend", backend)
     line = ("occupancy", "sum_of_squares", "tree_sequential", "threads=512", "blocks=3", "--registers", "20", *here)
-    found = json.loads(cli(capsys, *line))
-    assert (found["threads"], found["shared_bytes"] >= 4096) == (512, True)
+    kernels = json.loads(cli(capsys, *line))
+    assert (kernels["threads"], kernels["shared_bytes"] >= 4096) == (512, True)
     for words in (["matmul", "tiled", "tile=8", *here], ["matmul", "tiled", *here, "tile=8"]):
         assert json.loads(cli(capsys, "resources", *words))[0]["block"] == [8, 8, 1]
     of_which = "pass a variant of matmul: naive, "
