@@ -89,60 +89,63 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     def command(run: Callable[[argparse.Namespace], object], text: str, words: str = "", what: str = "") -> _Parser:
         name = run.__name__.removeprefix("_")
         usage = f"cudakern {name} {words} [options]" if words else None
-        commands[name] = one = sub.add_parser(name, usage=usage, help=text, description=text, parents=[common])
-        one.set_defaults(command=name, run=run, usage=words)
+        commands[name] = options = sub.add_parser(name, usage=usage, help=text, description=text, parents=[common])
+        options.set_defaults(command=name, run=run, usage=words)
         if words:
-            one.add_argument("words", nargs="*", metavar=words, help=f"{what or known}; n=1000: a parameter")
-        return one
+            options.add_argument("words", nargs="*", metavar=words, help=f"{what or known}; n=1000: a parameter")
+        return options
 
     known = f"operations: {', '.join(names())}"
     command(_info, "Show the backend in use and why, its device, and versions.")
 
-    one = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
-    one.add_argument("--device", type=int, help="its number; default: the current one")
+    options = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
+    options.add_argument("--device", type=int, help="its number; default: the current options")
 
     text = "Run all variants of an operation on one input. Default: sum_of_squares and matmul."
-    one = command(_ladder, text, "[OP] [NAME=VALUE ...]")
-    one.add_argument("--op", help="the operation, instead of OP")
-    one.add_argument("--all", action="store_true", help="all operations")
-    one.add_argument("--n", type=int, help="length, or rows and columns")
-    one.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
-    one.add_argument("--dtype", help="type of the input, e.g. float64")
-    one.add_argument("--repeat", type=int, help="number of measurements per variant")
-    one.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
-    one.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. naive,tiled")
-    one.add_argument("--seed", type=int, default=0, help="seed of the random input")
-    one.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
+    options = command(_ladder, text, "[OP] [NAME=VALUE ...]")
+    options.add_argument("--op", help="the operation, instead of OP")
+    options.add_argument("--all", action="store_true", help="all operations")
+    options.add_argument("--n", type=int, help="length, or rows and columns")
+    options.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
+    options.add_argument("--dtype", help="type of the input, e.g. float64")
+    options.add_argument("--repeat", type=int, help="number of measurements per variant")
+    options.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
+    options.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. naive,tiled")
+    options.add_argument("--seed", type=int, default=0, help="seed of the random input")
+    options.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
+    options.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
 
     text = "Show how many blocks a multiprocessor holds at once, and what limits them."
-    one = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
-    one.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
-    one.add_argument("--registers", type=int, help="per thread")
-    one.add_argument("--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, static and dynamic")
-    one.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
-    one.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
-    one.add_argument("--dtype", help="type of the kernel's input")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save the curves")
+    options = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
+    options.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
+    options.add_argument("--registers", type=int, help="per thread")
+    options.add_argument(
+        "--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, static and dynamic"
+    )
+    options.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
+    options.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
+    options.add_argument("--dtype", help="type of the kernel's input")
+    options.add_argument("--plot", type=_picture, metavar="FILE", help="save the curves")
 
-    one = command(_resources, "Show the resources of an operation's compiled kernels.", "OP [VARIANT] [NAME=VALUE ...]")
-    one.add_argument("--dtype", help="type of the input, e.g. float64")
+    text = "Show the resources of an operation's compiled kernels."
+    options = command(_resources, text, "OP [VARIANT] [NAME=VALUE ...]")
+    options.add_argument("--dtype", help="type of the input, e.g. float64")
 
     text = "Run an experiment of cudakern.lab. Default: list the experiments."
-    one = command(_lab, text, "[NAME] [NAME=VALUE ...]", "NAME: a name in the list")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save its plot")
+    options = command(_lab, text, "[NAME] [NAME=VALUE ...]", "NAME: a name in the list")
+    options.add_argument("--plot", type=_picture, metavar="FILE", help="save its plot")
 
-    one = command(_variants, "List the variants of an operation. Default: of all operations.")
-    one.add_argument("op", nargs="?", help=known)
+    options = command(_variants, "List the variants of an operation. Default: of all operations.")
+    options.add_argument("op", nargs="?", help=known)
 
-    one = command(_source, "Print the CUDA source of a variant.")
-    one.add_argument("op", help=known)
-    one.add_argument("variant", help="a name listed by `cudakern variants`")
+    options = command(_source, "Print the CUDA source of a variant.")
+    options.add_argument("op", help=known)
+    options.add_argument("variant", help="a name listed by `cudakern variants`")
 
-    one = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
-    one.add_argument("--op", type=_names, action="extend", help="operations to check")
-    one.add_argument("--variants", type=_names, action="extend", help="variants to check")
-    one.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
+    options = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
+    options.add_argument("--op", type=_names, action="extend", help="operations to check")
+    options.add_argument("--variants", type=_names, action="extend", help="variants to check")
+    options.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
     return parser, common, commands
 
 
@@ -190,10 +193,12 @@ def _json(value: Any) -> None:
     print(json.dumps(value, default=plain, indent=2))
 
 
-def _show(options: argparse.Namespace, result: Any) -> None:
-    """Prints a result as a table or JSON, and saves its plot if requested."""
+def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] | None = None) -> None:
+    """Prints a result as JSON, by ``show`` or as its table, and saves its plot if requested."""
     if options.json:
         _json(result)
+    elif show is not None:
+        show()
     else:
         result.table().print()
     if getattr(options, "plot", None):
@@ -220,10 +225,7 @@ def _info(options: argparse.Namespace) -> None:
 
 def _query(options: argparse.Namespace) -> None:
     query = device_query(options.device)
-    if options.json:
-        _json(query)
-    else:
-        print(query)
+    _show(options, query, lambda: print(query))
 
 
 def _occupancy(options: argparse.Namespace) -> None:
@@ -275,7 +277,7 @@ def _ladder(options: argparse.Namespace) -> bool:
         print(f"cudakern: {skipped}", file=sys.stderr)
     if options.json:
         _json(ladders)
-    return any(one.failed for one in ladders)
+    return any(result.failed for result in ladders)
 
 
 def _lab(options: argparse.Namespace) -> None:
@@ -289,10 +291,8 @@ def _lab(options: argparse.Namespace) -> None:
         hint = "so pass its name; `cudakern lab` lists them"
         raise ValueError(f"lab: {words[0]} is an argument of an experiment, {hint}")
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
-    if options.json:
-        _json([dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows])
-    else:
-        _display.Table("", ["experiment", "what it shows", "arguments"], rows).print()
+    listing = [dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows]
+    _show(options, listing, _display.Table("", ["experiment", "what it shows", "arguments"], rows).print)
 
 
 def _variants(options: argparse.Namespace) -> None:
@@ -307,10 +307,8 @@ def _variants(options: argparse.Namespace) -> None:
 
 def _source(options: argparse.Namespace) -> None:
     code = source(options.op, options.variant)
-    if options.json:
-        _json({"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)})
-    else:
-        print(code, end="" if code.endswith("\n") else "\n")
+    facts = {"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)}
+    _show(options, facts, lambda: print(code.removesuffix("\n")))
 
 
 def _verify(options: argparse.Namespace) -> bool:

@@ -161,13 +161,13 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
     native, index = resolve(device)
     properties = native.device_properties(index)
     major, minor = properties["capability"]
-    each = MULTIPROCESSORS.get(10 * major + minor)
+    chip = MULTIPROCESSORS.get(10 * major + minor)
     mode = properties["compute_mode"]
     values = properties | {
         "backend": native.backend_name(),
         "index": index,
         "count": native.device_count(),
-        "cores_per_multiprocessor": each and each.float32,
+        "cores_per_multiprocessor": chip and chip.float32,
         "compute_mode": COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else str(mode),
     }
     for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000

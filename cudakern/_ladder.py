@@ -312,8 +312,8 @@ def ladder(
             if reason := variant.why_not(here):
                 steps.append(Step(variant, note=f"not here: {reason}"))
                 continue
-            its = {name: value for name, value in plain.items() if name in own or _table.having(name, [variant])}
-            keywords = {"variant": variant.name, **its}
+            values = {name: value for name, value in plain.items() if name in own or _table.having(name, [variant])}
+            keywords = {"variant": variant.name, **values}
             try:
                 profile, result = measure(what.call, operands, keywords, repeat, warmup)
             except (TypeError, ValueError, NotImplementedError) as error:

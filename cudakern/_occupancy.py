@@ -179,12 +179,12 @@ class Occupancy(_display.Shown):
         curves = self.curves()
         picture = Picture(figsize=(4 * len(curves), 3.4), layout="constrained")
         axes: Any = picture.subplots(1, len(curves), sharey=True)
-        for each, (name, points) in zip(axes, curves.items(), strict=True):
-            each.step(*zip(*points, strict=True), where="post", linewidth=1.2)
-            each.plot([getattr(self, name)], [self.active_warps], marker="^", color="crimson", clip_on=False)
-            each.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
-            each.spines[["top", "right"]].set_visible(False)
-            each.set_xlabel(AXES[name], fontsize=9)
+        for panel, (name, points) in zip(axes, curves.items(), strict=True):
+            panel.step(*zip(*points, strict=True), where="post", linewidth=1.2)
+            panel.plot([getattr(self, name)], [self.active_warps], marker="^", color="crimson", clip_on=False)
+            panel.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
+            panel.spines[["top", "right"]].set_visible(False)
+            panel.set_xlabel(AXES[name], fontsize=9)
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
         picture.suptitle(textwrap.fill(self.table().title, 32 * len(curves)), fontsize=9)
@@ -282,7 +282,7 @@ def occupancy(
         kernels = kernel_resources(op, variant, dtype, **parameters)
         if not kernels:
             raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
-        main, others = kernels[0], dict.fromkeys(one.kernel for one in kernels[1:])
+        main, others = kernels[0], dict.fromkeys(other.kernel for other in kernels[1:])
         kernel = f"{op}, {variant}: {main.kernel}"
         threads = main.threads if threads is None else threads
         if registers is None:

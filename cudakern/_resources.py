@@ -90,23 +90,23 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            return KernelTable(one for one in self if key in (one.variant, one.kernel))
+            return KernelTable(kernel for kernel in self if key in (kernel.variant, kernel.kernel))
         return super().__getitem__(key)
 
     def table(self) -> _display.Table:
         """One row per kernel."""
         figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills", "max\nthreads"]
         rows = []
-        for one in self:
-            numbers = [one.registers, one.static_shared, one.dynamic_shared, one.local_bytes, one.spills]
-            words = ["?" if number is None else f"{number:,}" for number in [*numbers, one.max_threads]]
-            names = [one.variant, one.kernel, one.dtype, _display.dimensions(one.block)]
-            rows.append([*names, *words, one.capability or "?", one.source])
+        for kernel in self:
+            numbers = [kernel.registers, kernel.static_shared, kernel.dynamic_shared, kernel.local_bytes, kernel.spills]
+            words = ["?" if number is None else f"{number:,}" for number in [*numbers, kernel.max_threads]]
+            names = [kernel.variant, kernel.kernel, kernel.dtype, _display.dimensions(kernel.block)]
+            rows.append([*names, *words, kernel.capability or "?", kernel.source])
         heads = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: resources of the compiled kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are per thread, shared memory (bytes) is per block."]
-        notes += dict.fromkeys(f"Unknown: {one.why}." for one in self if one.source == "unknown")
-        sources = {one.source for one in self}
+        notes += dict.fromkeys(f"Unknown: {kernel.why}." for kernel in self if kernel.source == "unknown")
+        sources = {kernel.source for kernel in self}
         if "recorded" in sources:
             notes.append(f"Recorded: reported by {_recorded.compiler()} for an H200; this build has no GPU module.")
         if sources & {"build", "recorded"}:
@@ -115,7 +115,7 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
 
     def to_dict(self) -> list[dict[str, Any]]:
         """One dictionary per kernel, for JSON."""
-        return [one.to_dict() for one in self]
+        return [kernel.to_dict() for kernel in self]
 
 
 def _dotted(capability: int) -> str:
@@ -254,12 +254,12 @@ def kernel_resources(
     for entry in entries:
         if variant is None and (entry.why_not(here) or (kind not in entry.types and dtype is not None)):
             continue
-        its_type = entry.types[0] if dtype is None and kind not in entry.types else kind
-        entry.signature(its_type)
-        its = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
-        inputs = what.make(what.default_shape, numpy_dtype(its_type), 0)
-        call = functools.partial(what.call, *inputs, variant=entry.name, **its)
-        kernels += (_resources(launch, here, its_type) for launch in _launches(call))
+        supported = entry.types[0] if dtype is None and kind not in entry.types else kind
+        entry.signature(supported)
+        values = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
+        inputs = what.make(what.default_shape, numpy_dtype(supported), 0)
+        call = functools.partial(what.call, *inputs, variant=entry.name, **values)
+        kernels += (_resources(launch, here, supported) for launch in _launches(call))
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
         raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {kind}; supported: {types}")
