@@ -99,7 +99,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     command(_info, "Show the backend in use and why, its device, and versions.")
 
     options = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
-    options.add_argument("--device", type=int, help="its number; default: the current options")
+    options.add_argument("--device", type=int, help="its number; default: the current one")
 
     text = "Run all variants of an operation on one input. Default: sum_of_squares and matmul."
     options = command(_ladder, text, "[OP] [NAME=VALUE ...]")
