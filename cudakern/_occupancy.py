@@ -88,14 +88,13 @@ class Occupancy(_display.Shown):
     static_unknown: bool = False  #: shared_bytes lacks the kernel's static shared memory
 
     @property
-    def warps(self) -> int:
-        """Warps per block."""
-        return -(-self.threads // WARP)
+    def _warps(self) -> int:
+        return -(-self.threads // WARP)  # per block
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
         """Warps, blocks, registers, shared memory."""
-        chip, warps = self.chip, self.warps
+        chip, warps = self.chip, self._warps
         return (
             Limit("warps", warps, chip.warps, "warps", chip.warps // warps),
             Limit("blocks", 1, chip.blocks, "blocks", chip.blocks),
@@ -111,7 +110,7 @@ class Occupancy(_display.Shown):
     @property
     def active_warps(self) -> int:
         """Warps of the active blocks."""
-        return self.active_blocks * self.warps
+        return self.active_blocks * self._warps
 
     @property
     def active_threads(self) -> int:
