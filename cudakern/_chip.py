@@ -1,4 +1,4 @@
-"""Facts about chips, from the file that the emulator is compiled with; and what a chip could do at most."""
+"""Facts about chips, from the file that the emulator is compiled with; the shortest time that a chip allows."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ KB = 1024
 
 
 class Multiprocessor(NamedTuple):
-    """What a multiprocessor of a compute capability has, and how it is given out; emulator_chips.h has the sources."""
+    """Resources of a multiprocessor of a compute capability, and their allocation; emulator_chips.h has the sources."""
 
-    warps: int  #: that it holds at once
-    blocks: int  #: that it holds at once
+    warps: int  #: at most, at once
+    blocks: int  #: at most, at once
     shared: int  #: bytes of shared memory
-    shared_per_block: int  #: the most that a block may have, by opt-in where that is more than 48 KB
-    reserved: int  #: bytes of shared memory that the system takes a block
-    shared_unit: int  #: bytes: shared memory is given out in pieces of this size
+    shared_per_block: int  #: at most; more than 48 KB by opt-in
+    reserved: int  #: bytes of shared memory per block, for the system
+    shared_unit: int  #: shared memory is allocated in multiples of this number of bytes
     registers: int  #: of 32 bits
     registers_per_block: int
-    partitions: int  #: of the registers; a warp's lie in one of them
-    float32: int  #: multiply-adds a cycle, which are the "CUDA cores"
-    float64: int  #: multiply-adds a cycle; 0: not known
+    partitions: int  #: of the registers; the registers of a warp are in one of them
+    float32: int  #: multiply-adds per cycle: the "CUDA cores"
+    float64: int  #: multiply-adds per cycle; 0: not known
 
 
 class Chip(NamedTuple):
@@ -39,9 +39,9 @@ _ENTRIES = [(kind, ast.literal_eval(f"({numbers})")) for kind, numbers in _LINES
 
 
 def _multiprocessor(warps: int, blocks: int, *figures: int) -> Multiprocessor:
-    shared, by_opt_in, reserved, unit, registers, of_block, partitions, float32, float64 = figures
-    sizes = shared * KB, by_opt_in * KB, reserved * KB, unit
-    return Multiprocessor(warps, blocks, *sizes, registers * KB, of_block * KB, partitions, float32, float64)
+    shared, by_opt_in, reserved, unit, registers, of_block, *others = figures
+    sizes = shared * KB, by_opt_in * KB, reserved * KB, unit, registers * KB, of_block * KB
+    return Multiprocessor(warps, blocks, *sizes, *others)
 
 
 #: By compute capability: 90 is 9.0.
@@ -51,20 +51,19 @@ CHIPS = {entry[0]: Chip(entry[2], entry[3]) for kind, entry in _ENTRIES if kind 
 
 
 class Limit(NamedTuple):
-    """The shortest time that a chip allows, and what sets it."""
+    """The shortest time that a chip allows for some work, and the reason."""
 
     ns: float
     what: str
 
 
 def limit(device: dict[str, Any], dtype: str, flops: float, bytes: float) -> Limit | None:
-    """What bounds that much work on that chip: moving the bytes, or computing (the roofline's two sides).
+    """The larger of the times for moving the bytes and for computing (the roofline model); None if neither is known.
 
-    The memory's bus makes two transfers a clock. A multiply-add is two FLOPs; tensor cores are left out. None where
-    neither is known.
+    The memory bus makes two transfers per clock. A multiply-add is two FLOPs; tensor cores are not considered.
     """
     times = []
-    memory = 2 * device.get("memory_clock_khz", 0) * 1e3 * device.get("memory_bus_bits", 0) / 8  # bytes a second
+    memory = 2 * device.get("memory_clock_khz", 0) * 1e3 * device.get("memory_bus_bits", 0) / 8  # bytes per second
     if memory:
         cache = "; these data fit the faster L2 cache" if bytes <= device.get("l2_bytes", 0) else ""
         times.append(Limit(bytes / memory * 1e9, f"memory bandwidth ({memory / 1e9:,.0f} GB/s{cache})"))

@@ -14,7 +14,6 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import is_dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -43,41 +42,33 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
 
-    def options(self) -> list[str]:
-        return [option for action in self._actions for option in action.option_strings]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser, common, commands = _parsers()
-    options, words = common.parse_known_args(
-        sys.argv[1:] if arguments is None else arguments, argparse.Namespace(json=False, backend=None)
-    )
+    options, words = common.parse_known_args(arguments, argparse.Namespace(json=False, backend=None))
     command = next((word for word in words if not word.startswith("-")), None)
-    if command is not None and command not in commands:
-        parser.error(unknown("command", command, commands))
-    if command is None and not {"-h", "--help", "--version"} & set(words):
+    if command is None:
+        parser.parse_args(words)  # --help and --version exit
         parser.error(f"no command: use one of {', '.join(commands)}, or --help")
-    known = commands[command].options() if command else []
+    if command not in commands:
+        parser.error(unknown("command", command, commands))
+    words.remove(command)
+    known = list(commands[command]._option_string_actions)
     # An option may be written as a parameter is: n=1000.
     words = [f"--{word}" if f"--{word.partition('=')[0]}" in known and "=" in word else word for word in words]
-    options, rest = parser.parse_known_args(words, options)
-    if hasattr(options, "words"):  # argparse does not collect these after an option
-        options.words += [word for word in rest if not word.startswith("-")]
-        rest = [word for word in rest if word.startswith("-")]
+    options, rest = commands[command].parse_known_intermixed_args(words, options)
     if rest:
         hint = "; write parameters as NAME=VALUE" if hasattr(options, "words") else ""
         parser.error(f"{command} does not take {rest[0]!r}: its options are {', '.join(nearest(rest[0], known))}{hint}")
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
-            return int(options.run(options))
+            return int(options.run(options) or 0)
     except (ValueError, TypeError, NotImplementedError, CudaError, ImportError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        message = " ".join(str(error).split())
-        if options.backend:
-            message = message.replace("requested by use_backend", "requested by --backend")
+        message = " ".join(str(error).split()).replace("requested by use_backend", "requested by --backend")
         print(f"cudakern: {message}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError)) else 1
     except KeyboardInterrupt:
@@ -92,69 +83,69 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     common = _Parser(prog="cudakern", add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--json", action="store_true", help="print JSON")
     common.add_argument("--backend", metavar="NAME", help="cuda or emulator; default: the GPU if there is one")
-    sub = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    sub = parser.add_subparsers(metavar="COMMAND")
     commands: dict[str, _Parser] = {}
 
-    def command(run: Callable[[argparse.Namespace], int], text: str, words: str = "", what: str = "") -> _Parser:
+    def command(run: Callable[[argparse.Namespace], object], text: str, words: str = "", what: str = "") -> _Parser:
         name = run.__name__.removeprefix("_")
         usage = f"cudakern {name} {words} [options]" if words else None
-        commands[name] = one = sub.add_parser(name, usage=usage, help=text, description=text, parents=[common])
-        one.set_defaults(run=run, usage=words)
+        commands[name] = options = sub.add_parser(name, usage=usage, help=text, description=text, parents=[common])
+        options.set_defaults(command=name, run=run, usage=words)
         if words:
-            one.add_argument(
-                "words", nargs="*", default=[], metavar=words, help=f"{what or known}; n=1000: a parameter"
-            )
-        return one
+            options.add_argument("words", nargs="*", metavar=words, help=f"{what or known}; n=1000: a parameter")
+        return options
 
     known = f"operations: {', '.join(names())}"
     command(_info, "Show the backend in use and why, its device, and versions.")
 
-    one = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
-    one.add_argument("--device", type=int, help="its number; default: the current one")
+    options = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
+    options.add_argument("--device", type=int, help="its number; default: the current one")
 
     text = "Run all variants of an operation on one input. Default: sum_of_squares and matmul."
-    one = command(_ladder, text, "[OP] [NAME=VALUE ...]")
-    one.add_argument("--op", help="the operation, instead of OP")
-    one.add_argument("--all", action="store_true", help="all operations")
-    one.add_argument("--n", type=int, help="length, or rows and columns")
-    one.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
-    one.add_argument("--dtype", help="type of the input, e.g. float64")
-    one.add_argument("--repeat", type=int, help="number of measurements per variant")
-    one.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
-    one.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. naive,tiled")
-    one.add_argument("--seed", type=int, default=0, help="seed of the random input")
-    one.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
+    options = command(_ladder, text, "[OP] [NAME=VALUE ...]")
+    options.add_argument("--op", help="the operation, instead of OP")
+    options.add_argument("--all", action="store_true", help="all operations")
+    options.add_argument("--n", type=int, help="length, or rows and columns")
+    options.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
+    options.add_argument("--dtype", help="type of the input, e.g. float64")
+    options.add_argument("--repeat", type=int, help="number of measurements per variant")
+    options.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
+    options.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. naive,tiled")
+    options.add_argument("--seed", type=int, default=0, help="seed of the random input")
+    options.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
+    options.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
 
     text = "Show how many blocks a multiprocessor holds at once, and what limits them."
-    one = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
-    one.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
-    one.add_argument("--registers", type=int, help="per thread")
-    one.add_argument("--shared", type=int, metavar="BYTES", help="per block, static and dynamic")
-    one.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
-    one.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
-    one.add_argument("--dtype", help="type of the kernel's input")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save the curves")
+    options = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
+    options.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
+    options.add_argument("--registers", type=int, help="per thread")
+    options.add_argument(
+        "--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, static and dynamic"
+    )
+    options.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
+    options.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
+    options.add_argument("--dtype", help="type of the kernel's input")
+    options.add_argument("--plot", type=_picture, metavar="FILE", help="save the curves")
 
     text = "Show the resources of an operation's compiled kernels."
-    one = command(_resources, text, "OP [VARIANT] [NAME=VALUE ...]")
-    one.add_argument("--dtype", help="type of the input, e.g. float64")
+    options = command(_resources, text, "OP [VARIANT] [NAME=VALUE ...]")
+    options.add_argument("--dtype", help="type of the input, e.g. float64")
 
     text = "Run an experiment of cudakern.lab. Default: list the experiments."
-    one = command(_lab, text, "[NAME] [NAME=VALUE ...]", "NAME: a name in the list")
-    one.add_argument("--plot", type=_picture, metavar="FILE", help="save its plot")
+    options = command(_lab, text, "[NAME] [NAME=VALUE ...]", "NAME: a name in the list")
+    options.add_argument("--plot", type=_picture, metavar="FILE", help="save its plot")
 
-    one = command(_variants, "List the variants of an operation. Default: of all operations.")
-    one.add_argument("op", nargs="?", help=known)
+    options = command(_variants, "List the variants of an operation. Default: of all operations.")
+    options.add_argument("op", nargs="?", help=known)
 
-    one = command(_source, "Print the CUDA source of a variant.")
-    one.add_argument("op", help=known)
-    one.add_argument("variant", help="a name listed by `cudakern variants`")
+    options = command(_source, "Print the CUDA source of a variant.")
+    options.add_argument("op", help=known)
+    options.add_argument("variant", help="a name listed by `cudakern variants`")
 
-    one = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
-    one.add_argument("--op", type=_names, action="extend", help="operations to check")
-    one.add_argument("--variants", type=_names, action="extend", help="variants to check")
-    one.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
+    options = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
+    options.add_argument("--op", type=_names, action="extend", help="operations to check")
+    options.add_argument("--variants", type=_names, action="extend", help="variants to check")
+    options.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
     return parser, common, commands
 
 
@@ -188,10 +179,8 @@ def _words(options: argparse.Namespace, count: int) -> tuple[list[str | None], l
     """The names among a command's words, filled up with None to ``count``; and the parameters."""
     plain: list[str | None] = [word for word in options.words if "=" not in word]
     if len(plain) > count:
-        raise ValueError(
-            f"{options.command} takes {options.usage}, not {' and '.join(map(str, plain))}; "
-            "write parameters as NAME=VALUE"
-        )
+        names = " and ".join(map(str, plain))
+        raise ValueError(f"{options.command} takes {options.usage}, not {names}; write parameters as NAME=VALUE")
     return plain + [None] * (count - len(plain)), [word for word in options.words if "=" in word]
 
 
@@ -199,30 +188,30 @@ def _json(value: Any) -> None:
     def plain(o: Any) -> Any:
         if isinstance(o, np.generic):
             return o.item()
-        if hasattr(o, "to_dict"):
-            return o.to_dict()
-        return vars(o) if is_dataclass(o) else str(o)
+        return o.to_dict() if hasattr(o, "to_dict") else str(o)
 
     print(json.dumps(value, default=plain, indent=2))
 
 
-def _show(options: argparse.Namespace, result: Any) -> int:
-    """Prints a result as a table or JSON, and saves its plot if requested."""
+def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] | None = None) -> None:
+    """Prints a result as JSON, by ``show`` or as its table, and saves its plot if requested."""
     if options.json:
-        _json(result.to_dict())
+        _json(result)
+    elif show is not None:
+        show()
     else:
         result.table().print()
     if getattr(options, "plot", None):
         result.plot(options.plot)
-    return 0
 
 
-def _info(options: argparse.Namespace) -> int:
+# --- the commands: True if a step or a check failed ------------------------------------------------------------------
+def _info(options: argparse.Namespace) -> None:
     here = backend()
     versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
     if options.json:
         _json(here.to_dict() | {"versions": versions, "platform": platform.platform()})
-        return 0
+        return
     facts = versions | here.properties
     for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
         facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
@@ -232,42 +221,28 @@ def _info(options: argparse.Namespace) -> int:
         words = f"{value:,}" if type(value) is int else str(value)
         rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
     _display.facts(rows).print()
-    return 0
 
 
-def _query(options: argparse.Namespace) -> int:
+def _query(options: argparse.Namespace) -> None:
     query = device_query(options.device)
-    if options.json:
-        _json(query.to_dict())
-    else:
-        print(query)
-    return 0
+    _show(options, query, lambda: print(query))
 
 
-def _occupancy(options: argparse.Namespace) -> int:
+def _occupancy(options: argparse.Namespace) -> None:
     (op, variant), parameters = _words(options, 2)
-    held = occupancy(
-        op,
-        variant,
-        threads=options.threads,
-        registers=options.registers,
-        shared_bytes=options.shared,
-        capability=options.capability,
-        shared_config=options.shared_config,
-        dtype=options.dtype,
-        **keywords("occupancy", parameters),
-    )
-    return _show(options, held)
+    settings = ("threads", "registers", "shared_bytes", "capability", "shared_config", "dtype")
+    figures = {name: getattr(options, name) for name in settings}
+    _show(options, occupancy(op, variant, **figures, **keywords("occupancy", parameters)))
 
 
-def _resources(options: argparse.Namespace) -> int:
+def _resources(options: argparse.Namespace) -> None:
     (op, variant), parameters = _words(options, 2)
     if op is None:
         raise ValueError(f"resources: pass an operation: {', '.join(names())}")
-    return _show(options, kernel_resources(op, variant, options.dtype, **keywords("resources", parameters)))
+    _show(options, kernel_resources(op, variant, options.dtype, **keywords("resources", parameters)))
 
 
-def _ladder(options: argparse.Namespace) -> int:
+def _ladder(options: argparse.Namespace) -> bool:
     (op,), words = _words(options, 1)
     if op and options.op:
         raise ValueError("ladder: pass the operation once")
@@ -285,12 +260,12 @@ def _ladder(options: argparse.Namespace) -> int:
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
-    chosen: dict[str, list[str]] = {}  # each ladder runs those of the variants that it has
+    runs: dict[str, list[str]] = {}  # of each operation, the chosen variants that it has
     for name, variant in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
-        chosen.setdefault(name, []).append(variant.name)
+        runs.setdefault(name, []).append(variant.name)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
     ladders = []
-    for name, variants in chosen.items():
+    for name, variants in runs.items():
         ladders.append(ladder(name, variants=variants, progress=True, **settings, **parameters))
         if not options.json:
             print()
@@ -301,51 +276,42 @@ def _ladder(options: argparse.Namespace) -> int:
     if options.all and (skipped := note_on_skipped()):
         print(f"cudakern: {skipped}", file=sys.stderr)
     if options.json:
-        _json([one.to_dict() for one in ladders])
-    return int(any(one.failed for one in ladders))
+        _json(ladders)
+    return any(result.failed for result in ladders)
 
 
-def _lab(options: argparse.Namespace) -> int:
+def _lab(options: argparse.Namespace) -> None:
     from .lab import _by_name  # loaded only if needed
 
     (name,), words = _words(options, 1)
     if name is not None:
-        return _show(options, _by_name.run(name, words))
+        _show(options, _by_name.run(name, words))
+        return
     if words:
-        raise ValueError(
-            f"lab: {words[0]} is an argument of an experiment, so pass its name; `cudakern lab` lists them"
-        )
+        hint = "so pass its name; `cudakern lab` lists them"
+        raise ValueError(f"lab: {words[0]} is an argument of an experiment, {hint}")
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
+    listing = [dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows]
+    _show(options, listing, _display.Table("", ["experiment", "what it shows", "arguments"], rows).print)
+
+
+def _variants(options: argparse.Namespace) -> None:
+    ladders = AllVariants({options.op: _table.variants(options.op)}) if options.op else all_variants()
     if options.json:
-        _json([dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows])
-    else:
-        _display.Table("", ["experiment", "what it shows", "arguments"], rows).print()
-    return 0
+        _json(ladders)
+        return
+    for number, variants in enumerate(ladders.values()):
+        print("\n" * (number > 0), end="")
+        variants.table().print()
 
 
-def _variants(options: argparse.Namespace) -> int:
-    listed = all_variants()
-    if options.op:
-        listed = AllVariants({options.op: _table.variants(options.op)})
-    if options.json:
-        _json(listed)
-    else:
-        for at, each in enumerate(listed.values()):
-            print("\n" * (at > 0), end="")
-            each.table().print()
-    return 0
-
-
-def _source(options: argparse.Namespace) -> int:
+def _source(options: argparse.Namespace) -> None:
     code = source(options.op, options.variant)
-    if options.json:
-        _json({"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)})
-    else:
-        print(code, end="" if code.endswith("\n") else "\n")
-    return 0
+    facts = {"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)}
+    _show(options, facts, lambda: print(code.removesuffix("\n")))
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> bool:
     verdict = verify(options.op, options.variants, options.seed)
     _show(options, verdict)
-    return 0 if verdict.ok else 1
+    return not verdict.ok

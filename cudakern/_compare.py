@@ -22,7 +22,7 @@ class Comparison(NamedTuple):
 
 
 def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None = None) -> Comparison:
-    """The relative errors of ``a`` against ``b``: the largest and the average of |a - b| / |b|.
+    """The relative errors of ``a`` compared with ``b``: the largest and the average of |a - b| / |b|.
 
     Elements where b is 0 are skipped, because they have no relative error. Equal elements, including infinities, have
     error 0; a NaN gives NaN.
@@ -89,7 +89,6 @@ def random_matrix(
     Returns
     -------
     ndarray
-        Of shape (m, n).
 
     Raises
     ------

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-import io
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is faster without it
@@ -22,7 +21,7 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
-    right: Sequence[str] = field(default=())
+    right: Sequence[str] = ()
 
     def rich(self) -> RichTable:
         """For a terminal."""
@@ -38,7 +37,7 @@ class Table:
             padding=(0, 1, 0, 0),
             title_justify="left",
             caption_justify="left",
-            show_header=any(c.strip() for c in self.columns),
+            show_header=any(map(str.strip, self.columns)),
         )
         for column in self.columns:
             figures = column in self.right
@@ -51,9 +50,10 @@ class Table:
         """Plain text."""
         from rich.console import Console
 
-        stream = io.StringIO()
-        self._print(Console(file=stream, width=1, color_system=None, force_jupyter=False))
-        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+        console = Console(color_system=None, force_jupyter=False)
+        with console.capture() as output:
+            self._print(console)
+        return "\n".join(line.rstrip() for line in output.get().splitlines())
 
     def print(self) -> None:
         """To stdout, in color on a terminal."""
@@ -75,22 +75,19 @@ class Table:
 
     def html(self) -> str:
         """For a notebook."""
-
-        def row(cells: Sequence[str], tag: str) -> str:
-            # The attribute is for viewers that remove styles, as GitHub's does.
-            sides = ("right" if column in self.right else "left" for column in self.columns)
-            wrap = {"left": "", "right": "; white-space:nowrap"}  # a figure stays with its unit
-            marked = (
-                f'<{tag} align="{side}" style="text-align:{side}{wrap[side]}">{html.escape(cell)}</{tag}>'
-                for side, cell in zip(sides, cells, strict=True)
-            )
-            return f"<tr>{''.join(marked)}</tr>"
-
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
-        head = f"<thead>{row(self.columns, 'th')}</thead>" if any(c.strip() for c in self.columns) else ""
-        body = "".join(row(cells, "td") for cells in self.rows)
+        head = f"<thead>{self._html_row(self.columns, 'th')}</thead>" if any(map(str.strip, self.columns)) else ""
+        body = "".join(self._html_row(cells, "td") for cells in self.rows)
         note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
         return f"<table>{caption}{head}<tbody>{body}</tbody></table>{note}"
+
+    def _html_row(self, cells: Sequence[str], tag: str) -> str:
+        row = ""
+        for column, cell in zip(self.columns, cells, strict=True):
+            # The attribute is for viewers that remove styles, as GitHub's does; a figure stays with its unit.
+            side, wrap = ("right", "; white-space:nowrap") if column in self.right else ("left", "")
+            row += f'<{tag} align="{side}" style="text-align:{side}{wrap}">{html.escape(cell)}</{tag}>'
+        return f"<tr>{row}</tr>"
 
 
 class Shown:
@@ -109,8 +106,8 @@ class Shown:
         return self.table().html()
 
 
-#: Units of time in nanoseconds, the longest first.
-TIMES = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
+#: Units, each a thousand of the one before.
+TIMES, SIZES = ("ns", "us", "ms", "s"), ("B", "kB", "MB", "GB")
 
 
 def facts(rows: Sequence[Sequence[str]], title: str = "", note: str = "") -> Table:
@@ -120,26 +117,28 @@ def facts(rows: Sequence[Sequence[str]], title: str = "", note: str = "") -> Tab
 
 def duration(ns: float | None) -> str:
     """Nanoseconds in a suitable unit: 1234 -> "1.23 us"."""
-    if ns is None:
-        return "-"
-    return _in_units(ns, TIMES, "ns")
+    return "-" if ns is None else _in_units(ns, TIMES)
 
 
 def axis_unit(largest_ns: float) -> tuple[str, float]:
     """A unit for a time axis that ends at ``largest_ns``, and its length in nanoseconds."""
-    return next(((unit, one) for unit, one in TIMES if largest_ns >= one), ("ns", 1.0))
+    power = _thousands(largest_ns)
+    return TIMES[power], 1000.0**power
 
 
 def size(count: float) -> str:
     """Bytes in a suitable unit (powers of ten, as for bandwidths)."""
-    return _in_units(count, (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)), "B")
+    return _in_units(count, SIZES)
 
 
-def _in_units(value: float, units: Sequence[tuple[str, float]], smallest: str) -> str:
-    for unit, one in units:
-        if value >= one:
-            return f"{figure(value / one)} {unit}"
-    return f"{value:.0f} {smallest}"
+def _thousands(value: float) -> int:
+    return sum(value >= 1000**power for power in (1, 2, 3))
+
+
+def _in_units(value: float, units: Sequence[str]) -> str:
+    power = _thousands(value)
+    number = figure(value / 1000**power) if power else f"{value:.0f}"
+    return f"{number} {units[power]}"
 
 
 def dimensions(lengths: Sequence[int]) -> str:
@@ -150,12 +149,10 @@ def dimensions(lengths: Sequence[int]) -> str:
 
 def figure(value: float | None) -> str:
     """Three digits: 1234.5 -> "1,234", 0.012345 -> "0.0123"."""
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+    return "-" if value is None else f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
 def median(values: Sequence[float]) -> float:
     """The median. (The standard library's module takes long to import.)"""
-    low, high = sorted(values)[(len(values) - 1) // 2], sorted(values)[len(values) // 2]
-    return (low + high) / 2
+    ordered, half = sorted(values), len(values) // 2
+    return (ordered[half] + ordered[~half]) / 2

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import itertools
 import operator
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +23,7 @@ from ._dtypes import kind_of, numpy_dtype
 from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
-from ._profile import Profile, check_counts, check_seed, measure
+from ._profile import Profile, check_counts, integer, measure
 from ._resources import shared_bytes
 from ._variants import Named, operation_name
 
@@ -33,28 +31,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: The end of a variant's error message; a ladder has no "auto".
-AUTO_TAKES = re.compile(r"; variant='auto' takes (it|them)$")
-
-
-#: A column of a ladder's table: its heading and its text for a step.
-Column = tuple[str, Callable[["Step"], str]]
-
-
 @dataclass(frozen=True, repr=False)
 class Step(_display.Shown):
     """A step of a ladder: a variant with its profile and errors, or a note on why it did not run."""
 
     variant: _table.Variant
-    profile: Profile | None
-    error: Comparison | None  #: against NumPy, relative to the result, or to its terms where they cancel
-    speedup: float | None  #: kernel time of the first step / this step's; None for emulated times
+    profile: Profile | None = None
+    error: Comparison | None = None  #: against NumPy, relative to the result, or to its terms where they cancel
+    speedup: float | None = None  #: kernel time of the first step / this step's; None for emulated times
     note: str = ""
     shared_bytes: int | None = None  #: per block, static and dynamic, of the first kernel; on the emulator only
     recorded: _recorded.Recorded | None = None  #: on the emulator: figures measured on a GPU
-    failed: bool = (
-        False  #: True for an error of the runtime, False if the variant does not support this device or input
-    )
+    failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
 
     def table(self) -> _display.Table:
         """The step as a table of facts."""
@@ -64,7 +52,7 @@ class Step(_display.Shown):
         if self.error:
             rows.append(("error", "exact" if self.error == (0, 0) else str(self.error)))
         if self.speedup:
-            rows.append(("speed-up over the first kernel", f"{_display.figure(self.speedup)}x"))
+            rows.append(("speed-up over the first kernel", _ratio(self.speedup)))
         if self.recorded:
             rows.append(("recorded on a GPU", _display.duration(self.recorded.kernel_ns)))
         return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
@@ -99,20 +87,17 @@ class Ladder(_display.Shown, Sequence[Step]):
         return len(self.steps)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            by_name = {step.variant.name: step for step in self.steps}
-            if key not in by_name:
-                raise KeyError(unknown("step", key, by_name, of=f"this ladder of {self.operation}"))
-            return by_name[key]
-        return self.steps[key]
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self.steps)
+        if not isinstance(key, str):
+            return self.steps[key]
+        by_name = {step.variant.name: step for step in self.steps}
+        if key not in by_name:
+            raise KeyError(unknown("step", key, by_name, of=f"this ladder of {self.operation}"))
+        return by_name[key]
 
     @property
     def failed(self) -> bool:
         """True if a step ended in an error of the runtime."""
-        return any(s.failed for s in self.steps)
+        return any(step.failed for step in self)
 
     def rate_of(self, profile: Profile) -> float:
         """The profile's rate in the unit for this operation."""
@@ -133,87 +118,62 @@ class Ladder(_display.Shown, Sequence[Step]):
         return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}"
 
     def table(self, emulated: bool = False) -> _display.Table:
-        """The table. On the emulator it has times recorded on a GPU; ``emulated`` adds the emulator's own
-        times, which tell nothing about a GPU."""
-        columns = self._exact() + (self._measured() if self.recorded is None else self._of_a_gpu(self.recorded))
-        if emulated and self.recorded is not None:
-            columns.append(("emulated\nkernel", lambda s: _display.duration(getattr(s.profile, "kernel_ns", None))))
-        heads = ["variant", "what it shows", *(head for head, _ in columns)]
-        rows = []
-        for step in self.steps:
-            rows.append([step.variant.name, step.variant.summary, *(cell(step) for _, cell in columns)])
-        return _display.Table(self.title, heads, rows, " ".join(self._notes(emulated)), right=heads[2:])
+        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own, which tell nothing."""
+        cells = [self._cells(step, emulated) for step in self]
+        figures = list(cells[0]) if cells else []
+        rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
+        notes = " ".join(self._notes(emulated))
+        return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, right=figures)
 
-    def _exact(self) -> list[Column]:
-        """Columns that are exact on every backend."""
-
-        def launch(show: Callable[[Profile], str]) -> Callable[[Step], str]:
-            return lambda step: show(step.profile) if step.profile and step.profile.grid else "-"
-
-        error: Column = (
-            "max\nerror",
-            lambda s: "-" if not s.error else "exact" if s.error == (0, 0) else f"{s.error.max:.2g}",
-        )
+    def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
+        """A step's figures, by their columns' headings."""
+        profile, duration, figure = step.profile, _display.duration, _display.figure
+        error = "-" if step.error is None else "exact" if step.error == (0, 0) else f"{step.error.max:.2g}"
+        kernel_ns = profile.kernel_ns if profile else None
         if self.recorded is None:
-            return [error]
-        return [
-            ("launches", launch(lambda p: f"{p.launches:,}")),
-            ("blocks", launch(lambda p: _display.dimensions(p.grid))),
-            ("threads", launch(lambda p: _display.dimensions(p.block))),
-            ("shared\nmemory", lambda s: "-" if s.shared_bytes is None else f"{s.shared_bytes:,} B"),
-            ("to move", lambda s: _display.size(s.profile.bytes) if s.profile else "-"),
-            error,
-        ]
-
-    def _measured(self) -> list[Column]:
-        """This GPU's times."""
-        blocks: Column = ("blocks", lambda s: _display.duration(getattr(s.profile, "blocks_ns", None)))
-        return [
-            ("kernel", lambda s: _display.duration(getattr(s.profile, "kernel_ns", None))),
-            *([blocks] if self._clocked else []),
-            ("call", lambda s: _display.duration(getattr(s.profile, "whole_ns", None))),
-            (self.rate, lambda s: _display.figure(self.rate_of(s.profile) if s.profile else None)),
-            ("speed-up", lambda s: f"{_display.figure(s.speedup)}x" if s.speedup else "-"),
-        ]
-
-    def _of_a_gpu(self, record: _recorded.RecordedLadder) -> list[Column]:
-        """The times recorded on a GPU."""
-        if not record.steps:
-            return []
-        chip = record.chip.removeprefix("NVIDIA ")
-        return [
-            (f"{chip}:\nkernel", lambda s: _display.duration(s.recorded and s.recorded.kernel_ns)),
-            (f"{chip}:\n{self.rate}", lambda s: _display.figure(s.recorded and s.recorded.rate)),
-            (
-                f"{chip}:\nspeed-up",
-                lambda s: f"{_display.figure(s.recorded.speedup)}x" if s.recorded and s.recorded.speedup else "-",
-            ),
-        ]
+            cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
+            if self._clocked:
+                cells["blocks"] = duration(profile.blocks_ns if profile else None)
+            cells["call"] = duration(profile.whole_ns if profile else None)
+            cells[self.rate] = figure(self.rate_of(profile) if profile else None)
+            return cells | {"speed-up": _ratio(step.speedup)}
+        launch = ["-", "-", "-"]
+        if profile and profile.grid:
+            launch = [f"{profile.launches:,}", *map(_display.dimensions, (profile.grid, profile.block))]
+        cells = dict(zip(("launches", "blocks", "threads"), launch, strict=True))
+        cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
+        cells["to move"] = _display.size(profile.bytes) if profile else "-"
+        cells["max\nerror"] = error
+        if self.recorded.steps:
+            chip = self.recorded.chip.removeprefix("NVIDIA ")
+            ns, rate, speedup = step.recorded or (None, None, None)
+            cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
+            cells[f"{chip}:\nspeed-up"] = _ratio(speedup)
+        if emulated:
+            cells["emulated\nkernel"] = duration(kernel_ns)
+        return cells
 
     @property
     def _clocked(self) -> bool:
-        return any(step.profile is not None and step.profile.blocks_ns is not None for step in self.steps)
+        return any(step.profile is not None and step.profile.blocks_ns is not None for step in self)
 
     def _notes(self, emulated: bool) -> Iterator[str]:
-        for step in self.steps:
+        for step in self:
             if step.note:
                 yield f"{step.variant.name}: {step.note}."
-        shares = "relative to the magnitude of the terms of a result, which itself may be near 0"
-        relative = shares if operation(self.operation).cancels else "relative"
-        yield f"Errors are {relative}, compared with NumPy in double precision."
+        cancels = operation(self.operation).cancels
+        terms = " to the magnitude of the terms of a result, which itself may be near 0" if cancels else ""
+        yield f"Errors are relative{terms}, compared with NumPy in double precision."
         if self.recorded is None:
             yield "call: the whole call, with its copies. speed-up: kernel time of the first step / of this step."
             if self._clocked:
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
         yield "to move: the fewest bytes that the operation must read and write."
-        if not self.recorded.steps:
-            yield "There is no GPU here, and this operation has no recorded times."
+        if self.recorded.steps:
+            yield f"There is no GPU here. The times were {self.recorded.origin}; numpy ran on that machine's CPU."
         else:
-            yield (
-                f"There is no GPU here. The times were recorded on an {self.recorded.chip} for {self.recorded.input}, "
-                f"{self.recorded.date}; numpy ran on that machine's CPU."
-            )
+            yield "There is no GPU here, and this operation has no recorded times."
         if emulated:
             yield "emulated: the time in which this CPU emulated the kernel; it tells nothing about a GPU."
 
@@ -223,10 +183,43 @@ class Ladder(_display.Shown, Sequence[Step]):
         return plain | {"backend": self.backend.to_dict(), "steps": [step.to_dict() for step in self.steps]}
 
     def plot(self, path: str | None = None) -> Figure:
-        """Bars of time and rate; ``path`` also saves them. Needs matplotlib (``pip install cudakern[plot]``)."""
-        from ._plots import plot_ladder
+        """Bars of time and rate, as recorded on a GPU if there is none here; ``path`` also saves them. Needs matplotlib
+        (``pip install cudakern[plot]``)."""
+        from ._plots import BAR, HOST_BAR, LIMIT, Picture, bars
 
-        return plot_ladder(self, path)
+        record, steps, title = self.recorded, list[tuple[_table.Variant, float, float]](), self.title
+        if record is None:
+            steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
+        elif record.steps:
+            steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
+            title = f"{self.operation}: {record.origin}"
+        else:
+            raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} has no recorded times")
+        names = [variant.name for variant, _, _ in steps]
+        colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
+        times = [max(ns, 1) for _, ns, _ in steps]
+        rates = [rate for _, _, rate in steps]
+
+        picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
+        left, right = picture.subplots(1, 2, sharey=True)
+        unit, one = _display.axis_unit(max(times, default=1))
+        bars(left, names, [t / one for t in times], [_display.duration(t) for t in times], colors)
+        bars(right, names, rates, [_display.figure(r) for r in rates], colors)
+        left.set_title(f"kernel time, {unit}", fontsize=10)
+        right.set_title(self.rate, fontsize=10)
+        if self.limit is not None:
+            what, most = self.limit
+            right.axvline(most, color=LIMIT, linewidth=1.2, linestyle="--")
+            right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
+            right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
+        left.invert_yaxis()  # shared by both sides: the first step on top
+        host = "; gray: NumPy on the CPU" if HOST_BAR in colors else ""
+        picture.suptitle(f"{title}{host}", fontsize=10)
+        return picture.saved(path)
+
+
+def _ratio(value: float | None) -> str:
+    return f"{_display.figure(value)}x" if value else "-"
 
 
 def ladder(
@@ -253,14 +246,14 @@ def ladder(
         The array's length, or the rows and columns of both matrices. Default: 1,048,576 or 1000.
     shape : sequence of int, optional
         Instead of ``n``: the array's shape, or (m, k, n) for the product of an (m, k) and a (k, n) matrix.
-    dtype : dtype, optional
-        Of the input. Default: the operation's usual one: int32 (values 0 to 9) or float32 (0 to 1).
+    dtype, seed : optional
+        Of the random input. Default: the operation's usual type, int32 (values 0 to 9) or float32 (0 to 1), and seed 0.
     inputs : list or tuple, optional
         Instead of random input: the operands of a call, in host memory, e.g. ``[a, x, y]``.
     variants : sequence of str, optional
         The variants to run, in this order. Default: all.
-    repeat, warmup, seed : int, optional
-        ``repeat`` and ``warmup`` as in :func:`profile`; ``seed`` of the random input, default 0.
+    repeat, warmup : int, optional
+        As in :func:`profile`.
     progress : bool, optional
         Show which variant is running. Default: on a terminal and in a notebook.
     **parameters
@@ -270,8 +263,7 @@ def ladder(
     Returns
     -------
     Ladder
-        A sequence of steps that displays as a table, with ``to_dict()`` and ``plot()``. A step that did not run has a
-        ``note`` but no profile and no error.
+        A sequence of steps that displays as a table. A step that did not run has a ``note``, no profile and no error.
 
     Raises
     ------
@@ -295,66 +287,79 @@ def ladder(
         raise TypeError(f"ladder: variants= must be a list of names, not {variants!r}")
     else:
         entries = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
-    plain = {name: _plain(value) for name, value in parameters.items()}
-    own, of_each = _parameters(what, entries, plain)
+    # NumPy's numbers as Python's, for display and JSON.
+    plain = {name: x.item() if getattr(x, "ndim", None) == 0 else x for name, x in parameters.items()}
+    _check_parameters(what, entries, plain)
+    own = {name: value for name, value in plain.items() if name in what.own}
     if inputs is None:
-        seed = 0 if seed is None else seed
-        check_seed(seed)
-        sizes, kind = _input(what, n, shape, dtype)
+        seed = integer("seed", 0 if seed is None else seed, 0)
+        sizes, kind = _size_and_type(what, n, shape, dtype)
         operands = what.make(sizes, kind, seed)
     else:
-        operands = _given(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
+        operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
         kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
     record = _recorded.instead_of_times(here, op)
     if record is not None and repeat is None and warmup is None:
         repeat, warmup = 1, 0  # emulated times are not shown
     steps: list[Step] = []
-    refused: list[Exception] = []
-    with _progress(progress, op, len(entries)) as announce:
-        announce("reference, by NumPy")
-        expected = _expected(what, operands, own, inputs is None)
-        for variant, its in zip(entries, of_each, strict=True):
-            announce(variant.name)
-            keywords = {"variant": variant.name, **own, **its}
-            step, error = _step(
-                variant, here, functools.partial(measure, what.call, operands, keywords, repeat, warmup), expected
-            )
-            if record is not None and step.profile is not None:
-                step = replace(
-                    step,
-                    recorded=record.steps.get(variant.name),
-                    shared_bytes=shared_bytes(functools.partial(what.call, *operands, **keywords)),
-                )
+    refusals: list[Exception] = []
+    with _progress(progress) as announce:
+        announce(f"{op} 0/{len(entries)}: reference, by NumPy")
+        expected = _expected(what, operands, own)
+        for number, variant in enumerate(entries, 1):
+            announce(f"{op} {number}/{len(entries)}: {variant.name}")
+            if reason := variant.why_not(here):
+                steps.append(Step(variant, note=f"not here: {reason}"))
+                continue
+            values = {name: value for name, value in plain.items() if name in own or _table.having(name, [variant])}
+            keywords = {"variant": variant.name, **values}
+            try:
+                profile, result = measure(what.call, operands, keywords, repeat, warmup)
+            except (TypeError, ValueError, NotImplementedError) as error:
+                reason = str(error).partition("; variant='auto' takes")[0]  # a ladder has no "auto"
+                steps.append(Step(variant, note=f"not for this input: {reason}"))
+                if not isinstance(error, NotImplementedError):
+                    refusals.append(error)
+                continue
+            except CudaError as error:
+                steps.append(Step(variant, note=f"failed: {error}", failed=True))
+                continue
+            step = Step(variant, profile, _errors(result, *expected))
+            if record is not None:
+                shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
+                step = replace(step, recorded=record.steps.get(variant.name), shared_bytes=shared)
             steps.append(step)
-            refused += [error] if error else []
-    if inputs is not None and refused and not any(step.profile or step.failed for step in steps):
-        raise refused[0]  # the input itself is invalid
-    first = next((s.profile for s in steps if s.profile and not s.variant.on_host), None)
+    if inputs is not None and refusals and not any(step.profile or step.failed for step in steps):
+        raise refusals[0]  # the input itself is invalid
+    first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
+    if first and not first.emulated:
+        steps = [replace(s, speedup=first.kernel_ns / max(s.profile.kernel_ns, 1)) if s.profile else s for s in steps]
     shapes = tuple(np.shape(x) for x in operands)
-    return Ladder(op, what.rate, shapes, kind.name, here, tuple(_with_speedup(s, first) for s in steps), record, plain)
+    return Ladder(op, what.rate, shapes, kind.name, here, tuple(steps), record, plain)
 
 
-def _parameters(
-    what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The parameters that change the result, for every call; and the other parameters, for each variant."""
+def _check_parameters(what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]) -> None:
+    """TypeError or ValueError for a name that no variant has or a value that none accepts. If only some accept it, the
+    steps of the others note that."""
     for name, value in values.items():
         there = _table.having(name, _table.variants(what.name))
         if not there:
             raise TypeError(no_parameter(what, name))
-        asked = there if name in what.own else _table.having(name, variants)
-        if not asked:
+        having = there if name in what.own else _table.having(name, variants)
+        if not having:
+            names, others = (", ".join(variant.name for variant in some) for some in (variants, there))
             raise TypeError(
-                f"ladder: none of the variants ({', '.join(v.name for v in variants)}) has a parameter {name}=; "
-                f"variants with it: {', '.join(v.name for v in there)}"
+                f"ladder: none of the variants ({names}) has a parameter {name}=; variants with it: {others}"
             )
-        _check_value(asked, name, value)
-    own = {name: value for name, value in values.items() if name in what.own}
-    others = {name: value for name, value in values.items() if name not in own}
-    return own, [
-        {name: value for name, value in others.items() if _table.having(name, [variant])} for variant in variants
-    ]
+        errors = []
+        for variant in having:
+            try:
+                variant.values({name: value})
+            except (TypeError, ValueError) as error:
+                errors.append(error)
+        if len(errors) == len(having):
+            raise errors[0]
 
 
 def no_parameter(what: Operation, name: str) -> str:
@@ -366,46 +371,26 @@ def no_parameter(what: Operation, name: str) -> str:
     return f"ladder: the variants of {what.name} have no parameter {name!r}; they have {takes}{hint}"
 
 
-def _plain(value: Any) -> Any:
-    """NumPy's integers as Python's, for display and JSON; other values unchanged."""
-    try:
-        return int(operator.index(value))
-    except TypeError:
-        return value
-
-
-def _check_value(variants: Sequence[_table.Variant], name: str, value: Any) -> None:
-    """Raises an error for a value that no variant accepts. If only some do, the steps of the others note it."""
-    refused = []
-    for variant in variants:
-        try:
-            variant.values({name: value})
-            return
-        except (TypeError, ValueError) as error:
-            refused.append(error)
-    raise refused[0]
-
-
 def _operands(what: Operation) -> list[inspect.Parameter]:
     """The parameters of the operation's function that are inputs."""
     count = len(what.make(what.ragged[0], numpy_dtype(what.default_dtype), 0))
     return list(inspect.signature(what.call).parameters.values())[:count]
 
 
-def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) -> tuple[Any, ...]:
+def _callers_operands(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) -> tuple[Any, ...]:
     """The operands that the caller passed as ``inputs``, unchanged."""
     for name, value in others.items():
         if value is not None:
             raise ValueError(f"ladder: pass inputs= or {name}=, not both: {name}= is for random input")
-    takes = _operands(what)
-    names = ", ".join(p.name for p in takes)
+    allowed = _operands(what)
+    names = ", ".join(p.name for p in allowed)
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"ladder: inputs= must be a list [{names}], not {type(inputs).__name__}")
-    least = sum(p.default is p.empty for p in takes)
-    if not least <= len(inputs) <= len(takes):
-        some = "" if least == len(takes) else f" (the last {len(takes) - least} can be omitted)"
-        beside = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
-        raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{beside}; got {len(inputs)} inputs")
+    least = sum(p.default is p.empty for p in allowed)
+    if not least <= len(inputs) <= len(allowed):
+        some = "" if least == len(allowed) else f" (the last {len(allowed) - least} can be omitted)"
+        separate = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
+        raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{separate}; got {len(inputs)} inputs")
     if any(isinstance(x, DeviceArray) for x in inputs):
         raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
     for name, x in zip(names.split(", "), inputs, strict=False):
@@ -416,19 +401,13 @@ def _given(what: Operation, inputs: Sequence[Any], others: Mapping[str, Any]) ->
     return tuple(operands)
 
 
-def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any], random: bool) -> tuple[Any, Any]:
+def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]) -> tuple[Any, Any]:
     """NumPy's result in double precision, and what errors are relative to, if that is not the result."""
-    if random:
-        wide = widened(operands, np.float64)
-        return what.reference(*wide, **own), what.magnitude(*wide, **own) if what.cancels else None
-    # Python's numbers take the type of the arrays.
-    plain = tuple(
-        x if x is None or isinstance(x, (int, float, complex)) else widened((np.asarray(x),), np.float64)[0]
-        for x in operands
-    )
-    wide = tuple(map(np.asarray, plain))
+    scalars = (int, float, complex, type(None))  # Python's numbers take the type of the arrays
+    doubles = [x if isinstance(x, scalars) else widened((np.asarray(x),), np.float64)[0] for x in operands]
+    wide = tuple(map(np.asarray, doubles))
     try:
-        reference = what.call(*plain, variant="numpy", **own)
+        reference = what.call(*doubles, variant="numpy", **own)
     except (TypeError, ValueError):
         try:
             reference = what.reference(*wide, **own)  # NumPy's variant may support fewer types
@@ -438,47 +417,29 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
-def _input(
+def _size_and_type(
     what: Operation, n: int | None, shape: Sequence[int] | None, dtype: npt.DTypeLike | None
 ) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
     try:
-        sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
         if n is not None:
             sizes = what.square(operator.index(n))
+        else:
+            sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
     except TypeError:
-        rule = f"n= must be an integer, not {n!r:.60}"
-        if n is None:
-            rule = f"shape= ({what.shape_help}) must be integers, not {shape!r:.60}"
-        raise TypeError(f"ladder: {rule}") from None
+        rule = "n= must be an integer" if n is not None else f"shape= ({what.shape_help}) must be integers"
+        raise TypeError(f"ladder: {rule}, not {(shape if n is None else n)!r:.60}") from None
     if any(s < 0 for s in sizes):
         raise ValueError(f"ladder: lengths must not be negative: {n if n is not None else sizes}")
     if what.fixed_rank and len(sizes) != len(what.default_shape):
         raise ValueError(f"ladder: shape= is {what.shape_help}, such as {what.default_shape}, not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
-    listed = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
-    if kind.name not in listed:
-        raise TypeError(
-            f"ladder: the variants of {what.name} support {', '.join(listed)}, not {_table.type_in_words(kind)}"
-        )
+    types = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
+    if kind.name not in types:
+        words = _table.type_in_words(kind)
+        raise TypeError(f"ladder: the variants of {what.name} support {', '.join(types)}, not {words}")
     return sizes, kind
-
-
-def _step(
-    variant: _table.Variant, here: Backend, run: Callable[[], tuple[Profile, Any]], expected: tuple[Any, Any]
-) -> tuple[Step, Exception | None]:
-    """The step, and the error if the variant does not support the input."""
-    if reason := variant.why_not(here):
-        return Step(variant, None, None, None, f"not here: {reason}"), None
-    try:
-        profile, result = run()
-    except (TypeError, ValueError, NotImplementedError) as error:
-        note = f"not for this input: {AUTO_TAKES.sub('', str(error))}"
-        return Step(variant, None, None, None, note), None if isinstance(error, NotImplementedError) else error
-    except CudaError as error:
-        return Step(variant, None, None, None, f"failed: {error}", failed=True), None
-    return Step(variant, profile, _errors(result, *expected), None), None
 
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
@@ -492,44 +453,35 @@ def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
     return compare(both[0], both[1], magnitude)
 
 
-def _with_speedup(step: Step, first: Profile | None) -> Step:
-    p = step.profile
-    if p is None or first is None or first.emulated:  # not a GPU's time
-        return step
-    return replace(step, speedup=first.kernel_ns / max(p.kernel_ns, 1))
-
-
 @contextlib.contextmanager
-def _progress(wanted: bool | None, op: str, count: int) -> Iterator[Callable[[str], None]]:
-    """Gives a function that shows which variant is running: in a line that is updated on a terminal or in a notebook,
-    elsewhere, if ``wanted``, in one line each."""
+def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
+    """Gives a function that shows a line: instead of the one before on a terminal or in a notebook; elsewhere it
+    prints it, if ``wanted``."""
     from rich.console import Console
 
-    console, begin, numbers = Console(file=sys.stderr), time.monotonic(), itertools.count()
-    display = _notebook_display()
-    line: Any = None
+    console, begin = Console(file=sys.stderr), time.monotonic()
+    display: Any = _notebook_display()
+    output: Any = None
 
-    def update(display: Callable[..., Any], name: str) -> None:
-        nonlocal line
-        text = {"text/plain": f"{op} {next(numbers)}/{count}: {name}"}
-        if line is not None:
-            line.update(text, raw=True)
+    def in_notebook(line: str) -> None:
+        nonlocal output
+        text = {"text/plain": line}
+        if output is not None:
+            output.update(text, raw=True)
         elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
-            line = display(text, raw=True, display_id=True)
+            output = display(text, raw=True, display_id=True)
 
-    if wanted is False:
-        yield lambda name: None
+    if wanted is False or (wanted is None and not console.is_terminal and display is None):
+        yield lambda line: None
     elif console.is_terminal:
-        with console.status(op) as status:
-            yield lambda name: status.update(f"{op} {next(numbers)}/{count}: {name}")
+        with console.status("") as status:
+            yield status.update
     elif display is not None:
-        yield functools.partial(update, display)
-        if line is not None:
-            line.update({"text/plain": ""}, raw=True)
-    elif wanted:
-        yield lambda name: print(f"{op}: {name}", file=sys.stderr, flush=True)
+        yield in_notebook
+        if output is not None:
+            in_notebook("")
     else:
-        yield lambda name: None
+        yield functools.partial(print, file=sys.stderr, flush=True)
 
 
 def _notebook_display() -> Callable[..., Any] | None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import operator
-import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _display
+from . import _display, _table
 from ._backend import backend
 from ._chip import CHIPS, MULTIPROCESSORS, Multiprocessor
-from ._resources import main_kernel
+from ._profile import integer
+from ._resources import kernel_resources
 from ._variants import Named, operation_name
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ WARP = 32  #: threads per warp
 BLOCK_THREADS = 1024  #: most threads per block, on all of these chips
 THREAD_REGISTERS = 255  #: most registers per thread
 REGISTER_UNIT = 256  #: registers are allocated to a warp in multiples of this number
+
+#: The parameters that a plot varies.
+AXES = {"threads": "threads per block", "registers": "registers per thread", "shared_bytes": "shared bytes per block"}
+#: Names of compute capabilities ("90", "9.0", "9", "H200") and their numbers.
+CAPABILITIES: dict[str, int] = {name: chip.capability for name, chip in CHIPS.items()}
+for _number in MULTIPROCESSORS:
+    CAPABILITIES |= dict.fromkeys((str(_number), f"{_number / 10}", f"{_number / 10:g}"), _number)
 
 
 class Limit(NamedTuple):
@@ -34,6 +41,37 @@ class Limit(NamedTuple):
     unit: str
     blocks: int | None  #: blocks that fit, by this limit alone; None: no limit
     note: str = ""
+
+
+# --- the calculation -------------------------------------------------------------------------------------------------
+def _round_up(x: int, unit: int) -> int:
+    return -(-x // unit) * unit
+
+
+def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> Limit:
+    """A warp's registers are in one partition; the limit per block assumes that it fills all of them equally."""
+    if not registers:
+        return Limit("registers", registers, chip.registers, "registers", None)
+    per_warp = _round_up(registers * WARP, REGISTER_UNIT)
+    fitting = chip.registers // chip.partitions // per_warp * chip.partitions
+    blocks, note = fitting // warps, f"{per_warp:,} per warp: {fitting} warps"
+    if per_warp * _round_up(warps, chip.partitions) > chip.registers_per_block:
+        blocks, note = 0, f"at most {chip.registers_per_block:,} per block"
+    return Limit("registers", per_warp * warps, chip.registers, "registers", blocks, note)
+
+
+def _shared_memory(chip: Multiprocessor, size: int) -> Limit:
+    per_block = _round_up(size + chip.reserved, chip.shared_unit)
+    blocks = chip.shared // per_block if per_block else None
+    note = f"including {chip.reserved:,} B for the system" if chip.reserved else ""
+    if size > chip.shared_per_block:
+        blocks, note = 0, f"at most {chip.shared_per_block:,} B per block"
+    return Limit("shared memory", per_block, chip.shared, "B", blocks, note)
+
+
+def _counted(number: int | None, unit: str) -> str:
+    """1 block, 32 blocks."""
+    return "not known" if number is None else f"{number:,} {unit.removesuffix('s') if number == 1 else unit}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,15 +87,19 @@ class Occupancy(_display.Shown):
     note: str = ""
     static_unknown: bool = False  #: shared_bytes lacks the kernel's static shared memory
 
+    @property
+    def _warps(self) -> int:
+        return -(-self.threads // WARP)  # per block
+
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
         """Warps, blocks, registers, shared memory."""
-        chip, warps = self.chip, _divide_up(self.threads, WARP)
+        chip, warps = self.chip, self._warps
         return (
             Limit("warps", warps, chip.warps, "warps", chip.warps // warps),
             Limit("blocks", 1, chip.blocks, "blocks", chip.blocks),
             _registers(chip, warps, self.registers),
-            _shared(chip, self.shared_bytes),
+            _shared_memory(chip, self.shared_bytes),
         )
 
     @property
@@ -68,7 +110,7 @@ class Occupancy(_display.Shown):
     @property
     def active_warps(self) -> int:
         """Warps of the active blocks."""
-        return self.active_blocks * _divide_up(self.threads, WARP)
+        return self.active_blocks * self._warps
 
     @property
     def active_threads(self) -> int:
@@ -91,13 +133,10 @@ class Occupancy(_display.Shown):
 
     def curves(self) -> dict[str, list[tuple[int, int]]]:
         """(value, active warps) for all values of ``threads``, ``registers`` and ``shared_bytes``, one at a time."""
-        ranges = {
-            "threads": range(WARP, BLOCK_THREADS + 1, WARP),
-            "registers": range(1, THREAD_REGISTERS + 1),
-            "shared_bytes": range(0, self.chip.shared_per_block + 1, 512),
-        }
-        if self.registers is None:
-            del ranges["registers"]
+        ranges = {"threads": range(WARP, BLOCK_THREADS + 1, WARP)}
+        if self.registers is not None:
+            ranges["registers"] = range(1, THREAD_REGISTERS + 1)
+        ranges["shared_bytes"] = range(0, self.chip.shared_per_block + 1, 512)
         return {
             name: [(value, self.varied(**{name: value}).active_warps) for value in values]
             for name, values in ranges.items()
@@ -105,34 +144,18 @@ class Occupancy(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        names = (
-            "kernel",
-            "threads",
-            "registers",
-            "shared_bytes",
-            "capability",
-            "note",
-            "active_blocks",
-            "active_warps",
-            "active_threads",
-            "occupancy",
-            "limited_by",
-        )
+        names = ["kernel", "threads", "registers", "shared_bytes", "capability", "note"]
+        names += ["active_blocks", "active_warps", "active_threads", "occupancy", "limited_by"]
         figures = {name: getattr(self, name) for name in names}
         return figures | {"chip": self.chip._asdict(), "limits": [limit._asdict() for limit in self.limits]}
 
     def table(self) -> _display.Table:
         """One row per limit; the note gives the occupancy."""
-        rows = [
-            [
-                limit.name + (" <" if limit.name in self.limited_by else ""),
-                "not known" if limit.per_block is None else counted(limit.per_block, limit.unit),
-                counted(limit.available, limit.unit),
-                "no limit" if limit.blocks is None else f"{limit.blocks:,}",
-                limit.note,
-            ]
-            for limit in self.limits
-        ]
+        rows = []
+        for limit in self.limits:
+            name = limit.name + (" <" if limit.name in self.limited_by else "")
+            sizes = [_counted(limit.per_block, limit.unit), _counted(limit.available, limit.unit)]
+            rows.append([name, *sizes, "no limit" if limit.blocks is None else f"{limit.blocks:,}", limit.note])
         most = "at most " if self.registers is None or self.static_unknown else ""
         title = (
             f"{self.kernel + ': ' if self.kernel else ''}blocks of {self.threads} threads with "
@@ -141,31 +164,26 @@ class Occupancy(_display.Shown):
             f"{_dotted(self.capability)}"
         )
         note = (
-            f"{counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
+            f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
             f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. {self.note}"
         )
         heads = ["limit", "per block", "per multiprocessor", "blocks", " "]
         return _display.Table(title, heads, rows, note.strip(), right=heads[1:4])
 
     def plot(self, path: str | None = None) -> Figure:
-        """Active warps over threads, registers and shared memory, with this launch marked. Needs matplotlib. With
-        ``path``, it is saved too."""
+        """Active warps over threads, registers and shared memory, with this launch marked; ``path`` also saves it.
+        Needs matplotlib."""
         from ._plots import Picture
 
-        names = {
-            "threads": "threads per block",
-            "registers": "registers per thread",
-            "shared_bytes": "shared memory per block, bytes",
-        }
         curves = self.curves()
         picture = Picture(figsize=(4 * len(curves), 3.4), layout="constrained")
         axes: Any = picture.subplots(1, len(curves), sharey=True)
-        for each, (name, points) in zip(axes, curves.items(), strict=True):
-            each.step(*zip(*points, strict=True), where="post", linewidth=1.2)
-            each.plot([getattr(self, name)], [self.active_warps], marker="^", color="crimson", clip_on=False)
-            each.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
-            each.spines[["top", "right"]].set_visible(False)
-            each.set_xlabel(names[name], fontsize=9)
+        for panel, (name, points) in zip(axes, curves.items(), strict=True):
+            panel.step(*zip(*points, strict=True), where="post", linewidth=1.2)
+            panel.plot([getattr(self, name)], [self.active_warps], marker="^", color="crimson", clip_on=False)
+            panel.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
+            panel.spines[["top", "right"]].set_visible(False)
+            panel.set_xlabel(AXES[name], fontsize=9)
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
         picture.suptitle(textwrap.fill(self.table().title, 32 * len(curves)), fontsize=9)
@@ -179,83 +197,26 @@ class PotentialBlockSize(NamedTuple):
     threads: int
 
 
-def counted(number: int, unit: str) -> str:
-    """A number with its unit in the plural: 32 blocks, 1 block."""
-    return f"{number:,} {unit.removesuffix('s') if number == 1 else unit}"
-
-
-# --- the calculation -------------------------------------------------------------------------------------------------
-def _divide_up(x: int, y: int) -> int:
-    return -(-x // y)
-
-
-def _round_up(x: int, unit: int) -> int:
-    return _divide_up(x, unit) * unit
-
-
-def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> Limit:
-    """A warp's registers are in one partition; the limit per block assumes that it fills all of them equally."""
-    blocks, note, per_warp = None, "", 0
-    if registers:
-        per_warp = _round_up(registers * WARP, REGISTER_UNIT)
-        fitting = chip.registers // chip.partitions // per_warp * chip.partitions
-        blocks, note = fitting // warps, f"{per_warp:,} per warp: {fitting} warps"
-        if per_warp * _round_up(warps, chip.partitions) > chip.registers_per_block:
-            blocks, note = 0, f"at most {chip.registers_per_block:,} per block"
-    per_block = None if registers is None else per_warp * warps
-    return Limit("registers", per_block, chip.registers, "registers", blocks, note)
-
-
-def _shared(chip: Multiprocessor, size: int) -> Limit:
-    per_block = _round_up(size + chip.reserved, chip.shared_unit)
-    blocks = chip.shared // per_block if per_block else None
-    note = f"including {chip.reserved:,} B for the system" if chip.reserved else ""
-    if size > chip.shared_per_block:
-        blocks, note = 0, f"at most {chip.shared_per_block:,} B per block"
-    return Limit("shared memory", per_block, chip.shared, "B", blocks, note)
-
-
 # --- arguments -------------------------------------------------------------------------------------------------------
 def _dotted(capability: tuple[int, int]) -> str:
     """(9, 0) as "9.0"."""
     return ".".join(map(str, capability))
 
 
-def _whole(name: str, value: Any, low: int, high: int | None = None, of: str = "occupancy") -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{of}: {name}= must be an integer, not {value!r:.60}") from None
-    if number < low or (high is not None and number > high):
-        allowed = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{of}: {name}={number}: it must be {allowed}")
-    return number
-
-
 def _capability(value: Any) -> tuple[int, int]:
     """A capability (7.0, "7.0", (7, 0), 70, 7) or a chip ("V100") as (7, 0); None is this device's."""
-    known = ", ".join(_dotted(divmod(number, 10)) for number in MULTIPROCESSORS)
     if value is None:
-        here = backend()
-        number, what = here.capability, f"this device, {here.device_name}, has compute capability"
-        words = f"{what} {number / 10:.1f}, which is not in the table; capability= can be {known}"
-    else:
-        text = _dotted(value) if isinstance(value, tuple) else str(value).upper()
-        written = re.fullmatch(r"(\d+)(?:\.(\d+))?", text)
-        if text in CHIPS:
-            number = CHIPS[text].capability
-        elif written is None or isinstance(value, bool):
-            raise TypeError(
-                f'occupancy: capability= must be 9.0, "9.0", (9, 0), 90 or a chip ({", ".join(CHIPS)}), not {value!r}'
-            )
-        elif written[2] is None:
-            number = int(text) * (10 if int(text) < 20 else 1)  # 9 or 90
-        else:
-            number = int(written[1] + written[2]) if len(written[2]) == 1 else -1
-        words = f"no data for capability={value!r}; known: {known}"
-    if number not in MULTIPROCESSORS:
-        raise ValueError(f"occupancy: {words}")
-    return divmod(number, 10)
+        value = divmod(backend().capability, 10)
+    text = _dotted(value) if isinstance(value, tuple) else str(value).upper()
+    if text in CAPABILITIES:
+        return divmod(CAPABILITIES[text], 10)
+    try:
+        float(text)
+    except ValueError:
+        allowed = f'9.0, "9.0", (9, 0), 90 or a chip ({", ".join(CHIPS)})'
+        raise TypeError(f"occupancy: capability= must be {allowed}, not {value!r}") from None
+    known = ", ".join(f"{number / 10}" for number in MULTIPROCESSORS)
+    raise ValueError(f"occupancy: no data for capability={value!r} (default: this device's); known: {known}")
 
 
 def occupancy(
@@ -274,10 +235,8 @@ def occupancy(
 
     Parameters
     ----------
-    op : str or function, optional
-    variant : str, optional
-        A kernel of this package, as listed by ``variants(op)``. Its threads, registers and shared memory, as reported
-        by ``kernel_resources``, are the defaults of those parameters.
+    op, variant : str or function; str, optional
+        A kernel of this package, whose figures from ``kernel_resources`` are the defaults of the next three parameters.
     threads : int
         Per block, 1 to 1024. If the variant has a parameter ``threads=``, this sets it, and shared memory follows.
     registers : int, optional
@@ -285,19 +244,15 @@ def occupancy(
     shared_bytes : int, optional
         Per block, static and dynamic together, without what the system adds. Default: 0.
     capability : float, str or tuple, optional
-        A compute capability from 3.5 to 12.1, as 9.0, "9.0" or (9, 0), or a chip: "H200", "H100", "A100", "V100",
-        "P100". Default: this device's.
+        A compute capability, as 9.0, "9.0" or (9, 0), or a chip, such as "H200". Default: this device's.
     shared_config : int, optional
         Bytes of a multiprocessor's shared memory, if less than the maximum (the rest is cache).
-    dtype : dtype, optional
-        The type of the kernel's input. Default: the operation's usual one.
-    **parameters : int
-        The variant's parameters, e.g. ``tile=32``.
+    dtype, **parameters : optional
+        The type of the kernel's input (default: the operation's usual one) and the variant's parameters: ``tile=32``.
 
     Returns
     -------
     Occupancy
-        Active blocks and warps, the occupancy, and every limit; ``plot()`` draws the curves.
 
     Raises
     ------
@@ -312,48 +267,50 @@ def occupancy(
     >>> cudakern.occupancy(threads=32, capability=6.0).limited_by
     ('blocks',)
     """
-    kernel, note, built, static_unknown = "", "", None, False
+    kernel, notes, static_unknown = "", [], False
+    where = _capability(capability)
     if op is not None:
         if isinstance(op, int):
             raise TypeError(f"occupancy: {op} is not an operation; for a number of threads, write threads={op}")
-        its, others = main_kernel(operation_name(op), variant, dtype, parameters, threads)
-        kernel = f"{its.operation}, {its.variant}: {its.kernel}"
-        threads = its.threads if threads is None else threads
-        built = its.capability if registers is None else None
-        registers = its.registers if registers is None else registers
-        static_unknown = shared_bytes is None and its.static_shared is None
-        shared_bytes = its.shared_bytes if shared_bytes is None else shared_bytes
+        op = operation_name(op)
+        if variant is None:
+            names = ", ".join(entry.name for entry in _table.variants(op) if not entry.on_host)
+            raise TypeError(f"occupancy: pass a variant of {op}: {names}")
+        if threads is not None and _table.having("threads", [_table.find(op, variant)]):
+            parameters["threads"] = threads
+        kernels = kernel_resources(op, variant, dtype, **parameters)
+        if not kernels:
+            raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
+        main, others = kernels[0], dict.fromkeys(other.kernel for other in kernels[1:])
+        kernel = f"{op}, {variant}: {main.kernel}"
+        threads = main.threads if threads is None else threads
         if registers is None:
-            note += f"The number of registers is not known ({its.why}); pass registers=. "
-        if static_unknown:
-            note += f"The static shared memory is not known ({its.why}); pass shared_bytes=. "
+            registers = main.registers
+            if registers is None:
+                notes.append(f"The number of registers is not known ({main.why}); pass registers=.")
+            elif main.capability != _dotted(where):
+                code = f"the code for {main.capability}; a build for {_dotted(where)} may differ"
+                notes.append(f"The registers are those of {code}.")
+        if shared_bytes is None:
+            shared_bytes, static_unknown = main.shared_bytes, main.static_shared is None
+            if static_unknown:
+                notes.append(f"The static shared memory is not known ({main.why}); pass shared_bytes=.")
         if others:
-            note += (
-                f"A call also launches {', '.join(dict.fromkeys(others))}: see "
-                f"kernel_resources({its.operation!r}, {its.variant!r}). "
-            )
+            notes.append(f"A call also launches {', '.join(others)}: see kernel_resources({op!r}, {variant!r}).")
     elif variant is not None or dtype is not None or parameters:
         first = next(iter(parameters), "variant" if variant is not None else "dtype")
         raise TypeError(f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled')")
     if threads is None:
         raise TypeError("occupancy: pass threads= (per block), or an operation and a variant")
-    where = _capability(capability)
-    if built and _dotted(where) != built:
-        note = f"The registers are those of the code for {built}; a build for {_dotted(where)} may differ. {note}"
     chip = MULTIPROCESSORS[10 * where[0] + where[1]]
     if shared_config is not None:
-        size = _whole("shared_config", shared_config, 0, chip.shared)
+        size = integer("occupancy: shared_config", shared_config, 0, chip.shared)
         chip = chip._replace(shared=size, shared_per_block=min(chip.shared_per_block, size))
-    return Occupancy(
-        _whole("threads", threads, 1, BLOCK_THREADS),
-        None if registers is None else _whole("registers", registers, 0, THREAD_REGISTERS),
-        _whole("shared_bytes", 0 if shared_bytes is None else shared_bytes, 0),
-        where,
-        chip,
-        kernel,
-        note.strip(),
-        static_unknown,
-    )
+    threads = integer("occupancy: threads", threads, 1, BLOCK_THREADS)
+    if registers is not None:
+        registers = integer("occupancy: registers", registers, 0, THREAD_REGISTERS)
+    shared_bytes = integer("occupancy: shared_bytes", 0 if shared_bytes is None else shared_bytes, 0)
+    return Occupancy(threads, registers, shared_bytes, where, chip, kernel, " ".join(notes), static_unknown)
 
 
 def max_potential_block_size(
@@ -368,16 +325,13 @@ def max_potential_block_size(
 
     Parameters
     ----------
-    registers : int, optional
-        Per thread. Default: no limit.
+    registers, capability : optional
+        As for ``occupancy``.
     shared_bytes : int or function
         Per block, or a function that computes it from the threads per block.
-    capability : float, str or tuple, optional
-        As for ``occupancy``.
-    multiprocessors : int, optional
-        Of the chip. Default: those of the chip that ``capability`` names, else this device's.
-    threads_limit : int
-        The largest block size to consider, e.g. a kernel's launch bound.
+    multiprocessors, threads_limit : int, optional
+        Those of the chip (default: the chip that ``capability`` names, else this device), and the largest block size to
+        consider, e.g. a kernel's launch bound.
 
     Returns
     -------
@@ -396,22 +350,16 @@ def max_potential_block_size(
     >>> cudakern.max_potential_block_size(registers=40, capability="V100")
     PotentialBlockSize(grid=160, threads=768)
     """
-    of = "max_potential_block_size"
-    if multiprocessors is not None:
-        multiprocessors = _whole("multiprocessors", multiprocessors, 1, of=of)
-    elif isinstance(capability, str) and capability.upper() in CHIPS:
-        multiprocessors = CHIPS[capability.upper()].multiprocessors
-    else:
-        multiprocessors = int(backend().properties["multiprocessors"])
-    where = _capability(capability)
-    most = _whole("threads_limit", threads_limit, 1, BLOCK_THREADS, of)
-    best, resident = PotentialBlockSize(0, 0), 0
-    for aligned in range(_round_up(most, WARP), 0, -WARP):
-        threads = min(aligned, most)
+    if multiprocessors is None:
+        chip = CHIPS.get(str(capability).upper())
+        multiprocessors = chip.multiprocessors if chip else int(backend().properties["multiprocessors"])
+    multiprocessors = integer("max_potential_block_size: multiprocessors", multiprocessors, 1)
+    most = integer("max_potential_block_size: threads_limit", threads_limit, 1, BLOCK_THREADS)
+
+    def resident(threads: int) -> Occupancy:
         shared = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
-        held = occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=where)
-        if held.active_threads > resident:
-            best, resident = PotentialBlockSize(held.active_blocks * multiprocessors, threads), held.active_threads
-        if resident == held.chip.warps * WARP:
-            break
-    return best
+        return occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=capability)
+
+    sizes = [min(aligned, most) for aligned in range(_round_up(most, WARP), 0, -WARP)]
+    best = max(map(resident, sizes), key=operator.attrgetter("active_threads"))  # of equals the first, the largest
+    return PotentialBlockSize(best.active_blocks * multiprocessors, best.threads if best.active_blocks else 0)

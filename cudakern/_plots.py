@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from ._display import axis_unit, duration, figure
-
 try:
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
@@ -15,8 +13,6 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ._ladder import Ladder
 
 BAR, HOST_BAR, LIMIT = "#76a5af", "#b7b7b7", "#c03030"
 
@@ -54,40 +50,3 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], c
     else:
         axes.margins(x=0.15)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def plot_ladder(ladder: Ladder, path: str | None = None) -> Picture:
-    """One bar per step for the kernel's time and one for its rate; on the emulator, those recorded on a GPU."""
-    record = ladder.recorded
-    if record is not None and not record.steps:
-        raise ValueError(
-            f"nothing to plot: there is no GPU here, and {ladder.operation} has no recorded times (emulated times tell "
-            "nothing about a GPU)"
-        )
-    if record is not None:
-        steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in ladder if s.recorded is not None]
-        title = f"{ladder.operation}: {record.input}; recorded on an {record.chip}, {record.date}"
-    else:
-        steps = [(s.variant, s.profile.kernel_ns, ladder.rate_of(s.profile)) for s in ladder if s.profile is not None]
-        title = ladder.title
-    names = [variant.name for variant, _, _ in steps]
-    colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
-    times = [max(ns, 1) for _, ns, _ in steps]
-    rates = [rate for _, _, rate in steps]
-
-    picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
-    left, right = picture.subplots(1, 2, sharey=True)
-    unit, one = axis_unit(max(times, default=1))
-    bars(left, names, [t / one for t in times], [duration(t) for t in times], colors)
-    bars(right, names, rates, [figure(r) for r in rates], colors)
-    left.set_title(f"kernel time, {unit}", fontsize=10)
-    right.set_title(ladder.rate, fontsize=10)
-    if (limit := ladder.limit) is not None:
-        what, most = limit
-        right.axvline(most, color=LIMIT, linewidth=1.2, linestyle="--")
-        right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
-        right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
-    left.invert_yaxis()  # shared by both sides: the first step on top
-    host = "; gray: NumPy on the CPU" if HOST_BAR in colors else ""
-    picture.suptitle(f"{title}{host}", fontsize=10)
-    return picture.saved(path)

@@ -30,10 +30,9 @@ class Times(Observer):
 
     def kernel(self, run: Run) -> None:
         """Runs and measures a kernel."""
-        report = run.execute(self._measure) or {}
-        report |= {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
-        report["backend"] = Backend(run.native.backend_name(), run.device, "", run.native)
-        self.reports.append(report)
+        call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
+        here = Backend(run.native.backend_name(), run.device, "", run.native)
+        self.reports.append((run.execute(self._measure) or {}) | call | {"backend": here})
 
     def numpy(
         self, variant: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
@@ -45,6 +44,7 @@ class Times(Observer):
         report = {"variant": variant, "values": (), "shapes": tuple(map(np.shape, inputs)), "backend": None}
         report |= {"dtype": name_in_numpy(np.asarray(inputs[0]).dtype), "as_counted": counted, "clocks": ()}
         report |= {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0}
+        report |= {"flops": 0.0, "bytes": 0.0, "grid": (), "block": (), "shared_bytes": 0, "launched": 0}
         self.reports.append(report)
         return result
 
@@ -120,8 +120,8 @@ class Profile(_display.Shown):
         rows.append(("work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"))
         rows.append((f"rate{mark}", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
         if self.cycles:
-            median = f"median {_display.median(self.cycles):,.0f}, {len(self.cycles):,} blocks"
-            rows.append((f"cycles per block{mark}", f"{min(self.cycles):,} to {max(self.cycles):,} ({median})"))
+            spread = f"{min(self.cycles):,} to {max(self.cycles):,} (median {_display.median(self.cycles):,.0f}"
+            rows.append((f"cycles per block{mark}", f"{spread}, {len(self.cycles):,} blocks)"))
             rows.append((f"all blocks{mark}", duration(self.blocks_ns)))
         if self.share is not None:
             rows.append(("share of the limit", f"{self.share:.1%} of {self.limit}"))
@@ -148,19 +148,17 @@ def profile(fn: Named, *args: Any, repeat: int | None = None, warmup: int | None
 
     Parameters
     ----------
-    fn : function or str
-        One of cudakern's operations: ``cudakern.matmul`` or "matmul". Pass the function, without calling it.
-    *args, **kw
-        Its arguments.
+    fn, *args, **kw
+        One of cudakern's operations, ``cudakern.matmul`` (not called) or "matmul", and its arguments.
     repeat : int, optional
-        The number of measurements; the figures are medians. Default: up to 20, within half a second.
+        The number of measurements. Default: up to 20, within half a second.
     warmup : int, optional
         The number of calls before. Default: one, which is the measurement if it takes longer than half a second.
 
     Returns
     -------
     Profile
-        Displays as a table; ``to_dict()`` is for JSON. Times are in nanoseconds.
+        Medians, with times in nanoseconds; displays as a table.
 
     Raises
     ------
@@ -181,26 +179,23 @@ def profile(fn: Named, *args: Any, repeat: int | None = None, warmup: int | None
     return measure(fn, args, kw, repeat, warmup)[0]
 
 
-def _check_number(name: str, value: Any, least: int) -> None:
+def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """The value as an int; TypeError or ValueError if it is not an integer in that range."""
+    allowed = f"{least} or more" if most is None else f"from {least} to {most}"
     try:
-        enough = operator.index(value) >= least
+        number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}={value!r}: it must be an integer, {least} or more") from None
-    if not enough:
-        raise ValueError(f"{name}={value}: it must be {least} or more")
-
-
-def check_seed(seed: int) -> None:
-    """ValueError or TypeError for a seed that NumPy's generators reject."""
-    _check_number("seed", seed, 0)
+        raise TypeError(f"{name}={value!r:.60}: it must be an integer, {allowed}") from None
+    if number < least or (most is not None and number > most):
+        raise ValueError(f"{name}={number}: it must be {allowed}")
+    return number
 
 
 def check_counts(repeat: int | None, warmup: int | None) -> None:
     """ValueError or TypeError for invalid numbers of runs."""
-    if repeat is not None:
-        _check_number("repeat", repeat, 1)
-    if warmup is not None:
-        _check_number("warmup", warmup, 0)
+    for name, value, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):
+        if value is not None:
+            integer(name, value, least)
 
 
 def measure(
@@ -237,41 +232,34 @@ def measure(
             warmup, begin = 0, time.perf_counter()  # that call was the warm-up
             continue
         samples.append(times.reports[-1] | {"whole_ns": whole_ns})
-        if len(samples) >= (REPEATS if repeat is None else repeat) or (repeat is None and elapsed >= budget_s):
+        if len(samples) >= (repeat or REPEATS) or (repeat is None and elapsed >= budget_s):
             return _summary(samples), result
 
 
 def _summary(samples: list[dict[str, Any]]) -> Profile:
     last = samples[-1]
     variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
-    flops, nbytes = last.get("flops", 0.0), last.get("bytes", 0.0)
     if backend is None and dtype in variant.types:  # the same work as the kernels', if the table has the type
-        flops, nbytes = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
+        work = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
+        last |= zip(("flops", "bytes"), work, strict=True)
     clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
-    limit = _chip.limit(backend.properties, dtype, flops, nbytes) if clock == "gpu" else None
-    clocks = last["clocks"]
+    limit = _chip.limit(backend.properties, dtype, last["flops"], last["bytes"]) if clock == "gpu" else None
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
     pairs = zip(variant.parameters, last["values"], strict=True)
-    times = ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns")
-    medians = {name: _display.median([sample[name] for sample in samples]) for name in times}
+    copied = ("variant", "shapes", "dtype", "flops", "bytes", "grid", "block", "shared_bytes")
+    figures = {name: last[name] for name in copied}
+    for name in ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns"):
+        figures[name] = _display.median([sample[name] for sample in samples])
     return Profile(
-        variant=variant,
+        **figures,
         parameters={parameter.name: parameter.words[v] if parameter.words else v for parameter, v in pairs},
         backend=backend.name if backend else "host",
         device=backend.device_name if backend else "NumPy on the CPU",
         clock=clock,
-        shapes=last["shapes"],
-        dtype=dtype,
         repeat=len(samples),
-        **medians,
-        flops=float(flops),
-        bytes=float(nbytes),
-        grid=tuple(last.get("grid", ())),
-        block=tuple(last.get("block", ())),
-        shared_bytes=int(last.get("shared_bytes", 0)),
-        launches=int(last.get("launched", 0)),
-        cycles=tuple(c[1] - c[0] for c in clocks),
+        launches=last["launched"],
+        cycles=tuple(c[1] - c[0] for c in last["clocks"]),
         blocks_ns=_display.median(spans) if spans else None,
         limit=limit.what if limit else None,
-        share=limit.ns / max(medians["kernel_ns"], 1) if limit and limit.ns else None,
+        share=limit.ns / max(figures["kernel_ns"], 1) if limit and limit.ns else None,
     )

@@ -33,9 +33,9 @@ class RecordedLadder:
     steps: dict[str, Recorded]  #: by the variant's name
 
     @property
-    def input(self) -> str:
-        """Sizes and type."""
-        return f"{sizes(self.shapes)} {self.dtype}"
+    def origin(self) -> str:
+        """Chip, input and date."""
+        return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype}, {self.date}"
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
@@ -44,9 +44,8 @@ def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
 
 
 @functools.cache
-def _data() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return data
+def _data() -> Any:
+    return json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def instead_of_times(here: Backend, op: str) -> RecordedLadder | None:
@@ -68,18 +67,13 @@ def instead_of_times(here: Backend, op: str) -> RecordedLadder | None:
     )
 
 
-class Compiled(NamedTuple):
-    """A kernel's registers and memory as the compiler reported them."""
-
-    figures: dict[str, int]  #: by the names of _resources.Built
-    capability: str
-
-
-def compiled(symbol: str) -> Compiled | None:
-    """The recorded figures of a kernel, if there are some."""
+def compiled(symbol: str) -> dict[str, Any] | None:
+    """A kernel's registers and memory, as fields of KernelResources; None if not recorded."""
     kernels = _data()["kernels"]
     figures = kernels["rows"].get(symbol)
-    return Compiled(dict(zip(kernels["columns"], figures, strict=True)), kernels["capability"]) if figures else None
+    if figures is None:
+        return None
+    return dict(zip(kernels["columns"], figures, strict=True), capability=kernels["capability"])
 
 
 def compiler() -> str:

@@ -1,4 +1,4 @@
-"""verify: every variant of every operation against NumPy, on random inputs of ragged sizes."""
+"""verify: every variant of every operation compared with NumPy, on random inputs of ragged sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import _display, _table
 from ._backend import Backend, backend
 from ._dtypes import BFLOAT16, NO_BFLOAT16, has_bfloat16, numpy_dtype
 from ._operations import Operation, names, note_on_skipped, operation, widened
-from ._profile import check_seed
+from ._profile import integer
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """True if something was checked and nothing failed."""
-        verdicts = {c.verdict for c in self.checks}
+        verdicts = {check.verdict for check in self.checks}
         return "FAILED" not in verdicts and "ok" in verdicts
 
     def __str__(self) -> str:
@@ -49,47 +49,45 @@ class Verdict:
 
     def table(self) -> _display.Table:
         """One row per check."""
-        rows = [
-            [c.operation, c.variant, c.dtype, c.verdict, f"{c.worst:.2f}" if c.verdict != "not here" else "-", c.detail]
-            for c in self.checks
-        ]
-        columns = ["operation", "variant", "type", "verdict", "error/bound", "detail"]
+        columns, rows = ["operation", "variant", "type", "verdict", "error/bound", "detail"], []
+        for check in self.checks:
+            worst = "-" if check.verdict == "not here" else f"{check.worst:.2f}"
+            rows.append([check.operation, check.variant, check.dtype, check.verdict, worst, check.detail])
         return _display.Table("", columns, rows, str(self), right=["error/bound"])
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        checks = [asdict(c) for c in self.checks]
+        checks = [asdict(check) for check in self.checks]
         return {"ok": self.ok, "backend": self.backend.to_dict(), "checks": checks, "note": self.note}
 
 
 def verify(ops: Sequence[str] | None = None, variants: Sequence[str] | None = None, seed: int = 0) -> Verdict:
     """Check the variants of the named operations (default: everything) on this context's backend."""
-    check_seed(seed)
+    integer("seed", seed, 0)
     here = backend().as_it_is()
     checks = []
     for op, variant in _table.choose(ops or names(), variants):
         what = operation(op)
         for dtype in variant.types:
             reason = variant.why_not(here) or (NO_BFLOAT16 if dtype == BFLOAT16 and not has_bfloat16() else "")
-            if reason:
-                checks.append(Check(op, variant.name, dtype, "not here", 0.0, reason))
-            else:
-                checks.append(_check(what, variant, dtype, seed))
+            verdict = ("not here", 0.0, reason) if reason else _check(what, variant, dtype, seed)
+            checks.append(Check(op, variant.name, dtype, *verdict))
     return Verdict(here, tuple(checks), "" if ops else note_on_skipped())
 
 
-def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> Check:
+def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> tuple[str, float, str]:
+    """Verdict, worst error and detail of a Check."""
     worst, detail = 0.0, f"{len(what.ragged)} sizes"
     for shape in what.ragged:
         inputs = what.make(shape, numpy_dtype(dtype), seed)
         try:
             result = what.call(*inputs, variant=variant.name)
         except Exception as error:  # any error is this variant's failure; the others are still checked
-            return Check(what.name, variant.name, dtype, "FAILED", float("inf"), f"{shape}: {error}")
+            return "FAILED", float("inf"), f"{shape}: {error}"
         ratio = _error_ratio(what, variant, inputs, result)
         if not ratio <= worst:
             worst, detail = ratio, f"{len(what.ragged)} sizes, worst at {shape}"
-    return Check(what.name, variant.name, dtype, "ok" if worst <= 1 else "FAILED", worst, detail)
+    return "ok" if worst <= 1 else "FAILED", worst, detail
 
 
 def _error_ratio(
@@ -106,9 +104,8 @@ def _error_ratio(
         return 0.0
     if expected.dtype.kind in "biu":
         return float("inf")
-    bound = variant.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters) * np.asarray(
-        what.magnitude(*wide, **own)
-    )
+    relative = variant.error_bound(*(x.shape for x in inputs), dtype=inputs[0].dtype, **parameters)
+    bound = relative * np.asarray(what.magnitude(*wide, **own))
     difference = np.abs(np.asarray(result).astype(expected.dtype) - expected)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(difference == 0, 0, difference / bound)

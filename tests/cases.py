@@ -12,6 +12,7 @@ import numpy as np
 import cuda_api
 import cudakern
 from cudakern._backend import Backend
+from cudakern._cli import main
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import registry
 from cudakern.lab._experiment import measure
@@ -250,3 +251,10 @@ def times_count(module, monkeypatch):
     here = cudakern.backend()
     monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
     monkeypatch.setattr(module, "measure", measured, raising=False)  # (not each takes its times that way)
+
+
+def cli(capsys, *arguments, status=0):
+    """Runs the command line in this process; returns what it printed, or its error messages if it should fail."""
+    assert main(list(arguments)) == status
+    output = capsys.readouterr()
+    return output.err if status else output.out

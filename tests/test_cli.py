@@ -13,7 +13,7 @@ from cudakern._operations import names
 
 
 def cli(*arguments, status=0, **settings):
-    """Runs `python -m cudakern`; returns what it printed (what it printed as an error, if it should fail)."""
+    """Runs `python -m cudakern`; returns its output, or its error messages if it should fail."""
     run = subprocess.run(
         [sys.executable, "-m", "cudakern", *map(str, arguments)],
         capture_output=True,
@@ -47,7 +47,7 @@ def test_info(backend):
 
 @each_backend
 def test_lab(backend, tmp_path):
-    """Every experiment is listed; one runs with arguments in words, also as JSON and as a picture."""
+    """Every experiment is listed; one runs with arguments from the command line, also with JSON and a plot."""
     words = cli("lab", "--backend", backend)
     listed = cli_json("lab", "--backend", backend)
     assert {row["name"] for row in listed} >= {"thread_map", "bank_conflicts", "coalescing", "latency"}
@@ -58,11 +58,11 @@ def test_lab(backend, tmp_path):
     assert "408 of them are idle" in cli(*arguments, "--plot", picture)
     assert picture.stat().st_size > 1000
     assert [row["idle"] for row in cli_json(*arguments)["rows"]] == [0, 64, 32, 88]
-    # As the list has it, and as one number is: broadcast, stride 1, and each stride without and with padding.
+    # Ranges, tuples and one number. Rows: broadcast, stride 1, and each stride without and with padding.
     assert "strides=range(1,33)" in words
     for strides, rows in (("2,", 4), ("2", 4), ("range(1,3)", 5), ("range(2, 9, 3)", 8)):
-        given = ("bank_conflicts", f"strides={strides}", "repeat=1", "--backend", backend)
-        assert len(cli_json("lab", *given)["rows"]) == rows
+        experiment = ("bank_conflicts", f"strides={strides}", "repeat=1", "--backend", backend)
+        assert len(cli_json("lab", *experiment)["rows"]) == rows
     assert len(cli_json("lab", "host_memory", "sizes=4096", "repeat=1", "--backend", backend)["rows"]) == 6
     cli("lab", "hello", "--backend", backend, "--plot", tmp_path / "hello.png")
     assert (tmp_path / "hello.png").stat().st_size > 1000
@@ -95,9 +95,9 @@ def test_lab(backend, tmp_path):
     ],
 )
 def test_lab_refuses_in_a_line(arguments, words):
-    said = cli("lab", *arguments, status=2)
-    assert words in said
-    assert said.count("\n") == 1
+    message = cli("lab", *arguments, status=2)
+    assert words in message
+    assert message.count("\n") == 1
 
 
 @each_backend
@@ -131,8 +131,8 @@ def test_ladder_with_parameters():
     assert {step["profile"]["parameters"].get("radius", 7) for step in steps["steps"]} == {7}
     (steps,) = cli_json("ladder", "--op", "sort", "lists=4", "n=100", "--repeat", 1, "--backend", "emulator")
     assert steps["parameters"] == {"lists": 4}
-    assert steps["shapes"] == [[100]]  # an option may be written as a parameter is
-    for words, told in (
+    assert steps["shapes"] == [[100]]  # an option can be written like a parameter
+    for words, message in (
         (["radius=7"], "pass an operation too"),
         (["--all", "tile=8"], "pass an operation too"),
         (["sort", "json=1"], "argument --json: ignored explicit argument '1'"),
@@ -144,7 +144,7 @@ def test_ladder_with_parameters():
         (["sort", "--lists", "4"], "write parameters as NAME=VALUE"),
         (["sort", "lists"], "write parameters as NAME=VALUE"),
     ):
-        assert told in cli("ladder", *words, status=2)
+        assert message in cli("ladder", *words, status=2)
 
 
 def test_both_ladders_and_their_pictures(tmp_path):
@@ -176,12 +176,12 @@ def test_source():
 
 @each_backend
 def test_verify(backend):
-    found = cli_json("verify", "--backend", backend)
-    assert found["ok"]
-    assert found["backend"]["name"] == backend
+    output = cli_json("verify", "--backend", backend)
+    assert output["ok"]
+    assert output["backend"]["name"] == backend
     variants = [variant for op in names() for variant in cudakern.variants(op)]
-    assert {check["variant"] for check in found["checks"]} == {variant.name for variant in variants}
-    assert len(found["checks"]) == sum(len(variant.types) for variant in variants)
+    assert {check["variant"] for check in output["checks"]} == {variant.name for variant in variants}
+    assert len(output["checks"]) == sum(len(variant.types) for variant in variants)
     words = cli("verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", backend)
     assert "ok" in words
     assert "kahan" in words
@@ -189,7 +189,7 @@ def test_verify(backend):
 
 
 def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
-    """The verdict must be able to be bad."""
+    """Verification can fail."""
     from cudakern import _cli
     from cudakern._operations import _execute
 
@@ -202,9 +202,9 @@ def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
 
     monkeypatch.setattr(_execute, "execute", wrong)
     assert _cli.main(["verify", "--op", "matmul", "--backend", "emulator", "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert not found["ok"]
-    assert {check["variant"] for check in found["checks"] if check["verdict"] == "FAILED"} == {"kahan"}
+    output = json.loads(capsys.readouterr().out)
+    assert not output["ok"]
+    assert {check["variant"] for check in output["checks"] if check["verdict"] == "FAILED"} == {"kahan"}
 
 
 @pytest.mark.parametrize(
@@ -224,10 +224,10 @@ def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
     ],
 )
 def test_a_wrong_name_is_one_line_with_the_nearest(arguments, nearest):
-    said = cli(*arguments, status=2)
-    assert said.count("\n") == 1
-    assert nearest in said
-    assert "Traceback" not in said
+    message = cli(*arguments, status=2)
+    assert message.count("\n") == 1
+    assert nearest in message
+    assert "Traceback" not in message
 
 
 @pytest.mark.parametrize(
@@ -242,16 +242,16 @@ def test_a_wrong_name_is_one_line_with_the_nearest(arguments, nearest):
     ],
 )
 def test_wrong_values_are_one_line(arguments):
-    said = cli(*arguments, status=2)
-    assert said.count("\n") == 1
-    assert "Traceback" not in said
+    message = cli(*arguments, status=2)
+    assert message.count("\n") == 1
+    assert "Traceback" not in message
 
 
 @pytest.mark.parametrize("arguments", [["resources", "sort", "cub"], ["occupancy", "sort", "cub"]])
 def test_a_row_that_cannot_run_here_is_one_line(arguments):
-    said = cli(*arguments, "--backend", "emulator", status=1)
-    assert said.count("\n") == 1
-    assert "cannot run here" in said
+    message = cli(*arguments, "--backend", "emulator", status=1)
+    assert message.count("\n") == 1
+    assert "cannot run here" in message
 
 
 @pytest.mark.parametrize(
@@ -288,8 +288,8 @@ def test_what_to_write_instead(arguments, words):
 if "cuda" not in BACKENDS:
 
     def test_a_backend_that_was_asked_for_by_an_option():
-        said = cli("query", "--backend", "cuda", status=1)
-        assert "backend 'cuda' was requested by --backend and cannot be used: " in said
+        message = cli("query", "--backend", "cuda", status=1)
+        assert "backend 'cuda' was requested by --backend and cannot be used: " in message
 
 
 def test_version_and_help():
@@ -301,6 +301,6 @@ def test_version_and_help():
 def test_the_command_is_installed():
     from importlib.metadata import entry_points
 
-    found = [entry for entry in entry_points(group="console_scripts") if entry.name == "cudakern"]
-    assert found
-    assert found[0].value == "cudakern._cli:main"
+    output = [entry for entry in entry_points(group="console_scripts") if entry.name == "cudakern"]
+    assert output
+    assert output[0].value == "cudakern._cli:main"

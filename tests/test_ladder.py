@@ -1,4 +1,4 @@
-"""Ladders of given parameters and of given input; test_python_api.py has those of random input."""
+"""Ladders with parameters and with the input of the caller; test_python_api.py has those with random input."""
 
 import json
 
@@ -13,7 +13,7 @@ from cudakern._operations import names, operation, widened
 
 
 def test_ladder_with_parameters(backend):
-    """A variant's own go to the variants that have them, and what changes the result to all and to the reference."""
+    """Parameters go to the variants that have them; those that change the result go to all and to the reference."""
     steps = cudakern.ladder("sort", n=300, lists=8, variants=["merge_serial", "sample_sort"], repeat=1)
     serial, sampled = (step.profile.parameters for step in steps)
     assert serial["lists"] == 8
@@ -32,13 +32,13 @@ def test_ladder_with_parameters(backend):
 
 
 def test_a_value_that_some_variants_refuse_is_their_steps_matter(monkeypatch):
-    """One that all refuse, or none has, is refused."""
+    """A value that some variants accept is passed on; the steps of the others have a note."""
     find = _table.Variant.values
 
-    def refuse(self, given):
-        if self.name == "tiled" and given.get("tile") == 8:
+    def refuse(self, arguments):
+        if self.name == "tiled" and arguments.get("tile") == 8:
             raise ValueError("tile=8 is nothing for tiled")
-        return find(self, given)
+        return find(self, arguments)
 
     monkeypatch.setattr(_table.Variant, "values", refuse)
     with cudakern.use_backend("emulator"):
@@ -49,26 +49,26 @@ def test_a_value_that_some_variants_refuse_is_their_steps_matter(monkeypatch):
 
 @pytest.mark.parametrize("op", names())
 def test_what_changes_the_result_changes_it_for_all_variants(op):
-    """Parameters of `own`, at a value that is not the default, for every variant that runs here, NumPy's too."""
+    """Parameters of `own`, with a value other than the default, for every variant that runs here, including NumPy's."""
     what = operation(op)
     for name in what.own:
         having = [p for variant in cudakern.variants(op) for p in variant.parameters if p.name == name]
         common = set.intersection(*(set(candidates(parameter)) for parameter in having))
         value = sorted(common - {usual(having[0])})[0]
         with cudakern.use_backend("emulator"):
-            for given in ({"shape": what.ragged[-1]}, {"inputs": list(made(what))}):
-                steps = cudakern.ladder(op, **given, **{name: value}, repeat=1, warmup=0)
+            for arguments in ({"shape": what.ragged[-1]}, {"inputs": list(example_inputs(what))}):
+                steps = cudakern.ladder(op, **arguments, **{name: value}, repeat=1, warmup=0)
                 assert not [step.note for step in steps if step.note and not step.note.startswith("not here")]
                 assert all(step.error is None or step.error.max < 0.1 for step in steps), (name, value)
                 assert steps["numpy"].profile is not None
 
 
-def made(what):
+def example_inputs(what):
     return what.make(what.ragged[-1], numpy_dtype(what.default_dtype), 5)
 
 
 def candidates(parameter):
-    """Values that a parameter takes, as one would write them."""
+    """Values that a parameter allows, as callers write them."""
     return parameter.words or parameter.choices or range(parameter.low, parameter.high + 1, parameter.step)
 
 
@@ -77,7 +77,7 @@ def usual(parameter):
 
 
 @pytest.mark.parametrize(
-    "op, given, error, words",
+    "op, arguments, error, words",
     [
         ("sort", {"list": 4}, TypeError, "variants of sort have no parameter 'list'; they have lists=, memory="),
         ("sort", {"lists": 0}, ValueError, "lists=0 is not possible"),
@@ -93,18 +93,18 @@ def usual(parameter):
         ("grayscale", {"radius": 1}, TypeError, "they have threads="),
     ],
 )
-def test_parameters_that_a_ladder_refuses(op, given, error, words):
+def test_parameters_that_a_ladder_refuses(op, arguments, error, words):
     with pytest.raises(error, match=words):
-        cudakern.ladder(op, n=10, **given)
+        cudakern.ladder(op, n=10, **arguments)
 
 
 @pytest.mark.parametrize("op", names())
 def test_ladder_of_ones_own_input(op, backend):
     what = operation(op)
-    inputs = made(what)
+    inputs = example_inputs(what)
     kept = [x.copy() for x in inputs]
-    given = [x.item() if x.ndim == 0 else x[::-1].copy()[::-1] for x in inputs]  # not as they would be made: strided
-    steps = cudakern.ladder(op, inputs=given, repeat=1, warmup=0)
+    arguments = [x.item() if x.ndim == 0 else x[::-1].copy()[::-1] for x in inputs]  # strided
+    steps = cudakern.ladder(op, inputs=arguments, repeat=1, warmup=0)
     ran = [step for step in steps if step.profile]
     assert ran
     assert all(step.profile or step.note.startswith("not here: ") for step in steps)
@@ -119,13 +119,13 @@ def test_ladder_of_ones_own_input(op, backend):
 
 
 def test_ladders_tell_inputs_apart(backend):
-    """The errors are those of this input, and not of a random one."""
+    """The errors are for this input, not for a random one."""
     wraps = [3, np.array([255, 100], np.uint8), np.array([1, 200], np.uint8)]
     steps = cudakern.ladder("saxpy", inputs=wraps, repeat=1)  # Python's 3 takes their type, in the reference as well
     assert [step.error for step in steps] == [(0, 0)] * len(cudakern.variants("saxpy"))
     x, y = np.float32([1, 2, 3]), np.float32([1, 1, 1])
     steps = cudakern.ladder("interp", inputs=[np.float32([0.5, 9]), x - 1, y], variants=["global_memory"], repeat=1)
-    assert steps[0].error == (0, 0)  # left and right are what they are where nobody gives them
+    assert steps[0].error == (0, 0)  # left and right have their defaults
     keys = np.arange(500, dtype=np.uint32)
     keys[::50] = 3
     kept = keys.copy()
@@ -136,7 +136,7 @@ def test_ladders_tell_inputs_apart(backend):
 
 
 @pytest.mark.parametrize(
-    "op, given, error, words",
+    "op, arguments, error, words",
     [
         ("sort", {"inputs": [[3, 1]], "n": 3}, ValueError, "pass inputs= or n=, not both"),
         ("sort", {"inputs": [[3, 1]], "seed": 0}, ValueError, "pass inputs= or seed=, not both"),
@@ -166,9 +166,9 @@ def test_ladders_tell_inputs_apart(backend):
         ("grayscale", {"inputs": [np.ones((2, 3, 3))]}, TypeError, "takes uint8, not float64"),
     ],
 )
-def test_inputs_that_a_ladder_refuses(op, given, error, words):
+def test_inputs_that_a_ladder_refuses(op, arguments, error, words):
     with pytest.raises(error, match=words):
-        cudakern.ladder(op, **given)
+        cudakern.ladder(op, **arguments)
 
 
 def test_a_ladder_takes_no_array_of_the_device(backend):
