@@ -6,7 +6,7 @@
 
 int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted) {
     if (count == wanted) return 0;
-    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, %zd were given", usage, wanted, count);
+    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", usage, wanted, count);
     return -1;
 }
 
@@ -31,9 +31,9 @@ static int explain(PyObject *object, const char *what, const char *holder) {
 
 int read_int(PyObject *object, const char *what, int *value) {
     const long number = PyLong_AsLong(object);
-    if (number == -1 && PyErr_Occurred()) return explain(object, what, "no int holds");
+    if (number == -1 && PyErr_Occurred()) return explain(object, what, "does not fit in 32 bits");
     if (number < INT_MIN || number > INT_MAX) {
-        PyErr_Format(PyExc_ValueError, "%s is %R, which no int holds", what, object);
+        PyErr_Format(PyExc_ValueError, "%s is %R, which does not fit in 32 bits", what, object);
         return -1;
     }
     *value = (int)number;
@@ -98,10 +98,10 @@ const char *read_text(PyObject *object, const char *what) {
     if (text != NULL && strlen(text) == (size_t)bytes) return text;
     if (text == NULL) { // half a pair of surrogates: what Python makes of bytes that are no UTF-8
         if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-            PyErr_Format(PyExc_ValueError, "%s has characters in it that UTF-8 does not hold: %R", what, object);
+            PyErr_Format(PyExc_ValueError, "%s contains characters that UTF-8 cannot encode: %R", what, object);
         return NULL;
     }
-    PyErr_Format(PyExc_ValueError, "%s has a null character in it: %R", what, object);
+    PyErr_Format(PyExc_ValueError, "%s contains a null character: %R", what, object);
     return NULL;
 }
 
@@ -124,7 +124,7 @@ int read_integers(PyObject *object, const char *what, int limit, int64_t *values
     }
     const Py_ssize_t count = PyTuple_Size(object);
     if (count > limit) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd items, at most %d are taken", what, count, limit);
+        PyErr_Format(PyExc_ValueError, "%s has %zd items; at most %d are allowed", what, count, limit);
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -132,9 +132,9 @@ int read_integers(PyObject *object, const char *what, int limit, int64_t *values
         values[i] = PyLong_AsLongLong(item);
         if (values[i] != -1 || !PyErr_Occurred()) continue;
         if (PyErr_ExceptionMatches(PyExc_TypeError))
-            PyErr_Format(PyExc_TypeError, "%s must hold integers, not %R", what, item);
+            PyErr_Format(PyExc_TypeError, "%s must contain integers, not %R", what, item);
         else if (PyErr_ExceptionMatches(PyExc_OverflowError))
-            PyErr_Format(PyExc_ValueError, "%s has the item %R, which 64 bits do not hold", what, item);
+            PyErr_Format(PyExc_ValueError, "%s contains %R, which does not fit in 64 bits", what, item);
         return -1;
     }
     return (int)count;
@@ -142,7 +142,7 @@ int read_integers(PyObject *object, const char *what, int limit, int64_t *values
 
 int read_shape(PyObject *object, ck_view *view) {
     if (PyTuple_Check(object) && PyTuple_Size(object) > CK_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "a shape has %zd axes, at most %d are taken. Reshape the array",
+        PyErr_Format(PyExc_ValueError, "a shape has %zd axes; at most %d are allowed. Reshape the array",
                      PyTuple_Size(object), CK_MAX_DIMS);
         return -1;
     }
@@ -162,7 +162,7 @@ int read_dtype(PyObject *object, int *dtype) {
     if (name == NULL) return -1;
     *dtype = ck_dtype_from_name(name);
     if (*dtype >= 0) return 0;
-    PyErr_Format(PyExc_TypeError, "there is no type '%s' here: take a NumPy name such as 'float32'", name);
+    PyErr_Format(PyExc_TypeError, "unknown dtype '%s'; use a NumPy name such as 'float32'", name);
     return -1;
 }
 

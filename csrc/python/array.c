@@ -7,14 +7,15 @@ static int read_strides(PyObject *object, ck_view *described) {
     const int count = read_integers(object, "strides", CK_MAX_DIMS, described->strides);
     if (count < 0) return -1;
     if (count == described->ndim) return 0;
-    PyErr_Format(PyExc_ValueError, "%d strides were given for a shape of %d axes", count, described->ndim);
+    PyErr_Format(PyExc_ValueError, "%d strides do not match a shape of %d axes", count, described->ndim);
     return -1;
 }
 
 static int too_large(const ck_view *described) {
     PyObject *shape = make_integers(described->shape, described->ndim);
     if (shape != NULL)
-        PyErr_Format(PyExc_ValueError, "an array of shape %R and type %s is too large: no memory has that many bytes",
+        PyErr_Format(PyExc_ValueError,
+                     "an array of shape %R and type %s is too large: its size in bytes exceeds the address space",
                      shape, ck_dtype_name(described->dtype));
     Py_XDECREF(shape);
     return -1;
@@ -69,7 +70,7 @@ static int place(ck_view *made, const ck_array *base, int64_t offset) {
         made->data = data + start;
         return 0;
     }
-    PyErr_Format(PyExc_ValueError, "the view reaches from byte %lld to byte %lld of a memory of %lld bytes",
+    PyErr_Format(PyExc_ValueError, "the view spans bytes %lld to %lld, outside its memory of %lld bytes",
                  (long long)first, (long long)last, (long long)bytes);
     return -1;
 }
@@ -85,7 +86,7 @@ static PyObject *view_of(PyObject *module, PyObject *const *arguments, Py_ssize_
     offset = PyLong_AsLongLong(arguments[1]);
     if (offset == -1 && PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_OverflowError))
-            PyErr_Format(PyExc_ValueError, "offset is %R, which 64 bits do not hold", arguments[1]);
+            PyErr_Format(PyExc_ValueError, "offset is %R, which does not fit in 64 bits", arguments[1]);
         return NULL;
     }
     if (read_shape(arguments[2], &made) < 0 || read_dtype(arguments[4], &dtype) < 0) return NULL;
@@ -115,12 +116,12 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     if (read_strides(arguments[3], &made) < 0) return NULL;
     if (ck_view_reach(&made, &low, &high) < 0) return too_large(&made), NULL;
     if (pointer == 0 && low != high) {
-        PyErr_SetString(PyExc_ValueError, "pointer is 0, and the array has elements");
+        PyErr_SetString(PyExc_ValueError, "pointer is 0, but the array has elements");
         return NULL;
     }
     if (pointer < (uintptr_t)-low || __builtin_add_overflow(pointer, (uintptr_t)high, &end)) {
         PyErr_Format(PyExc_ValueError,
-                     "the array reaches from byte %lld to byte %lld around its pointer %R: no memory lies there",
+                     "the array spans bytes %lld to %lld relative to its pointer %R, outside the address space",
                      (long long)low, (long long)high, arguments[1]);
         return NULL;
     }

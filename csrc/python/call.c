@@ -52,7 +52,7 @@ typedef struct arrays {
 static int take_view(arrays *arrays, const view *array, const char *role, int number, int writable, int device) {
     if (writable && check_writable(array, role, number) < 0) return -1;
     if (array->device != device) {
-        PyErr_Format(PyExc_ValueError, "%s is on device %d, and the call runs on device %d: copy it there first",
+        PyErr_Format(PyExc_ValueError, "%s is on device %d, but the call runs on device %d; copy it there first",
                      label_of(role, number).text, array->device, device);
         return -1;
     }
@@ -70,7 +70,7 @@ static int take_arrays(const module_state *state, arrays *arrays, PyObject *tupl
     }
     const Py_ssize_t count = PyTuple_Size(tuple);
     if (count > CK_MAX_VIEWS - arrays->count) {
-        PyErr_Format(PyExc_ValueError, "%zd %ss were given; a call has at most %d arrays", count, role, CK_MAX_VIEWS);
+        PyErr_Format(PyExc_ValueError, "%zd %ss exceed a call's limit of %d arrays", count, role, CK_MAX_VIEWS);
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -81,9 +81,10 @@ static int take_arrays(const module_state *state, arrays *arrays, PyObject *tupl
             // What is neither is said to be so; else the two kinds are mixed.
             if (!on_device && !PyTuple_Check(array) && !PyObject_CheckBuffer(array))
                 return read_view(state, array, label_of(role, (int)i).text) == NULL ? -1 : 0;
-            PyErr_Format(PyExc_TypeError, "%s is an array %s, the arrays before it are %s: all must be on one side",
-                         label_of(role, (int)i).text, on_device ? "on the device" : "of the host",
-                         on_device ? "of the host" : "on the device");
+            PyErr_Format(PyExc_TypeError,
+                         "%s is %s, but the arrays before it are %s; all arrays of a call must be on the same side",
+                         label_of(role, (int)i).text, on_device ? "on the device" : "on the host",
+                         on_device ? "on the host" : "on the device");
             return -1;
         }
         if (on_device) {
@@ -144,7 +145,7 @@ static int read_call(module_state *state, PyObject *const *arguments, given *giv
     const int inputs = arrays->count;
     if (take_arrays(state, arrays, arguments[4], "output", 1, request->device) < 0) return -1;
     if (inputs != request->operation->inputs) {
-        PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", request->operation->name,
+        PyErr_Format(PyExc_TypeError, "%s takes %d inputs, not %d", request->operation->name,
                      request->operation->inputs, inputs);
         return -1;
     }
@@ -185,7 +186,9 @@ static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
         const int read = read_integers(PyTuple_GetItem(pairs, i), "a pair of sweep", 2, pair);
         if (read < 0) return -1;
         if (read != 2 || pair[0] < 1 || pair[0] > INT32_MAX || pair[1] < 0) {
-            PyErr_SetString(PyExc_ValueError, "a pair of sweep is (threads from 1, shared bytes from 0)");
+            PyErr_SetString(
+                PyExc_ValueError,
+                "each pair in sweep must be (threads, shared bytes), with threads at least 1 and bytes at least 0");
             return -1;
         }
         sweep->threads[i] = pair[0];

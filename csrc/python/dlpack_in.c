@@ -33,25 +33,24 @@ static int check_device(const dl_tensor *tensor, int device) {
     if (backend_memory_is_host())
         PyErr_Format(
             PyExc_BufferError,
-            "the tensor is in memory of DLPack's device type %d, and the emulator takes the CPU's (1): copy it "
+            "the tensor is in memory of DLPack device type %d, but the emulator accepts CPU memory (1) only; copy it "
             "to the host first",
             (int)type);
     else if (type == DL_CUDA)
         PyErr_Format(PyExc_BufferError,
-                     "the tensor is on CUDA device %d, and was asked for on device %d: copy it there", (int)index,
+                     "the tensor is on CUDA device %d, but it was requested on device %d; copy it there", (int)index,
                      device);
     else
-        PyErr_Format(
-            PyExc_BufferError,
-            "the tensor is in %s (DLPack's device type %d), and here only CUDA device memory (2) is taken: %s",
-            type == DL_CPU            ? "the host's memory"
-            : type == DL_CUDA_HOST    ? "page-locked host memory"
-            : type == DL_CUDA_MANAGED ? "managed memory"
-                                      : "another kind of memory",
-            (int)type,
-            type == DL_CPU || type == DL_CUDA_HOST
-                ? "take it as a NumPy array (numpy.from_dlpack), then cudakern.asarray"
-                : "copy it to an ordinary CUDA array first");
+        PyErr_Format(PyExc_BufferError,
+                     "the tensor is in %s (DLPack device type %d), but only CUDA device memory (2) is accepted; %s",
+                     type == DL_CPU            ? "host memory"
+                     : type == DL_CUDA_HOST    ? "page-locked host memory"
+                     : type == DL_CUDA_MANAGED ? "managed memory"
+                                               : "another kind of memory",
+                     (int)type,
+                     type == DL_CPU || type == DL_CUDA_HOST
+                         ? "convert it with numpy.from_dlpack, then cudakern.asarray"
+                         : "copy it to an ordinary CUDA array first");
     return -1;
 }
 
@@ -61,10 +60,11 @@ static int find_dtype(const dl_tensor *tensor, int *dtype) {
         dl_dtype_of(*dtype, &code, &bits);
         if (tensor->dtype.lanes == 1 && tensor->dtype.code == code && tensor->dtype.bits == bits) return 0;
     }
-    PyErr_Format(PyExc_BufferError,
-                 "the tensor's elements have DLPack's type code %d, %d bits and %d lanes. Taken are bool, integers, "
-                 "float16, bfloat16, float32, float64, complex64 and complex128, of one lane",
-                 (int)tensor->dtype.code, (int)tensor->dtype.bits, (int)tensor->dtype.lanes);
+    PyErr_Format(
+        PyExc_BufferError,
+        "the tensor's elements have DLPack type code %d, %d bits and %d lanes; supported are bool, integers, "
+        "float16, bfloat16, float32, float64, complex64 and complex128 with one lane",
+        (int)tensor->dtype.code, (int)tensor->dtype.bits, (int)tensor->dtype.lanes);
     return -1;
 }
 
@@ -79,7 +79,8 @@ static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64
     int64_t elements = 1;
     if (ndim < 0) return malformed("its number of axes is negative");
     if (ndim > CK_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "the tensor has %d axes, at most %d are taken. Reshape it", ndim, CK_MAX_DIMS);
+        PyErr_Format(PyExc_ValueError, "the tensor has %d axes; at most %d are allowed. Reshape it", ndim,
+                     CK_MAX_DIMS);
         return -1;
     }
     if (ndim > 0 && tensor->shape == NULL) return malformed("it has no shape");
@@ -92,11 +93,11 @@ static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64
     const int64_t size = (int64_t)ck_dtype_size(view->dtype);
     for (int axis = 0; axis < ndim; axis++) {
         if (tensor->strides != NULL && __builtin_mul_overflow(tensor->strides[axis], size, &view->strides[axis]))
-            return malformed("a stride is larger than memory");
+            return malformed("a stride exceeds the address space");
         if (view->shape[axis] > 0 && __builtin_mul_overflow(elements, view->shape[axis], &elements))
             return malformed("it has more elements than 63 bits can count");
     }
-    if (ck_view_reach(view, low, high) < 0) return malformed("its shape and strides reach further than memory");
+    if (ck_view_reach(view, low, high) < 0) return malformed("its shape and strides exceed the address space");
     return 0;
 }
 
@@ -107,10 +108,10 @@ static int read_data(const dl_tensor *tensor, ck_view *view, int64_t low, int64_
         view->data = tensor->data;
         return 0;
     }
-    if (tensor->data == NULL) return malformed("it has elements and no data");
+    if (tensor->data == NULL) return malformed("it has elements but no data");
     if (__builtin_add_overflow((uintptr_t)tensor->data, tensor->byte_offset, &first) || first < (uintptr_t)-low ||
         __builtin_add_overflow(first, (uintptr_t)high, &end) || end > INTPTR_MAX)
-        return malformed("its data reaches beyond the address space");
+        return malformed("its data extends beyond the address space");
     view->data = (void *)first;
     return 0;
 }
@@ -126,7 +127,7 @@ typedef struct arrival {
 // What the capsule holds. -1: none of DLPack's, or one that nobody may look into.
 static int open_capsule(PyObject *capsule, arrival *arrival) {
     if (!PyCapsule_CheckExact(capsule)) {
-        PyErr_Format(PyExc_TypeError, "a DLPack capsule is needed, not %R: it is what x.__dlpack__() gives", capsule);
+        PyErr_Format(PyExc_TypeError, "expected a DLPack capsule, as x.__dlpack__() returns, not %R", capsule);
         return -1;
     }
     if (PyCapsule_IsValid(capsule, DL_NAME_OLD)) {
@@ -145,7 +146,7 @@ static int open_capsule(PyObject *capsule, arrival *arrival) {
         if (PyCapsule_SetName(capsule, "used_" DL_NAME_VERSIONED) < 0) return -1;
         if (managed->deleter != NULL) managed->deleter(managed);
         PyErr_Format(PyExc_BufferError,
-                     "the tensor is of DLPack version %u.%u, and version %d is taken here: ask for it with "
+                     "the tensor has DLPack version %u.%u, but only version %d is supported; request it with "
                      "max_version=(%d, %d)",
                      major, minor, DL_MAJOR, DL_MAJOR, DL_MINOR);
         return -1;
@@ -154,9 +155,10 @@ static int open_capsule(PyObject *capsule, arrival *arrival) {
     if (name == NULL && PyErr_Occurred()) return -1;
     if (name != NULL && (strcmp(name, "used_" DL_NAME_OLD) == 0 || strcmp(name, "used_" DL_NAME_VERSIONED) == 0))
         PyErr_SetString(PyExc_ValueError,
-                        "this DLPack capsule was used already, and can be used once: call __dlpack__() again");
+                        "this DLPack capsule has already been used; call __dlpack__() again for a new one");
     else
-        PyErr_Format(PyExc_ValueError, "a capsule named '%.100s' is none of DLPack's: they are '%s' and '%s'",
+        PyErr_Format(PyExc_ValueError,
+                     "a capsule named '%.100s' is not a DLPack capsule, which is named '%s' or '%s'",
                      name ? name : "", DL_NAME_VERSIONED, DL_NAME_OLD);
     return -1;
 }

@@ -61,8 +61,8 @@ static int describe(const view *view, parcel *parcel, dl_tensor *tensor) {
         parcel->strides[axis] = array->strides[axis] / size;
         if (array->strides[axis] % size == 0 || array->shape[axis] < 2) continue;
         PyErr_Format(PyExc_BufferError,
-                     "DLPack counts strides in elements, and along axis %d elements of %lld bytes are %lld bytes "
-                     "apart. Give a copy",
+                     "DLPack counts strides in elements, but along axis %d elements of %lld bytes are %lld bytes "
+                     "apart. Pass a copy",
                      axis, (long long)size, (long long)array->strides[axis]);
         return -1;
     }
@@ -85,8 +85,8 @@ static PyObject *dlpack_export(PyObject *module, PyObject *const *arguments, Py_
     if (copied < 0) return NULL;
     if (view->read_only && !versioned) {
         PyErr_SetString(PyExc_BufferError,
-                        "the array is read-only, which DLPack can say from version 1.0 on only: ask "
-                        "for it with max_version=(1, 0), or give a copy");
+                        "the array is read-only, which DLPack can express only from version 1.0 on; request "
+                        "max_version=(1, 0) or pass a copy");
         return NULL;
     }
     parcel *made = malloc(sizeof *made);

@@ -65,7 +65,7 @@ static void raise_cuda(module_state *state, const ck_error *error) {
 
 PyObject *errors_raise(module_state *state, const ck_error *error) {
     switch (error->code) {
-    case CK_OK: PyErr_SetString(PyExc_SystemError, "a call failed without an error"); break;
+    case CK_OK: PyErr_SetString(PyExc_SystemError, "a call failed without reporting an error"); break;
     case CK_BAD_TYPE: raise_in_words(PyExc_TypeError, error->message); break;
     case CK_BAD_VALUE: raise_in_words(PyExc_ValueError, error->message); break;
     case CK_NO_HOST_MEMORY: raise_in_words(PyExc_MemoryError, error->message); break;

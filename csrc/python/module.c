@@ -49,12 +49,12 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
     }
     ck_error error = {0};
     if (code == cudaErrorNotSupported)
-        ck_fail(&error, CK_NOT_SUPPORTED, "The backend %s has nothing to configure: it is the emulator's %s",
+        ck_fail(&error, CK_NOT_SUPPORTED, "The backend %s has no settings; only the emulator has the setting %s",
                 backend_name(), key);
     else if (code == cudaErrorInvalidValue)
-        ck_fail(&error, CK_BAD_VALUE, "%.60s=%.100s is not possible%s%s", key, value, *detail ? ": " : "", detail);
+        ck_fail(&error, CK_BAD_VALUE, "cannot set %.60s=%.100s%s%s", key, value, *detail ? ": " : "", detail);
     else
-        ck_fail(&error, (int)code, "%s: %.60s=%.100s is not possible%s%s", cudaGetErrorName(code), key, value,
+        ck_fail(&error, (int)code, "%s: cannot set %.60s=%.100s%s%s", cudaGetErrorName(code), key, value,
                 *detail ? ": " : "", detail);
     return errors_raise(state_of(module), &error);
 }
@@ -68,7 +68,8 @@ static PyObject *inject_fault(PyObject *module, PyObject *const *arguments, Py_s
         return NULL;
     if (n < 0 || code <= 0) {
         PyErr_Format(PyExc_ValueError,
-                     "inject_fault(%d, %d): n counts from 1 (0: none), and a code is that of an error", n, code);
+                     "inject_fault(%d, %d): n must be at least 1 (or 0 for no fault), and code the code of an error",
+                     n, code);
         return NULL;
     }
     ck_fault_set(n, code);
@@ -124,7 +125,7 @@ static int refuse_subinterpreter(void) {
     if (id == 0) return 0;
     if (id > 0)
         PyErr_Format(PyExc_ImportError,
-                     "cudakern.%s works in the main interpreter only, and this is subinterpreter %lld. Use threads "
+                     "cudakern.%s works in the main interpreter only, but this is subinterpreter %lld. Use threads "
                      "(calls release Python's lock) or processes",
                      QUOTE(CK_MODULE), (long long)id);
     return -1;

@@ -38,11 +38,11 @@ static PyObject *make_pinned(PyObject *module, PyObject *argument) {
     Py_XDECREF(number);
     if (nbytes == -1 && PyErr_Occurred()) return NULL;
     if (nbytes < 0) {
-        PyErr_Format(PyExc_ValueError, "nbytes is %zd: memory has no negative size", nbytes);
+        PyErr_Format(PyExc_ValueError, "nbytes must not be negative, but is %zd", nbytes);
         return NULL;
     }
     if (state->pinned_type == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "no memory can be had any more: the interpreter is ending");
+        PyErr_SetString(PyExc_RuntimeError, "memory cannot be allocated because the interpreter is shutting down");
         return NULL;
     }
     pinned *made = PyObject_New(pinned, state->pinned_type);

@@ -17,7 +17,7 @@ int load_package_set(module_state *state) {
     char path[4096];
     Dl_info here;
     if (!dladdr((void *)(uintptr_t)load_package_set, &here) || here.dli_fname == NULL) {
-        PyErr_SetString(PyExc_ImportError, "the module's own file cannot be found, and its kernels lie beside it");
+        PyErr_SetString(PyExc_ImportError, "cannot find the module's own file, next to which its kernels are stored");
         return -1;
     }
     const char *slash = strrchr(here.dli_fname, '/');
@@ -61,17 +61,19 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
     const ck_view *described = &array->array.view;
     if (parameter->kind == CK_WRITTEN && check_writable(array, "argument", number) < 0) return -1;
     if (array->device != device) {
-        PyErr_Format(PyExc_ValueError, "argument %d is on device %d, and the launch is on device %d: copy it there",
-                     number, array->device, device);
+        PyErr_Format(PyExc_ValueError,
+                     "argument %d is on device %d, but the launch is on device %d; copy it there first", number,
+                     array->device, device);
         return -1;
     }
     if (parameter->dtype >= 0 && parameter->dtype != described->dtype) {
-        PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, and the parameter is a pointer to %s", number,
+        PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, but the parameter is a pointer to %s", number,
                      ck_dtype_name(described->dtype), ck_dtype_name(parameter->dtype));
         return -1;
     }
     if (!ck_view_is_contiguous(described)) {
-        PyErr_Format(PyExc_ValueError, "argument %d has gaps, or is not in C order: give a copy of it", number);
+        PyErr_Format(PyExc_ValueError, "argument %d is not contiguous in C order. Pass a contiguous copy of it",
+                     number);
         return -1;
     }
     arguments->pointers[number] = described->data;
@@ -82,8 +84,8 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
 
 static int refuse_value(PyObject *object, const ck_kernel_parameter *parameter, int number) {
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "argument %d is %R, and the parameter is a value of %s, %zu bytes long", number,
-                 object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type of its own",
+    PyErr_Format(PyExc_TypeError, "argument %d is %R, but the parameter is a value of %s, %zu bytes long", number,
+                 object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type that is not built in",
                  parameter->bytes);
     return -1;
 }
@@ -92,7 +94,7 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     Py_buffer buffer;
     const size_t at = (arguments->used + 15) / 16 * 16;
     if (at + parameter->bytes > MAX_VALUE) {
-        PyErr_Format(PyExc_ValueError, "the values of a launch have more than %d bytes", MAX_VALUE);
+        PyErr_Format(PyExc_ValueError, "the launch's arguments passed by value exceed %d bytes in all", MAX_VALUE);
         return -1;
     }
     char *value = arguments->values + at;
@@ -113,12 +115,12 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
 static int read_arguments(const module_state *state, PyObject *objects, const ck_set_kernel *kernel, int device,
                           arguments *arguments) {
     if (!PyTuple_Check(objects) || PyTuple_Size(objects) != kernel->parameter_count) {
-        PyErr_Format(PyExc_TypeError, "%s has %d parameters, and a tuple of as many arguments is wanted, not %R",
+        PyErr_Format(PyExc_TypeError, "%s has %d parameters and needs a tuple of as many arguments, not %R",
                      kernel->name, kernel->parameter_count, objects);
         return -1;
     }
     if (kernel->parameter_count > MAX_ARGUMENTS) {
-        PyErr_Format(PyExc_ValueError, "%s has %d parameters, and at most %d are taken", kernel->name,
+        PyErr_Format(PyExc_ValueError, "%s has %d parameters; at most %d are allowed", kernel->name,
                      kernel->parameter_count, MAX_ARGUMENTS);
         return -1;
     }
@@ -140,7 +142,7 @@ static int read_sizes(PyObject *object, const char *what, unsigned sizes[3]) {
     if (count < 0) return -1;
     for (int i = 0; i < 3; i++) {
         if (count == 0 || given[i] < 1 || given[i] > UINT32_MAX) {
-            PyErr_Format(PyExc_ValueError, "%s is %R: it is one to three numbers from 1 on", what, object);
+            PyErr_Format(PyExc_ValueError, "%s must be one to three integers of at least 1, not %R", what, object);
             return -1;
         }
         sizes[i] = (unsigned)given[i];
@@ -157,7 +159,7 @@ static PyObject *launch(PyObject *module, PyObject *const *given, Py_ssize_t cou
                     count, 10) < 0)
         return NULL;
     if (!Py_IS_TYPE(given[0], state->set_type)) {
-        PyErr_Format(PyExc_TypeError, "set is a %R, and a Set of cudakern." QUOTE(CK_MODULE) " is wanted", given[0]);
+        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", given[0]);
         return NULL;
     }
     const char *name = read_text(given[1], "kernel");
@@ -167,7 +169,7 @@ static PyObject *launch(PyObject *module, PyObject *const *given, Py_ssize_t cou
     const Py_ssize_t shared = PyLong_AsSsize_t(given[4]);
     if (shared == -1 && PyErr_Occurred()) return NULL;
     if (shared < 0 || shared > INT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "shared is %zd: it is a number of bytes", shared);
+        PyErr_Format(PyExc_ValueError, "shared must be a number of bytes of at least 0, not %zd", shared);
         return NULL;
     }
     request.shared_bytes = (size_t)shared;

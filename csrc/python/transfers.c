@@ -7,18 +7,20 @@ static int check_host(const ck_view *host, const char *role, const ck_view *devi
         PyObject *given = make_integers(host->shape, host->ndim);
         PyObject *wanted = given ? make_integers(device->shape, device->ndim) : NULL;
         if (wanted != NULL)
-            PyErr_Format(PyExc_ValueError, "%s has shape %R, the array on the device %R", role, given, wanted);
+            PyErr_Format(PyExc_ValueError, "%s has shape %R, but the array on the device has shape %R", role, given,
+                         wanted);
         Py_XDECREF(given);
         Py_XDECREF(wanted);
         return -1;
     }
     if (host->dtype != device->dtype) {
-        PyErr_Format(PyExc_TypeError, "%s is of type %s, the array on the device %s. Convert it with .astype()", role,
+        PyErr_Format(PyExc_TypeError,
+                     "%s has type %s, but the array on the device has type %s. Convert it with .astype()", role,
                      ck_dtype_name(host->dtype), ck_dtype_name(device->dtype));
         return -1;
     }
     if (ck_view_is_contiguous(host)) return 0;
-    PyErr_Format(PyExc_ValueError, "%s has gaps, or is not in C order: take numpy.ascontiguousarray(x)", role);
+    PyErr_Format(PyExc_ValueError, "%s is not contiguous in C order. Use numpy.ascontiguousarray(x)", role);
     return -1;
 }
 
@@ -66,7 +68,7 @@ static PyObject *copy(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     const view *source = to ? read_view(state, arguments[1], "source") : NULL;
     if (source == NULL || check_writable(to, "to", -1) < 0 || read_stream(arguments[2], &stream) < 0) return NULL;
     if (!ck_view_same_shape(&to->array.view, &source->array.view)) {
-        PyErr_Format(PyExc_ValueError, "source and to have different shapes: %R and %R", source, to);
+        PyErr_Format(PyExc_ValueError, "source and to must have the same shape, but they are %R and %R", source, to);
         return NULL;
     }
     outside_begin(&outside, state);
@@ -88,7 +90,7 @@ static PyObject *fill(PyObject *module, PyObject *const *arguments, Py_ssize_t c
         return NULL;
     const size_t wanted = ck_dtype_size(to->array.view.dtype);
     if ((size_t)size != wanted) {
-        PyErr_Format(PyExc_ValueError, "value has %zd bytes, an element of %s has %zu", size,
+        PyErr_Format(PyExc_ValueError, "value has %zd bytes, but an element of %s has %zu", size,
                      ck_dtype_name(to->array.view.dtype), wanted);
         return NULL;
     }

@@ -10,7 +10,7 @@
 // --- made --------------------------------------------------------------------------------------------------------
 view *view_allocate(module_state *state) {
     if (state->view_type == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "no array can be made any more: the interpreter is ending");
+        PyErr_SetString(PyExc_RuntimeError, "arrays cannot be created because the interpreter is shutting down");
         return NULL;
     }
     view *made = PyObject_New(view, state->view_type);
@@ -140,7 +140,7 @@ static view *explain_no_view(PyObject *object, const char *what) {
     const char *module = home && PyUnicode_Check(home) ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
     if (module != NULL && strncmp(module, "cudakern.", 9) == 0 && PyUnicode_CompareWithASCIIString(type, "View") == 0)
         PyErr_Format(PyExc_TypeError,
-                     "%s is an array of another backend (%s), and this is cudakern.%s: fetch it to the host first",
+                     "%s is an array of another backend (%s), but this is cudakern.%s; copy it to the host first",
                      what, module, QUOTE(CK_MODULE));
     else if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%s is a %S, not a View of cudakern.%s", what, type, QUOTE(CK_MODULE));
@@ -155,15 +155,15 @@ view *read_view(const module_state *state, PyObject *object, const char *what) {
 
 int check_writable(const view *view, const char *role, int number) {
     if (view->read_only) {
-        PyErr_Format(PyExc_ValueError, "%s is read-only. Give an array that can be written, such as a copy of it",
+        PyErr_Format(PyExc_ValueError, "%s is read-only. Pass a writable array, such as a copy of it",
                      label_of(role, number).text);
         return -1;
     }
     for (int axis = 0; axis < view->array.view.ndim && !ck_view_is_empty(&view->array.view); axis++) {
         if (view->array.view.strides[axis] != 0 || view->array.view.shape[axis] < 2) continue;
         PyErr_Format(PyExc_ValueError,
-                     "%s has %lld elements along axis %d that share their memory (it was broadcast): it cannot be "
-                     "written. Give a copy of it",
+                     "%s has %lld elements along axis %d that share their memory, because it was broadcast, so it "
+                     "cannot be written. Pass a copy of it",
                      label_of(role, number).text, (long long)view->array.view.shape[axis], axis);
         return -1;
     }

@@ -54,7 +54,7 @@ static emu_fiber *idle_fiber(emu_block *block) {
     return block->idle[--block->idle_count];
 }
 
-static const char NO_STACKS[] = "this computer has no memory left for the stacks of a block's threads";
+static const char NO_STACKS[] = "out of host memory for the stacks of a block's threads";
 
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     thread->fiber = idle_fiber(block);
@@ -139,7 +139,7 @@ static int grid_barrier(emu_block *block) {
         emu_block_fail(
             block->site_file, block->site_line,
             "all blocks of a grid must reach the grid's sync(); %d of %llu blocks wait there, but %d ended "
-            "without it",
+            "without calling it",
             waiting, (unsigned long long)grid->total, finished);
     return emu_block_stopped(block);
 }
@@ -174,7 +174,7 @@ static __attribute__((noinline)) void check_site(emu_block *block, int kind, con
     if (kind == block->barrier && line == block->site_line && !strcmp(file, block->site_file)) return;
     emu_block_fail(
         file, line,
-        "all threads of a block must wait at the same barrier; this one came to %s, while %d of %d threads "
+        "all threads of a block must wait at the same barrier; this thread reached %s, while %d of %d threads "
         "wait at %s, %s:%d. Move the barrier out of the branch or loop that not all threads take",
         emu_barrier_names[kind], block->arrived, block->live, emu_barrier_names[block->barrier], block->site_file,
         block->site_line);
@@ -246,7 +246,7 @@ static void fiber_main(void) {
         launch->trampoline(launch->function, launch->arguments);
 
         if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
-            emu_block_fail(NULL, 0, "the thread needed more than its stack of %zu bytes; raise the setting \"stack\"",
+            emu_block_fail(NULL, 0, "the thread overflowed its stack of %zu bytes; raise the setting \"stack\"",
                            fiber->size);
         self->state = EMU_EXITED;
         self->fiber = NULL;

@@ -62,12 +62,13 @@ static const char *apply(emu_config *config, const char *key, const char *value)
     long long count = 0;
     int ok;
     if (!strcmp(key, "devices")) {
-        if (!parse_count(value, 0, EMU_MAX_DEVICES, &count)) return "a number from 0 to 64";
+        if (!parse_count(value, 0, EMU_MAX_DEVICES, &count)) return "an integer from 0 to 64";
         config->devices = (int)count;
     } else if (!strcmp(key, "memory")) {
         size_t bytes = emu_parse_size(value, &ok);
         if (!ok)
-            return "bytes of each device, as 1048576, 64M or 2G (0: what the chip has and this computer affords)";
+            return "a size in bytes such as 1048576, 64M or 2G, or 0 (the chip's memory, as far as this computer has "
+                   "it)";
         config->memory = bytes;
     } else if (!strcmp(key, "chip")) {
         const emu_chip *chip = emu_find_chip(value);
@@ -82,18 +83,19 @@ static const char *apply(emu_config *config, const char *key, const char *value)
             config->order = EMU_ORDER_SEEDED;
             config->seed = (uint64_t)count;
         } else {
-            return "fixed, reversed or seed:N with a whole number N";
+            return "fixed, reversed or seed:N, where N is an integer from 0";
         }
     } else if (!strcmp(key, "workers")) {
-        if (!parse_count(value, 0, 1024, &count)) return "a number from 0 (one a core) to 1024";
+        if (!parse_count(value, 0, 1024, &count)) return "an integer from 0 (one per core) to 1024";
         config->workers = (int)count;
     } else if (!strcmp(key, "stack")) {
         size_t bytes = emu_parse_size(value, &ok);
         if (!ok || (bytes && bytes < (16u << 10)) || bytes > (64u << 20))
-            return "bytes of an emulated thread's stack, 16K to 64M (0: the emulator's choice)";
+            return "a size in bytes from 16K to 64M, or 0 (the default)";
         config->stack_bytes = bytes;
     } else if (!strcmp(key, "fail_allocation")) {
-        if (!parse_count(value, 0, INT64_MAX, &count)) return "n: the n-th device allocation from now fails; 0: none";
+        if (!parse_count(value, 0, INT64_MAX, &count))
+            return "an integer n from 0 (the n-th device allocation from now fails; 0: none)";
         config->fail_allocation = count;
         atomic_store(&failing_in, count);
     } else {
@@ -123,7 +125,8 @@ static void start(void) {
         if (!value || !*value) continue;
         const char *allowed = apply(&config, KEYS[i], value);
         if (!allowed || atomic_load(&has_problem)) continue;
-        snprintf(problem, sizeof problem, "the environment has %s=%.60s; allowed: %s", name, value, allowed);
+        snprintf(problem, sizeof problem, "the environment variable %s must be %s, not \"%.60s\"", name, allowed,
+                 value);
         snprintf(problem_key, sizeof problem_key, "%s", KEYS[i]);
         atomic_store(&has_problem, 1);
     }
@@ -151,7 +154,7 @@ int emu_allocation_should_fail(void) {
 }
 
 int emu_change_config(const char *key, const char *value) {
-    if (!key || !value) return emu_error(cudaErrorInvalidValue, "emu_configure: a key and a value are needed");
+    if (!key || !value) return emu_error(cudaErrorInvalidValue, "emu_configure: the key or the value is NULL");
     emu_current_config();
     pthread_mutex_lock(&lock);
     emu_config config = atomic_load(&current)->config;
@@ -162,9 +165,9 @@ int emu_change_config(const char *key, const char *value) {
     }
     pthread_mutex_unlock(&lock);
     if (!allowed) return cudaSuccess;
-    if (*allowed) return emu_error(cudaErrorInvalidValue, "%s = \"%.60s\": allowed is %s", key, value, allowed);
+    if (*allowed) return emu_error(cudaErrorInvalidValue, "%s must be %s, not \"%.60s\"", key, allowed, value);
     return emu_error(cudaErrorInvalidValue,
-                     "there is no setting \"%.60s\"; the settings are devices, memory, chip, order, workers, stack, "
+                     "unknown setting \"%.60s\"; the settings are devices, memory, chip, order, workers, stack and "
                      "fail_allocation",
                      key);
 }

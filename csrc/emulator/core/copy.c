@@ -36,23 +36,23 @@ static int check_end(const char *call, const char *end, const void *pointer, siz
     size_t extent;
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the %s is NULL", call, end);
     if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent))
-        return emu_error(cudaErrorInvalidValue, "%s: %zu rows of pitch %zu are more than can be addressed", call,
-                         height, pitch);
+        return emu_error(cudaErrorInvalidValue, "%s: %zu rows with a pitch of %zu bytes exceed the address space",
+                         call, height, pitch);
     emu_allocation within;
     if (!emu_find_allocation(pointer, &within)) {
         *pageable = 1;
         if (!must_be_device) return cudaSuccess;
         return emu_error(cudaErrorInvalidValue,
-                         "%s: the %s %p should be device memory, but is not (never allocated, or "
-                         "freed before)",
-                         call, end, pointer);
+                         "%s: the %s %p must be device memory, but it was never allocated or has been freed", call,
+                         end, pointer);
     }
     size_t left = within.bytes - ((uintptr_t)pointer - within.base);
-    if (within.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p was freed before", call, end, pointer);
+    if (within.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p has been freed", call, end, pointer);
     if (extent > left)
-        return emu_error(cudaErrorInvalidValue,
-                         "%s: %zu bytes at the %s %p; only %zu are left of the allocation of %zu bytes at %p", call,
-                         extent, end, pointer, left, within.bytes, (void *)within.base);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "%s: %zu bytes at the %s %p; only %zu bytes remain from there in the allocation of %zu bytes at %p", call,
+            extent, end, pointer, left, within.bytes, (void *)within.base);
     return cudaSuccess;
 }
 
@@ -76,7 +76,7 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     int device, code = emu_stream_device(stream, &device), pageable = 0;
     if (code) return code;
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-        return emu_error(cudaErrorInvalidMemcpyDirection, "%s: %d is no cudaMemcpyKind", call, kind);
+        return emu_error(cudaErrorInvalidMemcpyDirection, "%s: %d is not a cudaMemcpyKind", call, kind);
     if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "destination", to_pitch, width, height))) return code;
     if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "source", from_pitch, width, height))) return code;
     int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -100,10 +100,11 @@ static int check_peer(const char *call, const char *end, const void *pointer, si
     emu_allocation within;
     if (code || !emu_find_allocation(pointer, &within) || within.device == device) return code;
     if (within.device < 0)
-        return emu_error(cudaErrorInvalidValue, "%s: the %s %p should be memory of device %d, but is the host's",
+        return emu_error(cudaErrorInvalidValue, "%s: the %s %p must be memory of device %d, but it is host memory",
                          call, end, pointer, device);
-    return emu_error(cudaErrorInvalidValue, "%s: the %s %p should be memory of device %d, but is device %d's", call,
-                     end, pointer, device, within.device);
+    return emu_error(cudaErrorInvalidValue,
+                     "%s: the %s %p must be memory of device %d, but it is memory of device %d", call, end, pointer,
+                     device, within.device);
 }
 
 int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream, int async) {

@@ -44,20 +44,22 @@ static int find_event(void *handle, emu_event **found) {
         if (e->live) *found = e;
     }
     if (*found) return cudaSuccess;
-    return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or one that was destroyed", handle);
+    return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or the event has been destroyed", handle);
 }
 
 int emu_event_create(void **handle, unsigned flags) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!handle || flags > 7 || (flags & cudaEventInterprocess))
-        return emu_error(cudaErrorInvalidValue,
-                         "cudaEventCreateWithFlags: flags %u; allowed are 1 (blocking) and 2 (no timing)", flags);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "cudaEventCreateWithFlags: flags %u; only 1 (blocking) and 2 (no timing) are allowed, and their sum",
+            flags);
     pthread_mutex_lock(&emu_queues.lock);
     emu_event *e = new_event();
     if (e) *e = (emu_event){.live = 1, .device = device, .flags = flags};
     pthread_mutex_unlock(&emu_queues.lock);
-    if (!e) return emu_error(cudaErrorMemoryAllocation, "no memory left for an event");
+    if (!e) return emu_error(cudaErrorMemoryAllocation, "out of host memory for an event");
     *handle = e;
     return cudaSuccess;
 }
@@ -80,7 +82,7 @@ int emu_event_record(void *event, void *stream) {
     int device, code = emu_enter(&device);
     if (code) return code;
     emu_op *later = calloc(1, sizeof *later);
-    if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+    if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
     later->kind = OP_RECORD;
     emu_stream *s;
     emu_event *e;
@@ -89,7 +91,8 @@ int emu_event_record(void *event, void *stream) {
     if (!code) code = find_event(event, &e);
     if (!code && e->device != s->device)
         code = emu_error(cudaErrorInvalidResourceHandle,
-                         "cudaEventRecord: an event of device %d on a stream of device %d", e->device, s->device);
+                         "cudaEventRecord: the event belongs to device %d, but the stream to device %d", e->device,
+                         s->device);
     if (!code) {
         int now = emu_can_run_now(s, later);
         later->event = e;
@@ -156,14 +159,17 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
 
 int emu_event_elapsed(float *milliseconds, void *start, void *end) {
     emu_event *a, *b;
-    if (!milliseconds) return emu_error(cudaErrorInvalidValue, "cudaEventElapsedTime: no place for the result");
+    if (!milliseconds)
+        return emu_error(cudaErrorInvalidValue, "cudaEventElapsedTime: the pointer for the result is NULL");
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(start, &a);
     if (!code) code = find_event(end, &b);
     if (!code &&
         (!a->stream || !b->stream || a->device != b->device || (a->flags | b->flags) & cudaEventDisableTiming))
-        code = emu_error(cudaErrorInvalidResourceHandle,
-                         "cudaEventElapsedTime: both events must have been recorded, on one device, with timing");
+        code =
+            emu_error(cudaErrorInvalidResourceHandle,
+                      "cudaEventElapsedTime: both events must have been created with timing and recorded on the same "
+                      "device");
     if (!code && !(fired(a) && fired(b))) code = cudaErrorNotReady;
     if (!code) *milliseconds = (float)((double)(int64_t)(b->time_ns - a->time_ns) / 1e6);
     pthread_mutex_unlock(&emu_queues.lock);
@@ -174,7 +180,7 @@ int emu_stream_wait_event(void *stream, void *event) {
     int device, code = emu_enter(&device);
     if (code) return code;
     emu_op *later = calloc(1, sizeof *later);
-    if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+    if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
     later->kind = OP_WAIT;
     emu_stream *s;
     emu_event *e;

@@ -66,7 +66,7 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
 static void run_blocks(emu_grid *grid) {
     emu_block *block = emu_block_here();
     if (!block || emu_block_attach(block, grid)) {
-        emu_grid_fail(grid, cudaErrorMemoryAllocation, "this computer has no memory left for an emulated block");
+        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block");
         return;
     }
     emu_dim3 shape = grid->launch->grid;
@@ -184,11 +184,10 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     task t = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_task(&t, workers)) {
-        snprintf(
-            message, EMU_MESSAGE,
-            "this computer has no room for %llu OS threads, one for each block of a cooperative launch: its memory, "
-            "or what a process may have of it (ulimit -v) or of threads (ulimit -u), is used up",
-            (unsigned long long)grid.total);
+        snprintf(message, EMU_MESSAGE,
+                 "cannot start %llu OS threads, one per block of a cooperative launch: the computer's memory or the "
+                 "process's limit of memory (ulimit -v) or threads (ulimit -u) is used up",
+                 (unsigned long long)grid.total);
         return cudaErrorMemoryAllocation;
     }
     run_blocks(&grid);
@@ -205,7 +204,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     pthread_mutex_destroy(&grid.lock);
     if (grid.code) return grid.code;
     if (cancel && atomic_load(cancel)) {
-        snprintf(message, EMU_MESSAGE, "cancelled");
+        snprintf(message, EMU_MESSAGE, "canceled");
         return EMU_CANCELLED;
     }
     return 0;

@@ -104,19 +104,19 @@ static emu_kernel *learn(const void *function, const emu_signature *signature) {
 int emu_check_version(uint32_t version) {
     if (version == EMU_INTERFACE_VERSION) return cudaSuccess;
     return emu_error(cudaErrorInvalidKernelImage,
-                     "the kernel was built against version %u of the emulator's interface; this is version %d: "
-                     "build it again",
+                     "the kernel was built against version %u of the emulator's interface, but this emulator has "
+                     "version %d; rebuild the kernel",
                      version, EMU_INTERFACE_VERSION);
 }
 
 static int no_kernel(const void *function, const char *call) {
     if (!function) return emu_error(cudaErrorInvalidDeviceFunction, "%s: the kernel is NULL", call);
-    return emu_error(cudaErrorInvalidDeviceFunction,
-                     "%s: %p is neither a kernel's handle nor a function of a library", call, function);
+    return emu_error(cudaErrorInvalidDeviceFunction, "%s: %p is neither a kernel handle nor a function in a library",
+                     call, function);
 }
 
 static int no_memory(const char *call) {
-    return emu_error(cudaErrorMemoryAllocation, "%s: no memory left for what is known of a kernel", call);
+    return emu_error(cudaErrorMemoryAllocation, "%s: out of host memory for a kernel's handle", call);
 }
 
 int emu_find_kernel(const void *function, const char *call, emu_kernel **found) {
@@ -136,14 +136,14 @@ int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **f
     char name[256];
     emu_kernel_name(function, name, sizeof name);
     return emu_error(cudaErrorInvalidDeviceFunction,
-                     "%s: the parameters of %s are not known. Here an address does not tell them; "
-                     "cudaGetKernel(&handle, kernel) does, where the compiler sees the kernel's type",
+                     "%s: the parameters of %s are unknown, because an address does not carry them. Call "
+                     "cudaGetKernel(&handle, kernel) first, where the compiler sees the kernel's type",
                      call, name);
 }
 
 int emu_get_kernel(void **handle, const void *function, const emu_signature *signature) {
     const char *call = "cudaGetKernel";
-    if (!handle) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!handle) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     emu_kernel *kernel = find(function);
     if (!kernel || !emu_kernel_signature(kernel)) { // else there is nothing to check: this comes before every launch
         int device, code = emu_enter(&device);
@@ -172,16 +172,15 @@ int emu_function_set(const void *function, int attribute, int value) {
     if (code) return code;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess; // a hint
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
-        return emu_error(cudaErrorInvalidValue, "%s: the emulator does not know attribute %d", call, attribute);
+        return emu_error(cudaErrorInvalidValue, "%s: the emulator does not support attribute %d", call, attribute);
     size_t limit = emu_chip_now()->each->shared_per_block;
     if (value < 0 || (size_t)value > limit) {
         char name[256];
         emu_kernel_name(kernel->function, name, sizeof name);
         return emu_error(
             cudaErrorInvalidValue,
-            "%s: %d bytes of dynamic shared memory asked for by %s; a block of this device (%s) may have "
-            "at most %zu",
-            name, value, call, emu_chip_now()->name, limit);
+            "%s: %d bytes of dynamic shared memory for %s; a block on this device (%s) may have at most %zu", call,
+            value, name, emu_chip_now()->name, limit);
     }
     atomic_store_explicit(&kernel->shared, (size_t)value, memory_order_relaxed);
     return cudaSuccess;
@@ -193,7 +192,7 @@ int emu_function_attributes(void *attributes, size_t size, const void *function)
     int device, code = emu_enter(&device);
     if (!code) code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
-    if (!attributes) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!attributes) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     const int capability = emu_chip_now()->each->capability;
     // Registers, static shared and local memory are the host compiler's affair here: 0, for "not known".
     struct cudaFuncAttributes a = {.maxThreadsPerBlock = EMU_LIMITS.block_threads,
@@ -210,7 +209,7 @@ int emu_function_name(const char **name, const void *function) {
     emu_kernel *kernel;
     int code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
-    if (!name) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!name) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     char *known = atomic_load_explicit(&kernel->name, memory_order_acquire);
     if (!known) {
         // CUDA gives the linker's name, mangled; our own messages give the source's.
@@ -237,13 +236,13 @@ int emu_function_parameter(size_t *offset, size_t *size, const void *function, s
     int device, code = emu_enter(&device);
     if (!code) code = emu_find_typed_kernel(function, call, &kernel);
     if (code) return code;
-    if (!offset || !size) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!offset || !size) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     const emu_signature *signature = emu_kernel_signature(kernel);
     if (index >= signature->count) {
         char name[256];
         emu_kernel_name(kernel->function, name, sizeof name);
-        return emu_error(cudaErrorInvalidValue, "%s: parameter %zu of %s, which has %u (counted from 0)", call, index,
-                         name, signature->count);
+        return emu_error(cudaErrorInvalidValue, "%s: parameter %zu of %s does not exist; it has %u, counted from 0",
+                         call, index, name, signature->count);
     }
     *offset = signature->parameters[index].offset;
     *size = signature->parameters[index].size;

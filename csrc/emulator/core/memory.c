@@ -143,7 +143,7 @@ static int check_pool(const pool *p) { // lock held; looked up, never followed: 
 }
 
 static int bad_pool(const void *handle) {
-    return emu_error(cudaErrorInvalidValue, "%p is not a memory pool, or one that was destroyed", handle);
+    return emu_error(cudaErrorInvalidValue, "%p is not a memory pool, or the pool has been destroyed", handle);
 }
 
 // --- device memory -----------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ static void drop_spares(void) {
 }
 
 static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
-    if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     if (emu_allocation_should_fail())
@@ -205,7 +205,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
         pthread_mutex_unlock(&lock);
     }
     if (!fits)
-        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu are free", call,
+        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu bytes are free", call,
                          bytes, device, taken < limit ? limit - taken : 0, limit);
     pthread_mutex_lock(&lock);
     void *memory = take_spare(bytes);
@@ -228,7 +228,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (failed) {
         if (fresh.base) free(memory);
         return emu_error(cudaErrorMemoryAllocation,
-                         "%s: %zu bytes; device %d has them free, but this computer's own memory is short", call,
+                         "%s: %zu bytes; device %d has enough free, but this computer's own memory is used up", call,
                          bytes, device);
     }
     *pointer = memory;
@@ -243,11 +243,11 @@ int emu_malloc(void **pointer, size_t bytes) {
 int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!pitch) return emu_error(cudaErrorInvalidValue, "cudaMallocPitch: no place for the pitch");
+    if (!pitch) return emu_error(cudaErrorInvalidValue, "cudaMallocPitch: the pointer for the pitch is NULL");
     size_t bytes;
     if (width > SIZE_MAX - PITCH || __builtin_mul_overflow((width + PITCH - 1) / PITCH * PITCH, height, &bytes))
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes are too many", height,
-                         width);
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes exceed the address space",
+                         height, width);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     return allocate(pointer, bytes, device, NULL, "cudaMallocPitch");
 }
@@ -273,9 +273,10 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
     block *found = beginning(pointer, kinds), *around = found ? NULL : holding(pointer);
     if (found && of_a_pool && !found->pool) {
         pthread_mutex_unlock(&lock);
-        return emu_error(cudaErrorInvalidValue,
-                         "%s(%p): that is memory of cudaMalloc, in no stream's order: cudaFree frees it", call,
-                         pointer);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "%s(%p): this memory comes from cudaMalloc, which is not stream-ordered; free it with cudaFree", call,
+            pointer);
     }
     uintptr_t base = around ? around->base : 0;
     size_t bytes = around ? around->bytes : 0;
@@ -287,12 +288,13 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
     pthread_mutex_unlock(&lock);
     if (found) return cudaSuccess;
     if (around && base != (uintptr_t)pointer)
-        return emu_error(cudaErrorInvalidValue, "%s(%p): that is inside the allocation of %zu bytes at %p; free that",
-                         call, pointer, bytes, (void *)base);
+        return emu_error(cudaErrorInvalidValue,
+                         "%s(%p): the address is inside the allocation of %zu bytes at %p; pass its beginning", call,
+                         pointer, bytes, (void *)base);
     return emu_error(cudaErrorInvalidValue, "%s(%p): %s", call, pointer,
-                     dying    ? "it was freed before"
-                     : around ? "that memory is of another kind: device and host memory have their own functions"
-                              : "not the beginning of an allocation, or freed before");
+                     dying    ? "the memory has already been freed"
+                     : around ? "the memory is of another kind: device and host memory have their own functions"
+                              : "the address was never allocated, or it has already been freed");
 }
 
 int emu_free(void *pointer) {
@@ -346,7 +348,8 @@ void emu_release_device(int device) {
 int emu_memory_info(size_t *free_bytes, size_t *total) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!free_bytes || !total) return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: no place for the result");
+    if (!free_bytes || !total)
+        return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: the pointer for the result is NULL");
     pthread_mutex_lock(&lock);
     size_t taken = used[device];
     pthread_mutex_unlock(&lock);
@@ -359,7 +362,8 @@ int emu_memory_info(size_t *free_bytes, size_t *total) {
 int emu_default_pool(void **handle, int device) {
     int code = emu_check_device(device, "cudaDeviceGetDefaultMemPool");
     if (code) return code;
-    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: no place for the result");
+    if (!handle)
+        return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: the pointer for the result is NULL");
     pthread_mutex_lock(&lock);
     default_pools[device].live = 1;
     default_pools[device].device = device;
@@ -371,7 +375,7 @@ int emu_default_pool(void **handle, int device) {
 int emu_pool_create(void **handle, int device) {
     int code = emu_check_device(device, "cudaMemPoolCreate");
     if (code) return code;
-    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaMemPoolCreate: no place for the result");
+    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaMemPoolCreate: the pointer for the result is NULL");
     pthread_mutex_lock(&lock);
     pool *fresh = pools;
     while (fresh && (fresh->live || fresh->used)) fresh = fresh->next;
@@ -380,7 +384,7 @@ int emu_pool_create(void **handle, int device) {
     if (fresh) *fresh = (pool){.live = 1, .device = device, .reuse = {1, 1, 1}, .next = next};
     pthread_mutex_unlock(&lock);
     *handle = fresh;
-    return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a memory pool");
+    return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a memory pool");
 }
 
 int emu_pool_destroy(void *handle) {
@@ -446,7 +450,7 @@ int emu_pool_attribute(void *handle, int attribute, void *value, int set) {
     pthread_mutex_unlock(&lock);
     if (ok) return cudaSuccess;
     return emu_error(cudaErrorInvalidValue, "attribute %d of a memory pool cannot be %s", attribute,
-                     set ? "set so" : "read");
+                     set ? "set to this value" : "read");
 }
 
 // --- host memory -------------------------------------------------------------------------------------------------
@@ -454,19 +458,21 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!pointer || flags > 7)
-        return emu_error(cudaErrorInvalidValue, "cudaHostAlloc: flags %u; 0 to 7 exist", flags);
+        return emu_error(cudaErrorInvalidValue,
+                         "cudaHostAlloc: flags %u; they must be from 0 to 7, and the pointer for the result not NULL",
+                         flags);
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     void *memory;
     if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %zu bytes; this computer's memory is short",
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %zu bytes; this computer's memory is used up",
                          bytes);
     pthread_mutex_lock(&lock);
     int ok = insert((block){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
     pthread_mutex_unlock(&lock);
     if (!ok) {
         free(memory);
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: this computer's memory is short");
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: this computer's memory is used up");
     }
     *pointer = memory;
     return cudaSuccess;
@@ -490,7 +496,8 @@ int emu_host_device_pointer(void **device, void *host, unsigned flags) {
     pthread_mutex_unlock(&lock);
     if (!ok || !device || flags)
         return emu_error(cudaErrorInvalidValue, "cudaHostGetDevicePointer(%p), flags %u: %s", host, flags,
-                         ok ? "a place for the result and flags 0 are needed" : "that is no page-locked memory");
+                         ok ? "flags must be 0, and the pointer for the result not NULL"
+                            : "this is not page-locked memory");
     *device = host;
     return cudaSuccess;
 }
@@ -500,7 +507,8 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
-        return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
+        return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
+                         pointer);
     pthread_mutex_lock(&lock);
     size_t i = after((uintptr_t)pointer + bytes - 1);
     block *before = i ? &blocks[i - 1] : NULL;
@@ -515,8 +523,8 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (ok) return cudaSuccess;
     if (overlaps)
         return emu_error(cudaErrorHostMemoryAlreadyRegistered,
-                         "some of the %zu bytes at %p are registered or allocated", bytes, pointer);
-    return emu_error(cudaErrorMemoryAllocation, "no memory left to register memory");
+                         "some of the %zu bytes at %p are already registered or allocated", bytes, pointer);
+    return emu_error(cudaErrorMemoryAllocation, "out of host memory to register memory");
 }
 
 int emu_unregister(void *pointer) {
@@ -525,8 +533,8 @@ int emu_unregister(void *pointer) {
     if (found) found->dying = 1;
     pthread_mutex_unlock(&lock);
     if (!found)
-        return emu_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister(%p): nothing is registered there",
-                         pointer);
+        return emu_error(cudaErrorHostMemoryNotRegistered,
+                         "cudaHostUnregister(%p): no memory is registered at this address", pointer);
     emu_wait_idle(-1);
     pthread_mutex_lock(&lock);
     found = holding(pointer);
@@ -551,7 +559,8 @@ int emu_find_allocation(const void *pointer, emu_allocation *found) {
 int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!attributes) return emu_error(cudaErrorInvalidValue, "cudaPointerGetAttributes: no place for the result");
+    if (!attributes)
+        return emu_error(cudaErrorInvalidValue, "cudaPointerGetAttributes: the pointer for the result is NULL");
     void *address = (void *)(uintptr_t)pointer;
     struct cudaPointerAttributes a = {.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = address};
     pthread_mutex_lock(&lock);

@@ -109,19 +109,19 @@ static emu_stream *own_stream(int device) { // NULL: no memory
 }
 
 static int bad_stream(const void *handle) {
-    return emu_error(cudaErrorInvalidResourceHandle, "%p is not a stream, or one that was destroyed", handle);
+    return emu_error(cudaErrorInvalidResourceHandle, "%p is not a stream, or the stream has been destroyed", handle);
 }
 
 int emu_find_stream(void *handle, int device, emu_stream **found) {
     *found = NULL;
     if (handle == (void *)cudaStreamPerThread) {
         *found = own_stream(device);
-        return *found ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
+        return *found ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
     }
     if (!handle || handle == (void *)cudaStreamLegacy) {
         if (!null_streams[device]) {
             null_streams[device] = new_stream(device, cudaStreamDefault, 0);
-            if (!null_streams[device]) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
+            if (!null_streams[device]) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
             null_streams[device]->is_null = 1;
         }
         *found = null_streams[device];
@@ -226,8 +226,8 @@ static int ensure_worker(emu_stream *s) { // lock held
     if (error) // (of a stack that has no room the system says EAGAIN, as of too many threads)
         return emu_error(
             cudaErrorMemoryAllocation,
-            "this computer has no room for a stream's thread: %s; its memory, or what a process may have "
-            "of it (ulimit -v) or of threads (ulimit -u), is used up",
+            "cannot start a stream's thread: %s; the computer's memory or the process's limit of memory (ulimit -v) "
+            "or threads (ulimit -u) is used up",
             strerror(error));
     s->has_worker = 1;
     return cudaSuccess;
@@ -252,7 +252,7 @@ int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_
     emu_op *later = NULL;
     if (manner != EMU_HERE) { // before the lock is taken
         later = calloc(1, sizeof *later + bytes);
-        if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+        if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
         *later = (emu_op){.kind = OP_WORK, .work = work, .data = later + 1, .always = always};
         memcpy(later->data, data, bytes);
     }
@@ -299,11 +299,12 @@ int emu_stream_create(void **handle, unsigned flags, int priority) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!handle || flags > cudaStreamNonBlocking)
-        return emu_error(cudaErrorInvalidValue, "cudaStreamCreateWithFlags: flags %u; 0 and 1 are allowed", flags);
+        return emu_error(cudaErrorInvalidValue, "cudaStreamCreateWithFlags: flags %u; only 0 and 1 are allowed",
+                         flags);
     pthread_mutex_lock(&emu_queues.lock);
     *handle = new_stream(device, flags, priority);
     pthread_mutex_unlock(&emu_queues.lock);
-    return *handle ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
+    return *handle ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
 }
 
 int emu_stream_destroy(void *handle) {
@@ -344,7 +345,7 @@ int emu_stream_info(void *handle, unsigned *flags, int *priority, int *device_ou
 int emu_stream_id(void *handle, unsigned long long *id) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!id) return emu_error(cudaErrorInvalidValue, "cudaStreamGetId: no place for the result");
+    if (!id) return emu_error(cudaErrorInvalidValue, "cudaStreamGetId: the pointer for the result is NULL");
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);

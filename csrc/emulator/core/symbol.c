@@ -22,12 +22,12 @@ static int find(const void *symbol, size_t size, const char *call, emu_allocatio
         *found = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};
         return cudaSuccess;
     }
-    return emu_error(cudaErrorInvalidSymbol, "%s: %p is no __constant__ or __device__ variable", call, symbol);
+    return emu_error(cudaErrorInvalidSymbol, "%s: %p is not a __constant__ or __device__ variable", call, symbol);
 }
 
 int emu_symbol(void **address, size_t *bytes, const void *symbol, size_t size) {
     const char *call = address ? "cudaGetSymbolAddress" : "cudaGetSymbolSize";
-    if (!address && !bytes) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!address && !bytes) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     emu_allocation found;
     int code = find(symbol, size, call, &found);
     if (code) return code;
@@ -46,11 +46,11 @@ int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other,
     if (kind != (to_symbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost) && kind != cudaMemcpyDeviceToDevice &&
         kind != cudaMemcpyDefault)
         return emu_error(cudaErrorInvalidMemcpyDirection,
-                         "%s: kind %d; a symbol is device memory, so the kind is %s, DeviceToDevice or Default", call,
-                         kind, to_symbol ? "HostToDevice" : "DeviceToHost");
+                         "%s: kind %d; a symbol is device memory, so the kind must be %s, DeviceToDevice or Default",
+                         call, kind, to_symbol ? "HostToDevice" : "DeviceToHost");
     if (offset > found.bytes || bytes > found.bytes - offset)
-        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes from byte %zu of a symbol that has %zu", call, bytes,
-                         offset, found.bytes);
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes from byte %zu on; the symbol has only %zu bytes", call,
+                         bytes, offset, found.bytes);
     char *at = (char *)found.base + offset;
     return emu_copy(to_symbol ? (void *)at : other, bytes, to_symbol ? other : (void *)at, bytes, bytes, 1, kind,
                     stream, async);

@@ -283,11 +283,12 @@ static float plain(const emu_texture *t, const long at[3], int channel) {
 }
 
 static const char *problem(const emu_texture *t, int axes, int as_float, int channels) {
-    if (t == NULL) return "a read of a texture that never was, or that was destroyed";
+    if (t == NULL) return "a read of a texture that never existed or has been destroyed";
     if (axes != t->axes)
-        return axes == 0      ? "tex1Dfetch of a texture that is not linear memory"
-               : t->axes == 0 ? "a texture of linear memory is read by tex1Dfetch alone"
-                              : "a texture read with another number of coordinates than the texture has axes";
+        return axes == 0 ? "tex1Dfetch of a texture that is not linear memory"
+               : t->axes == 0
+                   ? "a texture of linear memory can be read with tex1Dfetch only"
+                   : "a texture read whose number of coordinates differs from the texture's number of axes";
     if (as_float != t->gives_float)
         return as_float ? "a read of floats from a texture of integers"
                         : "a read of integers from a texture of floats";

@@ -52,9 +52,9 @@ static void shuffle(emu_block *block, emu_warp_state *warp, const emu_meeting *m
             emu_block_fail(
                 thread->file, thread->line,
                 "a shuffle may only read from lanes that take part; %s with mask 0x%08x: lane %u reads from "
-                "lane %u, which %s, or narrow the width or the offset",
+                "lane %u, which %s, or reduce the width or the offset",
                 emu_warp_names[meeting->kind], meeting->mask, lane, source,
-                !(meeting->mask >> source & 1) ? "the mask does not name. Name it"
+                !(meeting->mask >> source & 1) ? "is not in the mask. Add it to the mask"
                                                : "has ended or does not exist. Let it take part");
         }
         thread_of(block, warp, lane)->result = warp->value[source];
@@ -133,8 +133,8 @@ static inline unsigned where_next(const emu_block *block) {
 static __attribute__((noinline)) void check_call(emu_warp_kind kind, unsigned mask, unsigned lane, int width,
                                                  const char *file, int line) {
     if (!(mask >> lane & 1))
-        emu_block_fail(file, line, "a thread must name itself in the mask; %s with mask 0x%08x was called by lane %u",
-                       emu_warp_names[kind], mask, lane);
+        emu_block_fail(file, line, "the mask must contain the calling lane; lane %u called %s with mask 0x%08x", lane,
+                       emu_warp_names[kind], mask);
     emu_block_fail(file, line, "the width of a shuffle must be 1, 2, 4, 8, 16 or 32; %s was called with %d",
                    emu_warp_names[kind], width);
 }
@@ -256,7 +256,7 @@ void emu_warp_report_deadlock(emu_block *block) {
         emu_thread *waiting = thread_of(block, warp, (unsigned)__builtin_ctz(meeting->arrived));
         unsigned missing = meeting->mask & ~(meeting->arrived | warp->exited);
         text to = {.length = 0};
-        add(&to, "all lanes named in the mask must call the operation; %s with mask 0x%08x waits for ever: ",
+        add(&to, "all lanes in the mask must call the operation; %s with mask 0x%08x waits forever: ",
             emu_warp_names[meeting->kind], meeting->mask);
         while (missing) {
             emu_thread *one = thread_of(block, warp, (unsigned)__builtin_ctz(missing));
@@ -270,9 +270,9 @@ void emu_warp_report_deadlock(emu_block *block) {
                 add(&to, "%s, %s:%d; ", emu_barrier_names[block->barrier], block->site_file, block->site_line);
             missing &= ~together;
         }
-        add(&to, "name only lanes that come, or let all come");
+        add(&to, "put only lanes that call it into the mask, or let all lanes call it");
         block->current = waiting;
         emu_block_fail(waiting->file, waiting->line, "%s", to.buffer);
     }
-    emu_block_fail(NULL, 0, "no thread of the block can go on"); // never seen: kept so that a fault here is no hang
+    emu_block_fail(NULL, 0, "no thread of the block can continue"); // unreachable; an error is better than a hang
 }
