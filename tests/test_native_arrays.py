@@ -549,7 +549,7 @@ def test_transfers_that_do_not_fit(name):
             transfer(np.zeros((3, 4), "datetime64[s]").view("V8"))
     with pytest.raises(ValueError, match=r"same shape, but they are .*\(2,\).* and .*\(3, 4\)"):
         module.copy(x, up(name, np.zeros(2)), 0)
-    with pytest.raises(ValueError, match="value has 8 bytes, an element of float32 has 4"):
+    with pytest.raises(ValueError, match="value has 8 bytes, but an element of float32 has 4"):
         module.fill(x, bytes(8), 0)
 
 

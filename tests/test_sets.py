@@ -282,7 +282,7 @@ def test_arguments_that_do_not_fit(kernels):
             kernels.launch(kernel, *arguments, **shape)
 
     refused(TypeError, "add_one has 3 parameters and needs a tuple of as many arguments", x, y)
-    refused(TypeError, "argument 1 is an array of float64, and the parameter is a pointer to float32", x, wide, N)
+    refused(TypeError, "argument 1 is an array of float64, but the parameter is a pointer to float32", x, wide, N)
     refused(TypeError, "argument 0 .*View", np.zeros(N, np.float32), y, N)
     refused(TypeError, "argument 2 is 1.5, but the parameter is a value of int32, 4 bytes long", x, y, 1.5)
     refused(TypeError, "argument 2 is 2147483648, ", x, y, 2**31)
