@@ -1,11 +1,11 @@
-// Settings: environment variables first, emu_configure() after them.
+// Settings: initial values from environment variables, changes by emu_configure().
 //
 //   CUDAKERN_EMULATOR_DEVICES=2  --.
 //   CUDAKERN_EMULATOR_MEMORY=1G  --+--> emu_config (immutable) <--- emu_current_config(): one atomic load
 //   emu_configure("order", ...)  --'
 //
-// Invariant: a published emu_config never changes and is never freed, so that a grid that reads it needs no lock;
-// a change publishes a new one. A setting holds for what starts after the call: it waits for what runs.
+// Invariant: a published emu_config never changes and is never freed, so a grid can read it without a lock. Each
+// change publishes a new one. emu_configure() waits for running work, so a setting affects only work that starts later.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -17,21 +17,21 @@
 
 typedef struct snapshot {
     emu_config config;
-    struct snapshot *older; // kept reachable: leak checkers need not report them
+    struct snapshot *older; // keeps old snapshots reachable, so that leak checkers do not report them
 } snapshot;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static snapshot first; // static, so that the settings exist even where memory is short
+static snapshot first; // static, so that settings exist even when memory is exhausted
 static _Atomic(snapshot *) current;
-static atomic_llong failing_in;            // allocations until one fails; 0: none will
-static char problem[256], problem_key[24]; // a malformed environment variable, and the setting it is of
+static atomic_llong failing_in;            // number of allocations until one fails; 0: none fails
+static char problem[256], problem_key[24]; // the message on a malformed environment variable, and its setting
 static atomic_int has_problem;
 
 static const char *const KEYS[] = {"devices", "memory", "chip", "order", "workers", "stack", "fail_allocation"};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
-// "1048576", "64K", "64MiB", "2 GB": letters mean powers of 1024.
+// Accepts "1048576", "64K", "64MiB", "2 GB", ...; the units are powers of 1024.
 size_t emu_parse_size(const char *text, int *ok) {
     char *end;
     errno = 0;
@@ -57,7 +57,7 @@ static int parse_count(const char *text, long long low, long long high, long lon
 
 static char chip_names[160]; // filled by start()
 
-// Puts one setting into `config`; else returns what would be allowed.
+// Stores one setting in `config`. Returns NULL, a description of the allowed values, or "" for an unknown key.
 static const char *apply(emu_config *config, const char *key, const char *value) {
     long long count = 0;
     int ok;
@@ -106,14 +106,14 @@ static const char *apply(emu_config *config, const char *key, const char *value)
 
 static void publish(const emu_config *config) {
     snapshot *fresh = malloc(sizeof *fresh);
-    if (!fresh) return; // a few bytes: the old settings stay
+    if (!fresh) return; // out of memory: the old settings remain
     fresh->config = *config;
     fresh->older = atomic_load(&current);
     atomic_store(&current, fresh);
 }
 
-// Reads CUDAKERN_EMULATOR_DEVICES and its like. A malformed one is not passed over: every call that needs a device
-// then fails and says why, until emu_configure() sets that key.
+// Reads CUDAKERN_EMULATOR_DEVICES and the other variables. A malformed one is not ignored: every call that needs a
+// device fails with an explanation until emu_configure() sets that key.
 static void start(void) {
     emu_config config = {.devices = 1, .chip = "H200"};
     emu_list_chips(chip_names, sizeof chip_names);

@@ -1,6 +1,6 @@
-// Copies and fills: rows of bytes, checked against the allocations they touch, moved in the stream's order.
+// Copies and fills: rows of bytes, checked against the allocations that they access, moved in the stream's order.
 //
-//   linear: one row      two dimensions: `height` rows, each `pitch` bytes behind the one before
+//   linear: one row      two dimensions: `height` rows, each `pitch` bytes after the previous one
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -10,14 +10,14 @@ enum { SMALL_COPY = 64 << 10 };
 
 typedef struct rectangle {
     char *to;
-    const char *from; // NULL: set to `value`
+    const char *from; // NULL: fill with `value`
     size_t to_pitch, from_pitch, width, height;
     int value;
 } rectangle;
 
 static void move_rows(void *data) {
     rectangle r = *(rectangle *)data;
-    if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // one piece
+    if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // contiguous: copy as one row
         r.width *= r.height;
         r.height = 1;
     }
@@ -29,8 +29,8 @@ static void move_rows(void *data) {
     }
 }
 
-// One end of a copy: does it lie within one allocation, and is it device memory where the call says so? Device memory
-// where the call says host is right, as on a GPU with unified addresses: the pointer decides.
+// Checks one end of a copy: it must lie within one allocation and be device memory if the copy's kind requires that.
+// Device memory is accepted where the kind specifies host memory, as on a GPU with unified addresses.
 static int check_end(const char *call, const char *end, const void *pointer, size_t pitch, size_t width,
                      size_t height, int must_be_device, int *pageable) {
     size_t extent;
@@ -58,12 +58,12 @@ static int check_end(const char *call, const char *end, const void *pointer, siz
 
 static int submit(const rectangle *r, int pageable, void *stream, int async) {
     if (!async) return emu_submit(NULL, move_rows, r, sizeof *r, EMU_HERE, 0);
-    // Pageable memory is the caller's again as soon as the call returns, so the copy is made before that.
+    // The caller may reuse pageable memory as soon as the call returns, so the copy is made before that.
     emu_manner manner = pageable ? EMU_HERE : r->width * r->height <= (size_t)SMALL_COPY ? EMU_EITHER : EMU_LATER;
     return emu_submit(stream, move_rows, r, sizeof *r, manner, 0);
 }
 
-// The code is as a GPU gives it: error 12 for a copy of several rows, else 1.
+// The code is the same as on a GPU: 12 for a copy of several rows, else 1.
 static int check_pitch(int code, const char *call, const char *end, size_t pitch, size_t width, size_t height) {
     if (pitch >= width || height < 1) return cudaSuccess;
     return emu_error(height > 1 ? code : cudaErrorInvalidValue,
@@ -115,7 +115,7 @@ int emu_copy_peer(void *to, int to_device, const void *from, int from_device, si
     if (code || !bytes) return code;
     if ((code = check_peer(call, "destination", to, bytes, to_device))) return code;
     if ((code = check_peer(call, "source", from, bytes, from_device))) return code;
-    if (!async) { // as CUDA: it comes after all that both devices were given
+    if (!async) { // as in CUDA, the copy runs after all earlier work of both devices
         emu_wait_idle(to_device);
         emu_wait_idle(from_device);
     }

@@ -2,8 +2,8 @@
 //
 //   settings (chip, devices, memory) --> chips.c --> properties, attributes; launch.c: occupancy, checks
 //
-// Invariant: a limit is stated once, in emulator_chips.h or EMU_LIMITS below; properties, attributes, occupancy and the
-// checks of launches read it there. All emulated devices are of the same chip.
+// Invariant: each limit is defined once, in emulator_chips.h or in EMU_LIMITS below. Properties, attributes, occupancy
+// and the checks of launches read it there. All emulated devices have the same chip.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -33,7 +33,7 @@ const emu_limits EMU_LIMITS = {
 };
 
 static _Thread_local int current_device;
-static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: access was enabled
+static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: whether access is enabled
 
 const emu_chip *emu_chip_now(void) {
     return emu_find_chip(emu_current_config()->chip);
@@ -43,7 +43,7 @@ size_t emu_half_of_computer(void) {
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2;
 }
 
-// The chip's memory, as far as the computer affords it: half its own, shared among the devices.
+// The chip's memory, but at most half of the computer's divided by the number of devices.
 size_t emu_device_memory(void) {
     const emu_config *config = emu_current_config();
     if (config->memory) return config->memory;
@@ -143,7 +143,7 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->reservedSharedMemPerBlock = each->shared_reserved;
     p->hostRegisterSupported = 1;
     p->memoryPoolsSupported = 1;
-    p->clusterLaunch = 0; // the emulator has no clusters yet, whatever the chip has
+    p->clusterLaunch = 0; // the emulator does not support clusters, whatever the chip does
     p->unifiedFunctionPointers = 0;
 }
 
@@ -265,7 +265,7 @@ int emu_versions(int *driver, int *runtime) {
     return emu_error(cudaErrorInvalidValue, "cudaDriverGetVersion: the pointer for the result is NULL");
 }
 
-// --- peers: all emulated devices have one memory, so each can reach the others' ---------------------------------------
+// --- peers: the memory of all emulated devices is host memory, so each device can access the others' -----------------
 int emu_device_peers(int *can, int device, int peer) {
     int code = emu_check_device(device, "cudaDeviceCanAccessPeer");
     if (!code) code = emu_check_device(peer, "cudaDeviceCanAccessPeer");

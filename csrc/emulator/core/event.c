@@ -1,14 +1,15 @@
 // Events: marks in a stream's queue.
 //
-//   record in A:  e->stream = A, e->ticket = that of the record;  fired: A->completed >= e->ticket
-//   B waits:      an operation in B that holds (A, ticket): a later record of e does not move it
+//   record in A:  e->stream = A, e->ticket = the record's ticket;  fired: A->completed >= e->ticket
+//   B waits:      an operation in B that stores (A, ticket): a later record of e does not change it
 #define _GNU_SOURCE
 #include "stream.h"
 
 #include <stdlib.h>
 
-// Events lie in rows, each twice as long as the one before, so that a handle is looked up among a few rows and never
-// followed: a wrong one may point anywhere. Rows stay. All of this is under the streams' lock.
+// Events are stored in rows, each twice as long as the previous one. A handle is looked up in these few rows and not
+// dereferenced, because an invalid handle may point anywhere. Rows are never freed. The streams' lock protects all of
+// this.
 enum { FIRST_ROW = 64, MOST_ROWS = 40 };
 static struct {
     emu_event *events;
@@ -38,7 +39,7 @@ static emu_event *new_event(void) { // NULL: no memory
 static int find_event(void *handle, emu_event **found) {
     *found = NULL;
     for (int i = row_count; i-- > 0 && !*found;) {
-        const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // (large where the handle is before them)
+        const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // wraps if the handle is before the row
         if (at / sizeof(emu_event) >= rows[i].count || at % sizeof(emu_event)) continue;
         emu_event *e = rows[i].events + at / sizeof(emu_event);
         if (e->live) *found = e;
@@ -70,7 +71,7 @@ int emu_event_destroy(void *handle) {
     int code = find_event(handle, &e);
     if (!code) {
         e->live = 0;
-        e->record = 0; // a record on its way finds that it is not meant any more
+        e->record = 0; // a queued record then no longer matches this event
         e->next = free_events;
         free_events = e;
     }
@@ -121,7 +122,7 @@ static int fired(const emu_event *e) {
     return !e->stream || e->stream->completed >= e->ticket;
 }
 
-// The error that waiting for the event reports: of its stream, if it arose before the event.
+// The error that waiting for the event reports: its stream's, if it occurred before the event.
 static int event_error(emu_event *e) {
     emu_report earliest = {0};
     if (e->stream && e->stream->error.order < e->order) emu_tell(&e->stream->error, &earliest);
@@ -142,7 +143,7 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
     if (!code && e->stream) {
-        emu_stream *s = e->stream; // as it is now: a later record is not waited for
+        emu_stream *s = e->stream; // read now, so that a later record is not waited for
         uint64_t ticket = e->ticket, order = e->order, ask = emu_ask_at();
         while (!code && s->completed < ticket)
             if (emu_wait_and_ask(s, &ask, interrupted, argument)) {
