@@ -1,7 +1,7 @@
 // Errors: a code and a message, kept for each OS thread.
 //
-//   failing call --emu_error--> code   --> cudaGetLastError (clears), cudaPeekAtLastError
-//                              message --> emu_error_detail
+//   failing call --emu_error--> code    --> cudaGetLastError (clears), cudaPeekAtLastError
+//                               message --> emu_error_detail
 //
 // Invariant: a call that fails records exactly the code that it returns, with a message of its own. A call that succeeds
 // changes neither. So, as in CUDA, an error stays visible until cudaGetLastError clears it.

@@ -1,18 +1,20 @@
-// Memory: every allocation is known by its address, so that what CUDA would refuse is refused, with the sizes.
+// Memory: keeps a table of all allocations by address, so that invalid uses are refused as by CUDA, and the error
+// contains the sizes.
 //
 //   blocks, sorted by address:  [device 0, 4096 B] [pinned host] [device 1, 64 B] [registered host] [symbol] ...
 //   used[device] <= emu_device_memory()
 //
-// Invariants: blocks never overlap; used[d] is the sum of device d's blocks, rounded up to EMU_GRAIN each; a block
-// whose release has been asked for (`dying`) is invalid to every call, though it stays until its stream comes to it.
+// Invariants: blocks never overlap; used[d] is the sum of device d's blocks, each rounded up to EMU_GRAIN; a block
+// whose release has been requested (`dying`) is invalid in every call, although it remains until its stream reaches the
+// release.
 //
-// Device memory is host memory with CUDA's rules around it. It is never zero when new, since a GPU's is not either:
-// all bytes are 0xFF, a NaN in every floating-point format and -1 in every integer one, so that a read of memory
-// that nobody wrote shows in the result. Beyond FILL bytes only the first and the last FILL / 2 are filled.
+// Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes are
+// 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten memory
+// shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
 //
-// Freed blocks of some size are kept as spares for the next of the same size, because fresh pages cost more than a
-// kernel's run on small arrays. Spares belong to no device and count as free; sanitizer builds keep none, so that
-// they see a use after a free.
+// Freed blocks from SPARE_LEAST bytes on are kept as spares for the next allocation of the same size, because touching
+// new pages takes longer than a kernel on small arrays. Spares belong to no device and count as free. Sanitizer builds
+// keep none, so that they detect a use after a free.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -41,7 +43,7 @@ typedef enum block_kind { DEVICE, PINNED, REGISTERED, SYMBOL } block_kind;
 
 typedef struct pool {
     int live, device;
-    int reuse[3]; // cudaMemPoolReuse*: kept, without effect; the pool keeps nothing back
+    int reuse[3]; // cudaMemPoolReuse*: stored without effect, since the pool does not retain memory
     uint64_t threshold;
     size_t used, high;
     struct pool *next;
@@ -92,17 +94,17 @@ static size_t after(uintptr_t address) {
     return low;
 }
 
-// The block that holds the address; NULL: none.
+// The block that contains the address; NULL: none.
 static block *holding(const void *pointer) {
     size_t i = after((uintptr_t)pointer);
     if (!i || (uintptr_t)pointer - blocks[i - 1].base >= blocks[i - 1].bytes) return NULL;
     return &blocks[i - 1];
 }
 
-// The block that begins at the address and is one of the kinds (a bit each).
+// The block that begins at the address and whose kind is in `kinds` (one bit per kind).
 static block *beginning(const void *pointer, unsigned kinds) {
-    block *found = holding(pointer);
-    return found && found->base == (uintptr_t)pointer && !found->dying && (kinds >> found->kind & 1) ? found : NULL;
+    block *match = holding(pointer);
+    return match && match->base == (uintptr_t)pointer && !match->dying && (kinds >> match->kind & 1) ? match : NULL;
 }
 
 static int insert(block fresh) {
@@ -128,13 +130,14 @@ static void account(const block *b, int sign) {
     if (b->pool->used > b->pool->high) b->pool->high = b->pool->used;
 }
 
-static void drop(block *b) { // takes it out of the table; the memory is the caller's affair
+static void drop(block *b) { // removes it from the table; the caller frees the memory
     account(b, -1);
     size_t i = (size_t)(b - blocks);
     memmove(b, b + 1, (--block_count - i) * sizeof *blocks);
 }
 
-static int check_pool(const pool *p) { // lock held; looked up, never followed: a wrong handle may point anywhere
+// Lock held. The handle is looked up and not dereferenced, because an invalid one may point anywhere.
+static int check_pool(const pool *p) {
     for (int device = 0; device < EMU_MAX_DEVICES; device++)
         if (p == &default_pools[device]) return p->live;
     const pool *known = pools;
@@ -195,13 +198,13 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     block fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
     size_t limit = emu_device_memory(), taken = 0;
     int fits = 0;
-    // A second try once the streams have carried out the frees that are on their way.
+    // If it does not fit, try again after the streams have executed pending frees.
     for (int attempt = 0; attempt < 2 && !fits; attempt++) {
         if (attempt) emu_wait_idle(device);
         pthread_mutex_lock(&lock);
         taken = used[device];
         fits = bytes <= limit && taken <= limit && rounded(bytes) <= limit - taken;
-        if (fits) account(&fresh, 1); // taken now: two threads may not both have the last bytes
+        if (fits) account(&fresh, 1); // reserve it now, so that two threads cannot both get the last bytes
         pthread_mutex_unlock(&lock);
     }
     if (!fits)
@@ -211,7 +214,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     void *memory = take_spare(bytes);
     pthread_mutex_unlock(&lock);
     int failed = !memory && posix_memalign(&memory, EMU_GRAIN, bytes);
-    if (failed) { // the computer's memory is short: spares are a luxury
+    if (failed) { // the computer's memory is used up: give up the spares and try again
         pthread_mutex_lock(&lock);
         drop_spares();
         pthread_mutex_unlock(&lock);
@@ -252,7 +255,7 @@ int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
     return allocate(pointer, bytes, device, NULL, "cudaMallocPitch");
 }
 
-static void release(void *data) { // a block marked as dying
+static void release(void *data) { // frees a block marked as dying
     void *memory = *(void **)data;
     pthread_mutex_lock(&lock);
     block *found = holding(memory);
@@ -267,7 +270,7 @@ static void release(void *data) { // a block marked as dying
     pthread_mutex_unlock(&lock);
 }
 
-// Marks the block that begins there as dying, or says what is wrong.
+// Marks the block that begins at the address as dying; returns an error if the call may not free it.
 static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *call, int *device) {
     pthread_mutex_lock(&lock);
     block *found = beginning(pointer, kinds), *around = found ? NULL : holding(pointer);
@@ -302,7 +305,7 @@ int emu_free(void *pointer) {
     if (code || !pointer) return code;
     code = condemn(pointer, 1u << DEVICE, 0, "cudaFree", &device);
     if (code) return code;
-    emu_wait_idle(device); // as CUDA: kernels may still use it; their errors stay for a synchronising call
+    emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
     return cudaSuccess;
 }
@@ -324,7 +327,7 @@ int emu_free_async(void *pointer, void *stream) {
     code = condemn(pointer, 1u << DEVICE, 1, "cudaFreeAsync", &device);
     if (code) return code;
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
-    if (code) { // not queued: the block lives on
+    if (code) { // not queued: the block stays valid
         pthread_mutex_lock(&lock);
         block *found = holding(pointer);
         if (found) found->dying = 0;
@@ -358,7 +361,7 @@ int emu_memory_info(size_t *free_bytes, size_t *total) {
     return cudaSuccess;
 }
 
-// --- pools: they keep account, and nothing back -------------------------------------------------------------------
+// --- pools: they count bytes but retain no memory -----------------------------------------------------------------
 int emu_default_pool(void **handle, int device) {
     int code = emu_check_device(device, "cudaDeviceGetDefaultMemPool");
     if (code) return code;
@@ -391,7 +394,7 @@ int emu_pool_destroy(void *handle) {
     pool *p = handle;
     pthread_mutex_lock(&lock);
     int ok = check_pool(p) && !(p >= default_pools && p < default_pools + EMU_MAX_DEVICES);
-    if (ok) p->live = 0; // what was taken from it lives on until it is freed
+    if (ok) p->live = 0; // allocations from it stay valid until they are freed
     pthread_mutex_unlock(&lock);
     return ok ? cudaSuccess : bad_pool(handle);
 }
@@ -488,7 +491,7 @@ int emu_free_host(void *pointer) {
     return cudaSuccess;
 }
 
-// Addresses are unified: a device finds pinned memory where the host does.
+// Addresses are unified: pinned memory has the same address on the device as on the host.
 int emu_host_device_pointer(void **device, void *host, unsigned flags) {
     pthread_mutex_lock(&lock);
     const block *found = holding(host);
@@ -502,7 +505,7 @@ int emu_host_device_pointer(void **device, void *host, unsigned flags) {
     return cudaSuccess;
 }
 
-// Host memory that becomes "pinned", or a __device__ variable, which is device memory that nobody allocated.
+// Registers host memory as pinned, or a __device__ variable as device memory.
 int emu_register(void *pointer, size_t bytes, int is_symbol) {
     int device, code = emu_enter(&device);
     if (code) return code;

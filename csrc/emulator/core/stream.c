@@ -1,11 +1,12 @@
-// Streams: their handles, what waits for what, the thread that runs what is queued. (stream.h has the picture.)
+// Streams: their handles, the order of operations, and the thread that runs queued operations. (Diagram: stream.h.)
 //
-// The legacy default stream (NULL) of a device runs after all that was queued before it on the device's blocking
-// streams, and they run after it; streams made with cudaStreamNonBlocking keep out of that. As on a GPU. A thread's own
-// default stream (cudaStreamPerThread) is a blocking stream, one a device, made when the thread first asks for it.
+// As on a GPU, work on the legacy default stream (NULL) of a device runs after all work that was queued before it on the
+// device's blocking streams, and their later work runs after it. Streams created with cudaStreamNonBlocking are exempt.
+// A thread's own default stream (cudaStreamPerThread) is a blocking stream. Each thread has one per device, created when
+// the thread first uses it.
 //
-// An operation is run by the stream's own thread, made when it is first needed, or "here": by the thread that calls,
-// which takes its place in the queue and waits for its turn. On an idle stream that costs no switch of threads.
+// An operation is run by the stream's own thread, which is started when first needed, or "here", by the calling thread,
+// which queues it and waits for its turn. On an idle stream the latter needs no switch of threads.
 #define _GNU_SOURCE
 #include "stream.h"
 
@@ -15,9 +16,9 @@
 #include <time.h>
 
 struct emu_queues emu_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // under that lock
+static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // protected by that lock
 static unsigned long long last_id;                               // likewise
-static pthread_key_t own_streams;                                // of the calling thread: an array, a stream a device
+static pthread_key_t own_streams;                                // the calling thread's: an array, one per device
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
 // --- handles (lock held) -----------------------------------------------------------------------------------------
@@ -50,7 +51,7 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
     return s;
 }
 
-// One place for the errors of streams that are gone: the earliest stays, one that nobody was told of before others.
+// Keeps one error per device of destroyed streams: an unreported one rather than a reported one, else the earliest.
 static void keep_as_orphan(int device, emu_report *from) {
     emu_report *to = &emu_queues.orphans[device];
     if (from->code && (!to->code || (to->told == from->told ? from->order < to->order : to->told))) *to = *from;
@@ -69,7 +70,7 @@ static void recycle(emu_stream *s) {
     free_streams = s;
 }
 
-static void close_stream(emu_stream *s) { // what is queued still runs
+static void close_stream(emu_stream *s) { // queued operations still run
     s->live = 0;
     s->closing = 1;
     if (s->head) return;
@@ -127,7 +128,7 @@ int emu_find_stream(void *handle, int device, emu_stream **found) {
         *found = null_streams[device];
         return cudaSuccess;
     }
-    // Looked up, never followed: a wrong handle may point anywhere.
+    // Looked up and not dereferenced, because an invalid handle may point anywhere.
     for (emu_stream *s = emu_queues.streams; s && !*found; s = s->next)
         if (s == handle && s->live) *found = s;
     return *found ? cudaSuccess : bad_stream(handle);
@@ -188,7 +189,7 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
     } else if (o->kind == OP_KERNEL) {
         char message[EMU_MESSAGE] = "";
         int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, message);
-        if (!code || code == EMU_CANCELLED) return; // who launched it knows that it was given up
+        if (!code || code == EMU_CANCELLED) return; // its launcher canceled it, so there is nothing to report
         pthread_mutex_lock(&emu_queues.lock);
         set_error(s, o, code, message);
         pthread_mutex_unlock(&emu_queues.lock);
@@ -223,7 +224,7 @@ static void *worker(void *argument) {
 static int ensure_worker(emu_stream *s) { // lock held
     if (s->has_worker) return cudaSuccess;
     int error = emu_start_thread(worker, s);
-    if (error) // (of a stack that has no room the system says EAGAIN, as of too many threads)
+    if (error) // (EAGAIN if there are too many threads, but also if there is no memory for the stack)
         return emu_error(
             cudaErrorMemoryAllocation,
             "cannot start a stream's thread: %s; the computer's memory or the process's limit of memory (ulimit -v) "
@@ -371,8 +372,8 @@ int emu_stream_call(void *stream, void (*function)(void *), void *argument) {
 }
 
 // --- fork --------------------------------------------------------------------------------------------------------
-// In the child only the thread that forked exists. Queues are emptied: what was on its way is lost there, and frees
-// are carried out. Streams stay usable and get new threads when they need them, but for those of the other threads.
+// In the child only the thread that forked exists. Its queues are emptied: queued operations are dropped, except frees,
+// which are executed. Streams stay usable and get new threads when needed, except the per-thread streams of other threads.
 static void after_fork(void) {
     for (emu_stream *s = emu_queues.streams, *next; s; s = next) {
         next = s->next;
@@ -383,7 +384,7 @@ static void after_fork(void) {
         while (s->head) {
             emu_op *o = s->head;
             s->head = o->next;
-            if (o->here) continue; // on the stack of a thread that is no more
+            if (o->here) continue; // on the stack of a thread that does not exist in the child
             if (o->kind == OP_WORK && o->always) o->work(o->data);
             free(o);
         }

@@ -1,22 +1,22 @@
-// Symbols: __constant__ and __device__ variables, as the host names them.
+// Symbols: __constant__ and __device__ variables, accessed by the host.
 //
-//   float table[64] of a kernels' library  --emu_symbol-->  a SYMBOL in memory.c's list of allocations
+//   float table[64] of a library of kernels  --emu_symbol-->  a SYMBOL in memory.c's table of allocations
 //
-// Here a symbol is an ordinary variable, at one address for kernels and host. The first call that names it makes it
-// known as device memory; from then on copies check its bounds, whether they name it or its address. Invariant: a
-// library whose symbols are known stays loaded, so no address in the list comes to belong to something else.
+// Here a symbol is an ordinary variable with the same address for kernels and host. The first call that names it
+// registers it as device memory. From then on copies check its bounds, whether they use its name or its address.
+// Invariant: a library whose symbols are registered stays loaded, so no address in the table can be reused.
 #include "host.h"
 
 #include <stdint.h>
 
-// `size` 0: by address alone, as C names symbols; it must be known.
+// `size` 0: only the address is known, as for symbols in C; the symbol must have been registered before.
 static int find(const void *symbol, size_t size, const char *call, emu_allocation *found) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (emu_find_allocation(symbol, found)) {
         if (found->is_symbol && found->base == (uintptr_t)symbol && (!size || size == found->bytes))
             return cudaSuccess;
-    } else if (symbol && size && emu_keep_loaded(symbol)) { // static variables lie in what is loaded from a file
+    } else if (symbol && size && emu_keep_loaded(symbol)) { // a static variable is in a library or the program
         code = emu_register((void *)(uintptr_t)symbol, size, 1);
         if (code) return code;
         *found = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};
