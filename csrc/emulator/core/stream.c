@@ -178,7 +178,8 @@ static void set_error(emu_stream *s, const emu_op *o, int code, const char *mess
     snprintf(s->error.message, sizeof s->error.message, "%s", message);
 }
 
-// Whether the kernel's input may be what an earlier kernel failed to make, and its launcher does not know it yet.
+// Whether the kernel must be skipped: an earlier kernel, which may write its input, failed, and this has not been
+// reported to the launcher yet.
 static int inherits_failure(const emu_stream *s, const emu_op *o) { // lock held
     return o->kind == OP_KERNEL && s->error.code && (!s->error.told || pthread_equal(o->launcher, s->error.launcher));
 }

@@ -1,12 +1,12 @@
-// Arrays and texture objects: what they are made of, and what CUDA would refuse.
+// Arrays and texture objects: creates and copies them, and refuses what CUDA would refuse.
 //
 //   cudaMallocArray --> array: device memory without an address, elements in C order
-//   cudaCreateTextureObject --> entry: a texture (texture.h) and its descriptors; the handle is its place in a table
+//   cudaCreateTextureObject --> entry: a texture (texture.h) and its descriptors; the handle contains its index
 //
-//   handle = generation << 32 | place + 1       chunks[place / CHUNK][place % CHUNK]
+//   handle = generation << 32 | index + 1       entry: chunks[index / CHUNK][index % CHUNK]
 //
-// Invariants: a chunk never moves and is never freed, so a fetch needs no lock; a destroyed texture's place gets a new
-// generation, so its old handle is known to be dead.
+// Invariants: a chunk never moves and is never freed, so a fetch needs no lock. When a texture is destroyed, its entry
+// gets a new generation, so the old handle is recognized as invalid.
 #define _GNU_SOURCE
 #include "texture.h"
 
@@ -17,13 +17,13 @@
 
 #include "host.h"
 
-// The least of what chips from compute capability 6.0 on have.
+// The lowest limits of all chips from compute capability 6.0 on.
 enum { ROW = 131072, ROWS = 65536, CUBE = 16384, FETCHED = 1 << 27, PITCHED_ROWS = 65000, PITCH_MOST = 2097120 };
 enum { CHUNK = 256, CHUNKS = 4096, PITCH_GRAIN = 32, BASE_GRAIN = 512 };
 
 typedef struct array {
     struct cudaChannelFormatDesc channels;
-    struct cudaExtent extent; // as it was asked for: 0 rows or planes for fewer axes
+    struct cudaExtent extent; // as requested: height or depth 0 if there are fewer axes
     unsigned flags;
     int device;
     void *data;
@@ -37,8 +37,8 @@ typedef struct entry {
     emu_texture texture;
     struct cudaResourceDesc resource;
     struct cudaTextureDesc description;
-    struct entry *next; // in the list of free ones
-    unsigned place;
+    struct entry *next; // in the list of free entries
+    unsigned index;
 } entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +55,7 @@ void emu_texture_fork(emu_fork stage) {
 }
 
 // --- channels ----------------------------------------------------------------------------------------------------
-// How many there are, and of what format; an error where no texture has such.
+// The number of channels and their format; an error if textures do not support them.
 static int check_channels(const char *call, const struct cudaChannelFormatDesc *desc, int *count,
                           emu_format *format) {
     static const emu_format formats[3][3] = {{EMU_SIGNED_8, EMU_SIGNED_16, EMU_SIGNED_32},
@@ -91,15 +91,15 @@ static int no_array(const char *call, const void *handle) {
                      handle);
 }
 
-int emu_array_create(void **made, const void *channels, size_t width, size_t height, size_t depth, unsigned flags) {
+int emu_array_create(void **result, const void *channels, size_t width, size_t height, size_t depth, unsigned flags) {
     const char *call = "cudaMallocArray";
     int device, count, code = emu_enter(&device);
     emu_format format;
     if (code) return code;
-    if (!made || !channels)
+    if (!result || !channels)
         return emu_error(cudaErrorInvalidValue, "%s: the pointer %s is NULL", call,
-                         made ? "to the channels" : "for the result");
-    *made = NULL;
+                         result ? "to the channels" : "for the result");
+    *result = NULL;
     if ((code = check_channels(call, channels, &count, &format))) return code;
     if (flags)
         return emu_error(cudaErrorInvalidValue, "%s: flags %u; the emulator supports plain arrays only (flags 0)",
@@ -127,7 +127,7 @@ int emu_array_create(void **made, const void *channels, size_t width, size_t hei
     a->next = arrays;
     arrays = a;
     pthread_mutex_unlock(&lock);
-    *made = a;
+    *result = a;
     return cudaSuccess;
 }
 
@@ -141,7 +141,7 @@ int emu_array_free(void *handle) {
     if (a) *at = a->next;
     pthread_mutex_unlock(&lock);
     if (!a) return no_array("cudaFreeArray", handle);
-    code = emu_free(a->data); // as CUDA, it waits: kernels may still read it
+    code = emu_free(a->data); // waits, as in CUDA, because kernels may still read the array
     free(a);
     return code;
 }
@@ -164,7 +164,7 @@ int emu_array_info(void *channels, void *extent, unsigned *flags, const void *ha
 typedef struct end {
     char *data;
     size_t pitch, slice;
-    size_t element; // 0: a pointer, whose widths are in bytes
+    size_t element; // bytes; 0: a pointer, for which widths are in bytes
 } end;
 
 static int array_end(const char *call, const void *handle, const struct cudaPos *at, const struct cudaExtent *extent,
@@ -299,7 +299,8 @@ static int of_pitched(const char *call, const struct cudaResourceDesc *resource,
     return of_memory(call, t->data, width, height, pitch, element);
 }
 
-// How it is read: modes that CUDA changes are changed, modes that it refuses are refused.
+// Sets how the texture is read. Modes that CUDA replaces are replaced in the same way, and modes that it refuses are
+// refused.
 static int describe(const char *call, const struct cudaTextureDesc *d, emu_texture *t) {
     const int is_float = t->format == EMU_FLOAT_16 || t->format == EMU_FLOAT_32;
     const int is_wide = t->format == EMU_SIGNED_32 || t->format == EMU_UNSIGNED_32;
@@ -339,16 +340,16 @@ static entry *new_entry(void) { // lock held
         atomic_store(&chunks[chunk], all);
     }
     e = &all[entry_count % CHUNK];
-    e->place = entry_count++;
+    e->index = entry_count++;
     return e;
 }
 
 static entry *entry_of(uint64_t handle) {
-    const unsigned place = (unsigned)handle - 1u, generation = (unsigned)(handle >> 32);
-    if ((unsigned)handle == 0 || place / CHUNK >= CHUNKS) return NULL;
-    entry *all = atomic_load_explicit(&chunks[place / CHUNK], memory_order_acquire);
+    const unsigned index = (unsigned)handle - 1u, generation = (unsigned)(handle >> 32);
+    if ((unsigned)handle == 0 || index / CHUNK >= CHUNKS) return NULL;
+    entry *all = atomic_load_explicit(&chunks[index / CHUNK], memory_order_acquire);
     if (!all || generation % 2 == 0) return NULL;
-    entry *e = &all[place % CHUNK];
+    entry *e = &all[index % CHUNK];
     return atomic_load_explicit(&e->generation, memory_order_acquire) == generation ? e : NULL;
 }
 
@@ -357,11 +358,11 @@ const emu_texture *emu_find_texture(uint64_t handle) {
     return e ? &e->texture : NULL;
 }
 
-int emu_texture_create(unsigned long long *made, const void *resource, const void *description, const void *view) {
+int emu_texture_create(unsigned long long *handle, const void *resource, const void *description, const void *view) {
     const char *call = "cudaCreateTextureObject";
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!made || !resource || !description)
+    if (!handle || !resource || !description)
         return emu_error(cudaErrorInvalidValue,
                          "%s: the pointer to the result, the resource or the description is NULL", call);
     if (view) return emu_error(cudaErrorNotSupported, "%s: the emulator does not support resource views", call);
@@ -390,7 +391,7 @@ int emu_texture_create(unsigned long long *made, const void *resource, const voi
         e->texture = t;
         memcpy(&e->resource, resource, sizeof e->resource);
         memcpy(&e->description, description, sizeof e->description);
-        *made = (uint64_t)(atomic_fetch_add(&e->generation, 1) + 1) << 32 | (e->place + 1);
+        *handle = (uint64_t)(atomic_fetch_add(&e->generation, 1) + 1) << 32 | (e->index + 1);
     }
     pthread_mutex_unlock(&lock);
     return e ? cudaSuccess
@@ -440,7 +441,7 @@ void emu_drop_textures(int device) {
             at = &a->next;
             continue;
         }
-        *at = a->next; // its memory goes with the device's
+        *at = a->next; // its memory is freed with all of the device's memory
         free(a);
     }
     pthread_mutex_unlock(&lock);
