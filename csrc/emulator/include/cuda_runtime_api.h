@@ -1,8 +1,9 @@
-// CUDA's host API on the emulator: the C half, in CUDA's names, numbers and meaning.
+// CUDA's host API on the emulator: the C part, with CUDA's names, numbers and meaning.
 //
-// Each function here is a thin inline over the core's emu_* function (emulator_core.h): a program built with this
-// header exports and imports no cuda* symbol, so the same process may hold a real CUDA runtime beside it. What CUDA
-// offers and this file lacks fails to compile, which is better than failing later. cuda_runtime.h adds the C++ half.
+// Each function is a thin inline wrapper of the core's emu_* function (emulator_core.h). A program that is built with
+// this header neither exports nor imports cuda* symbols, so the same process can also use a real CUDA runtime. Programs
+// that use functions that are missing here fail to compile, which is better than failing later. cuda_runtime.h adds the
+// C++ part.
 #ifndef EMULATOR_CUDA_RUNTIME_API_H
 #define EMULATOR_CUDA_RUNTIME_API_H
 
@@ -16,11 +17,11 @@
 
 #ifdef __cplusplus
 extern "C" {
-#define EMU_OR(value) = value // CUDA gives some parameters defaults, in C++ only
+#define EMU_OR(value) = value // some of CUDA's parameters have defaults, in C++ only
 #else
 #define EMU_OR(value)
 #endif
-// The parameters' own parentheses would be in the way: they are whole declarations and calls.
+// Parameters are not in parentheses, because they are whole declarations and calls.
 #define EMU_CUDA(name, parameters, call)                                                                             \
     static inline __attribute__((unused)) cudaError_t name parameters {                                              \
         return (cudaError_t)(call);                                                                                  \
@@ -160,7 +161,8 @@ cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) 
     struct cudaChannelFormatDesc channels = {x, y, z, w, f};
     return channels;
 }
-// Symbols by their address, which must be known. In C++ cuda_runtime.h overloads these for variables of any type.
+// Symbols by their address, which must be registered already. For C++, cuda_runtime.h overloads these functions for
+// variables of any type.
 EMU_CUDA(cudaMemcpyToSymbol,
          (const void *symbol, const void *from, size_t bytes, size_t offset EMU_OR(0),
           enum cudaMemcpyKind kind EMU_OR(cudaMemcpyHostToDevice)),
@@ -208,9 +210,9 @@ EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_wait(event, NULL, 
 EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
          emu_event_elapsed(milliseconds, start, end))
 
-// Kernels, by their handle (a cudaKernel_t) or their host function's address. An address alone does not tell a
-// kernel's parameters: the overloads of cuda_runtime.h do, which take a kernel of any type. Of a kernel that none of
-// them has seen, cudaGetKernel, cudaFuncGetParamInfo and the launches know nothing.
+// Kernels, by their handle (a cudaKernel_t) or the address of their host function. An address alone does not determine
+// the kernel's parameters. The overloads of cuda_runtime.h, which take kernels of any type, register them. For a kernel
+// that was never passed to one of these, cudaGetKernel, cudaFuncGetParamInfo and launches return an error.
 EMU_CUDA(cudaGetKernel, (cudaKernel_t * kernel, const void *function),
          emu_get_kernel((void **)kernel, function, NULL))
 static inline __attribute__((unused)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,

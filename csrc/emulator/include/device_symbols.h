@@ -1,7 +1,7 @@
 // Symbols by name: copies to and from __constant__ and __device__ variables, their address and size.
 //
-// A symbol is an ordinary variable here. The functions of the same names in cuda_runtime_api.h take an address, as C
-// must; these know the variable's size, and with the first call the core knows it too.
+// A symbol is an ordinary variable here. The C functions of the same names in cuda_runtime_api.h take an address. These
+// overloads also know the variable's size, and pass it to the core.
 #ifndef EMULATOR_DEVICE_SYMBOLS_H
 #define EMULATOR_DEVICE_SYMBOLS_H
 
@@ -10,8 +10,8 @@
 #include "cuda_runtime_api.h"
 
 namespace emu {
-// T is deduced with the variable's own const and reference; a value that is no variable lies on the stack, which the
-// core tells from a symbol.
+// T is deduced with the variable's const and reference. A value that is not a variable is on the stack, so the core can
+// distinguish it from a symbol.
 template <typename T> inline const void *symbol_of(T &symbol) {
     return &const_cast<const char &>(reinterpret_cast<const volatile char &>(symbol));
 }

@@ -1,8 +1,8 @@
-// Texture reads: tex1Dfetch, tex1D, tex2D, tex3D for CUDA's element types, over emu_texture_read in the core.
+// Texture reads: tex1Dfetch, tex1D, tex2D and tex3D for CUDA's element types, implemented by the core's emu_texture_read.
 //
-// The template argument must fit the texture: numbers with a point where it gives such (float textures, and integers
-// read as normalised floats), integers where it gives integers, and no more channels than it has. A GPU gives garbage
-// for another one; here that is an error with kernel, line, block and thread.
+// The template argument must match the texture: a type of floats if it returns floats (float textures, and integers read
+// as normalized floats), a type of integers otherwise, and with at most as many channels as the texture has. On a GPU,
+// another type gives garbage; here it is an error with kernel, line, block and thread.
 #ifndef EMULATOR_DEVICE_TEXTURE_H
 #define EMULATOR_DEVICE_TEXTURE_H
 

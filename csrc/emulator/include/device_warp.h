@@ -1,4 +1,4 @@
-// Operations of a warp: shuffles, votes, match, reduce. All lanes named in the mask take part; see core/warp.c.
+// Operations of a warp: shuffles, votes, match, reduce. All lanes in the mask take part; see core/warp.c.
 #ifndef EMULATOR_DEVICE_WARP_H
 #define EMULATOR_DEVICE_WARP_H
 
