@@ -1,4 +1,4 @@
-// Python's numbers, names and tuples to C's.
+// Converts Python's numbers, names and tuples to C.
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ label label_of(const char *role, int number) {
 }
 
 // --- numbers and names -------------------------------------------------------------------------------------------
-// Says it in our words where the object is no integer, or too large a one.
+// Replaces Python's exception by our message if the object is not an integer or is too large.
 static int explain(PyObject *object, const char *what, const char *holder) {
     if (PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Format(PyExc_TypeError, "%s must be an integer, not %R", what, object);
@@ -66,7 +66,7 @@ int write_number(PyObject *object, int dtype, void *value) {
         const double doubles[2] = {PyFloat_AsDouble(object), 0};
         const float singles[2] = {(float)doubles[0], 0};
         const int narrow = dtype == CK_FLOAT32 || dtype == CK_COMPLEX64;
-        if (narrow && isinf(singles[0]) && !isinf(doubles[0])) return 0; // Python's way warns of it
+        if (narrow && isinf(singles[0]) && !isinf(doubles[0])) return 0; // Python's conversion warns of this
         memcpy(value, narrow ? (const void *)singles : (const void *)doubles, ck_dtype_size(dtype));
     } else if (PyLong_Check(object) && (is_signed || is_unsigned || dtype == CK_BOOL)) {
         const size_t bytes = ck_dtype_size(dtype);
@@ -76,10 +76,10 @@ int write_number(PyObject *object, int dtype, void *value) {
                                         : bits < 64 ? (unsigned long long)number >> bits
                                                     : 0;
         if (rest != 0) {
-            PyErr_Clear(); // a negative number that is to be unsigned
+            PyErr_Clear(); // a negative number for an unsigned type
             return 0;
         }
-        memcpy(value, &number, bytes); // (the lowest bytes come first on every processor that CUDA is for)
+        memcpy(value, &number, bytes); // (every processor that CUDA supports is little-endian)
     } else {
         return 0;
     }
@@ -96,7 +96,7 @@ const char *read_text(PyObject *object, const char *what) {
     Py_ssize_t bytes = 0;
     const char *text = PyUnicode_AsUTF8AndSize(object, &bytes);
     if (text != NULL && strlen(text) == (size_t)bytes) return text;
-    if (text == NULL) { // half a pair of surrogates: what Python makes of bytes that are no UTF-8
+    if (text == NULL) { // lone surrogates, by which Python represents bytes that are not UTF-8
         if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
             PyErr_Format(PyExc_ValueError, "%s contains characters that UTF-8 cannot encode: %R", what, object);
         return NULL;
@@ -106,7 +106,7 @@ const char *read_text(PyObject *object, const char *what) {
 }
 
 const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation) {
-    ck_error error; // large: what is not used is not cleared
+    ck_error error; // not initialized, because it is large
     ck_error_clear(&error);
     const char *name = read_text(names[0], "operation");
     const char *which = name ? read_text(names[1], "variant") : NULL;

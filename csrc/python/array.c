@@ -1,7 +1,7 @@
-// Arrays on the device, made: of new memory, of a part of another array's, of another library's.
+// Creates arrays on the device: in new memory, in another array's memory, in another library's memory.
 #include "python.h"
 
-// Strides of a tuple, as many as the shape has axes. None: C order.
+// Reads strides from a tuple with as many items as the shape has axes. None: C order.
 static int read_strides(PyObject *object, ck_view *described) {
     if (object == Py_None) return 0;
     const int count = read_integers(object, "strides", CK_MAX_DIMS, described->strides);
@@ -35,7 +35,7 @@ static PyObject *empty(PyObject *module, PyObject *const *arguments, Py_ssize_t 
         read_stream(arguments[3], &stream) < 0)
         return NULL;
     ck_view_lay_out(&made, dtype);
-    // As NumPy: an axis of length 0 does not excuse the others.
+    // As in NumPy, the size without axes of length 0 must not overflow either.
     int64_t bytes = (int64_t)ck_dtype_size(dtype);
     int no_element = 0;
     for (int axis = 0; axis < made.ndim; axis++) {
@@ -54,13 +54,13 @@ static PyObject *empty(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     return view_create(state, memory, &made, 0, 0);
 }
 
-// Puts the view's first element `offset` bytes behind the base's, if all its elements lie in the memory.
+// Places the view's first element `offset` bytes after the base's, if all its elements are inside the memory.
 static int place(ck_view *made, const ck_array *base, int64_t offset) {
     char *data = ck_memory_data(base->memory);
     const int64_t bytes = (int64_t)ck_memory_bytes(base->memory);
     int64_t start = (int64_t)((uintptr_t)base->view.data - (uintptr_t)data), low, high, first, last;
     int overflow = ck_view_reach(made, &low, &high) < 0 || __builtin_add_overflow(start, offset, &start);
-    if (ck_view_is_empty(made)) { // any place is as good
+    if (ck_view_is_empty(made)) { // any address inside the memory will do
         made->data = data + (overflow || start < 0 ? 0 : start > bytes ? bytes : start);
         return 0;
     }
@@ -153,12 +153,11 @@ PyMethodDef array_methods[] = {
      PyDoc_STR("empty(shape, dtype, device, stream, /)\n--\n\nNew memory as a View, not cleared, C order.")},
     {"view", FAST(view_of),
      PyDoc_STR("view(base, offset, shape, strides, dtype, /)\n--\n\n"
-               "Other elements of the same memory; offset in bytes from base.pointer. ValueError if outside.")},
+               "A View of the same memory; offset in bytes from base.pointer. ValueError if it extends outside.")},
     {"adopt", FAST(adopt),
      PyDoc_STR("adopt(owner, pointer, shape, strides, dtype, device, read_only, /)\n--\n\n"
-               "Another library's memory as a View; owner is kept as long as anything here uses it.")},
+               "Another library's memory as a View; keeps a reference to owner as long as the memory is in use.")},
     {"overlap", FAST(overlap),
-     PyDoc_STR(
-         "overlap(a, b, /)\n--\n\nTrue if the two may have bytes in common: the ranges of their addresses meet.")},
+     PyDoc_STR("overlap(a, b, /)\n--\n\nTrue if the ranges of addresses overlap, so a and b may have common bytes.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,6 @@
-// Arrays by the buffer protocol: no NumPy in C.
+// Host arrays through the buffer protocol, without NumPy in C.
 //
-// Formats vary for the same type ("l" or "q", "=i", ">f", "Zf"): the kind and the item's size decide.
+// The same type may have several formats ("l" or "q", "=i"), so the kind of the format and the item's size decide.
 #include <string.h>
 
 #include "python.h"
@@ -15,7 +15,7 @@ static const struct {
     {'c', 8, CK_COMPLEX64}, {'c', 16, CK_COMPLEX128},
 };
 
-// 0 when the format is one of ours.
+// Returns 0 if the format is supported.
 static int parse_format(const char *format, Py_ssize_t size, ck_view *view) {
     const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     int other_order = 0;
@@ -66,7 +66,7 @@ static int describe(const Py_buffer *buffer, const char *role, int number, int w
         view->strides[i] = buffer->strides ? buffer->strides[i] : stride;
         stride *= buffer->shape[i];
     }
-    // Copies take any address; what the host writes itself, the sum of partial results, it writes as an element.
+    // Copies work at any address, but the host writes sums of partial results as elements, which must be aligned.
     if (writable && (uintptr_t)view->data % (size_t)(buffer->itemsize > 8 ? 8 : buffer->itemsize) != 0) {
         PyErr_Format(PyExc_ValueError, "%s is not aligned. Pass an aligned copy: np.require(x, requirements='A')",
                      label_of(role, number).text);
@@ -75,7 +75,7 @@ static int describe(const Py_buffer *buffer, const char *role, int number, int w
     return 0;
 }
 
-// No buffer format is bfloat16: its arrays come as uint16, with the name beside them.
+// bfloat16 has no buffer format, so its arrays are passed as a pair: uint16 and the name.
 static int split_pair(PyObject **array, const char *role, int number, int *dtype) {
     *dtype = -1;
     if (!PyTuple_Check(*array)) return 0;

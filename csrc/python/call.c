@@ -1,4 +1,4 @@
-// execute, error_depth and work: Python's arguments to a request of the runtime, its report to a dictionary.
+// execute, error_depth and work: convert Python's arguments to a request of the runtime, and its report to a dictionary.
 #include <string.h>
 
 #include "python.h"
@@ -41,11 +41,11 @@ PyObject *make_report(const ck_measure *measure) {
     return report;
 }
 
-// The arrays of a call: all of the host, or all of the device.
+// The arrays of a call: all are on the host, or all are on the device.
 typedef struct arrays {
     ck_view views[CK_MAX_VIEWS];
     ck_memory *memories[CK_MAX_VIEWS]; // of arrays on the device
-    buffers buffers;                   // of arrays of the host
+    buffers buffers;                   // of arrays on the host
     int count, on_device;
 } arrays;
 
@@ -78,7 +78,7 @@ static int take_arrays(const module_state *state, arrays *arrays, PyObject *tupl
         const int on_device = is_view(state, array);
         if (arrays->count == 0) arrays->on_device = on_device;
         if (on_device != arrays->on_device) {
-            // What is neither is said to be so; else the two kinds are mixed.
+            // Report objects that are neither kind of array first; otherwise the two kinds are mixed.
             if (!on_device && !PyTuple_Check(array) && !PyObject_CheckBuffer(array))
                 return read_view(state, array, label_of(role, (int)i).text) == NULL ? -1 : 0;
             PyErr_Format(PyExc_TypeError,
@@ -122,8 +122,8 @@ static PyObject *run_request(module_state *state, ck_request *request, int measu
     return NULL;
 }
 
-// The arguments that execute and kernels begin with, read into a request. The buffers are the caller's to release,
-// also where this fails.
+// Reads the arguments that execute and kernels have in common into a request. The caller must release the buffers, even
+// if this fails.
 typedef struct given {
     ck_request request;
     arrays arrays;
@@ -157,7 +157,7 @@ static int read_call(module_state *state, PyObject *const *arguments, given *giv
 
 static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_error error; // large, like the arrays: what is not used is not cleared
+    ck_error error; // not initialized, because it is large, like the arrays
     given given;
     PyObject *result = NULL;
     if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure, stream)", count, 8) <
@@ -173,7 +173,7 @@ static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_
 }
 
 // --- what a call would launch ------------------------------------------------------------------------------------
-// Sweeps: a tuple of pairs (threads a block, bytes of dynamic shared memory).
+// A sweep: a tuple of pairs (threads per block, bytes of dynamic shared memory).
 static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
     if (!PyTuple_Check(pairs) || PyTuple_Size(pairs) > CK_MAX_SWEEP) {
         PyErr_Format(PyExc_TypeError, "sweep must be a tuple of at most %d pairs (threads, shared bytes)",
@@ -245,7 +245,7 @@ static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_
 }
 
 // --- questions about a variant -----------------------------------------------------------------------------------
-// Fills views (no data) from a tuple of shapes; returns how many, -1 with an exception set.
+// Fills views (without data) from a tuple of shapes; returns their number, or -1 with an exception set.
 static int read_shapes(PyObject *shapes, ck_view *views) {
     if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
         PyErr_Format(PyExc_TypeError, "shapes must be a tuple of at most %d tuples of integers, not %R", CK_MAX_VIEWS,
@@ -285,7 +285,7 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     if (ck_check_types(operation, variant, dtypes, operation->inputs, -1, &call.types, &error) != CK_OK ||
         ck_check_parameters(operation, variant, given, parameters, filled, &error) != CK_OK)
         return errors_raise(state, &error);
-    // Where a variant takes its blocks from the chip, the bound depends on it. It is asked for without a device, too.
+    // If a variant's number of blocks depends on the chip, so does the bound. Without a device, nominal limits are used.
     ck_error ignored = {0};
     int device;
     if (ck_device_choose(&device, &ignored) != CK_OK || ck_device_limits(device, &limits, &ignored) != CK_OK)
@@ -317,7 +317,7 @@ static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     ck_device_nominal_limits(&limits);
     ck_call call = {.views = views, .view_count = shapes, .parameters = parameters, .limits = &limits};
     call.types = (ck_types){dtype, dtype, dtype};
-    for (int i = operation->variant_count - 1; i >= 0; i--) { // the result's type, as the first variant has it
+    for (int i = operation->variant_count - 1; i >= 0; i--) { // the result's type is that of the first variant
         const ck_types *types = operation->variants[i].types;
         for (int k = 0; k < CK_MAX_TYPES && types[k].input >= 0; k++)
             if (types[k].input == dtype) call.types = types[k];
@@ -331,12 +331,12 @@ PyMethodDef call_methods[] = {
     {"execute", FAST(execute),
      PyDoc_STR(
          "execute(operation, variant, parameters, inputs, outputs, device, measure, stream, /)\n--\n\n"
-         "Runs a variant: on arrays of the host, then it returns when the results are there, or on Views, then "
-         "it returns when all is enqueued in stream. With measure true it returns times and sizes, with 2 also the "
-         "time of each launch.")},
+         "Runs a variant. With host arrays it returns when the results are complete; with Views, when the work is "
+         "enqueued in stream. If measure is true it returns times and sizes; if it is 2, also the time of each "
+         "launch.")},
     {"kernels", FAST(kernels),
      PyDoc_STR("kernels(operation, variant, parameters, inputs, outputs, device, sweep, /)\n--\n\n"
-               "The kernels that execute would launch, and what the driver knows of each; nothing runs.")},
+               "The kernels that execute would launch, and the driver's data on each. Runs nothing.")},
     {"error_depth", FAST(error_depth),
      PyDoc_STR("error_depth(operation, variant, parameters, dtypes, shapes, /)\n--\n\n"
                "f(n) of the variant's error bound: roundings on the longest path to a result.")},

@@ -1,9 +1,9 @@
-// Devices: how many, which, what they say of themselves, and their pools.
+// Devices: their number, their properties, and their pools.
 #include <string.h>
 
 #include "python.h"
 
-// The first question starts the driver, which takes a while: other threads go on.
+// The first call starts the driver, which takes time, so Python's lock is released.
 static PyObject *device_count(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_error error = {0};
@@ -80,7 +80,7 @@ static PyObject *make_properties(const ck_properties *properties) {
         PyObject *item;
         if (dot == NULL) {
             item = is_flag(name) ? PyBool_FromLong(*value) : PyLong_FromLong(*value);
-        } else { // "a.0", "a.1", ... side by side make the tuple "a"
+        } else { // consecutive "a.0", "a.1", ... become the tuple "a"
             PyOS_snprintf(tuple, sizeof tuple, "%.*s", (int)(dot - name), name);
             while (i + used < CK_PROPERTY_COUNT && strncmp(ck_property_names[i + used], name, dot - name + 1) == 0)
                 used++;
@@ -105,7 +105,7 @@ static PyObject *device_properties(PyObject *module, PyObject *argument) {
     return outside_end(&outside, status, &error) < 0 ? NULL : make_properties(&properties);
 }
 
-// Asked where a variant's availability is: the runtime remembers it.
+// Called whenever a variant's availability is checked; the runtime caches the result.
 static PyObject *capability(PyObject *module, PyObject *argument) {
     module_state *state = state_of(module);
     ck_error error = {0};
@@ -135,7 +135,7 @@ static PyObject *pool_used(PyObject *module, PyObject *argument) {
     size_t bytes;
     if (read_int(argument, "device", &device) < 0) return NULL;
     ck_runtime *runtime = state_of(module)->runtime;
-    Py_BEGIN_ALLOW_THREADS // a device that is being made holds the lock
+    Py_BEGIN_ALLOW_THREADS // the runtime's lock is held while a device is being initialized
     bytes = ck_pool_used(runtime, device);
     Py_END_ALLOW_THREADS
     return PyLong_FromSize_t(bytes);
@@ -157,10 +157,8 @@ PyMethodDef device_methods[] = {
     {"pointer_device", pointer_device, METH_O,
      PyDoc_STR("pointer_device(pointer, /)\n--\n\nThe device whose memory is at that address; -1 if it is none's.")},
     {"trim", trim, METH_O,
-     PyDoc_STR(
-         "trim(device, /)\n--\n\nGives pooled memory that is free back to the device, and what the memo keeps.")},
+     PyDoc_STR("trim(device, /)\n--\n\nReturns free pooled memory to the device, and clears the memo.")},
     {"pool_used", pool_used, METH_O,
-     PyDoc_STR(
-         "pool_used(device, /)\n--\n\nBytes of device memory in use, by arrays and by calls that are running.")},
+     PyDoc_STR("pool_used(device, /)\n--\n\nBytes of device memory in use by arrays and running calls.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,7 +1,7 @@
-// Other libraries' arrays for us: a DLPack capsule as a View.
+// Imports arrays of other libraries: converts a DLPack capsule to a View.
 //
-// A tensor that is refused stays in its capsule, for others or for the capsule's own destructor; one of another major
-// version is taken and deleted, the only thing that its specification allows.
+// A refused tensor stays in its capsule, for other consumers or for the capsule's destructor. A tensor of another major
+// version is taken and deleted, which is all that the specification allows.
 #include <string.h>
 
 #include "python.h"
@@ -9,7 +9,8 @@
 #include "backend.h"
 #include "dlpack.h"
 
-// The deleter with Python's lock: those of Python's libraries may need it. Nothing once the interpreter goes down.
+// Calls the deleter with Python's lock held, which deleters of Python libraries may need. Does nothing once the
+// interpreter shuts down.
 static void delete_versioned(void *owner) {
     dl_versioned *managed = owner;
     if (managed->deleter == NULL || !Py_IsInitialized()) return;
@@ -26,7 +27,7 @@ static void delete_old(void *owner) {
     PyGILState_Release(held);
 }
 
-// --- what is refused ---------------------------------------------------------------------------------------------
+// --- checks ------------------------------------------------------------------------------------------------------
 static int check_device(const dl_tensor *tensor, int device) {
     const int32_t type = tensor->device.type, index = tensor->device.index;
     if (backend_memory_is_host() ? type == DL_CPU : type == DL_CUDA && index == device) return 0;
@@ -73,7 +74,7 @@ static int malformed(const char *what) {
     return -1;
 }
 
-// Shape and strides in bytes; low and high as ck_view_reach gives them.
+// Reads shape and strides (in bytes); low and high are those of ck_view_reach.
 static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64_t *high) {
     const int ndim = (int)tensor->ndim;
     int64_t elements = 1;
@@ -101,7 +102,7 @@ static int read_axes(const dl_tensor *tensor, ck_view *view, int64_t *low, int64
     return 0;
 }
 
-// Where the first element is. The range of all must lie in the address space.
+// Reads the address of the first element. The range of all elements must be within the address space.
 static int read_data(const dl_tensor *tensor, ck_view *view, int64_t low, int64_t high) {
     uintptr_t first, end;
     if (low == high) {
@@ -118,13 +119,13 @@ static int read_data(const dl_tensor *tensor, ck_view *view, int64_t low, int64_
 
 // --- import ------------------------------------------------------------------------------------------------------
 typedef struct arrival {
-    dl_versioned *versioned; // or
+    dl_versioned *versioned; // either this one is set, or the next
     dl_old *old;
     const dl_tensor *tensor;
     int read_only;
 } arrival;
 
-// What the capsule holds. -1: none of DLPack's, or one that nobody may look into.
+// Reads the capsule. -1: not a DLPack capsule, or one whose contents must not be accessed.
 static int open_capsule(PyObject *capsule, arrival *arrival) {
     if (!PyCapsule_CheckExact(capsule)) {
         PyErr_Format(PyExc_TypeError, "expected a DLPack capsule, as x.__dlpack__() returns, not %R", capsule);
@@ -174,10 +175,10 @@ static PyObject *import(module_state *state, PyObject *capsule, int device) {
     if (check_device(tensor, device) < 0 || find_dtype(tensor, &described.dtype) < 0 ||
         read_axes(tensor, &described, &low, &high) < 0 || read_data(tensor, &described, low, high) < 0)
         return NULL;
-    view *made = view_allocate(state); // from here on, what fails leaves the capsule as it was
+    view *made = view_allocate(state); // an error from here on leaves the capsule unchanged
     if (made == NULL) return NULL;
     void *first = low == high ? described.data : (char *)described.data + low;
-    // With Python's lock: nobody else takes the tensor from the capsule meanwhile.
+    // Python's lock is held, so no other thread can take the tensor from the capsule meanwhile.
     if (ck_memory_adopt(
             state->runtime, device, first, (size_t)(high - low), arrival.versioned ? delete_versioned : delete_old,
             arrival.versioned ? (void *)arrival.versioned : (void *)arrival.old, &memory, &error) != CK_OK) {
@@ -185,7 +186,8 @@ static PyObject *import(module_state *state, PyObject *capsule, int device) {
         return errors_raise(state, &error);
     }
     view_fill(made, memory, &described, arrival.read_only, 1);
-    PyCapsule_SetName(capsule, arrival.versioned ? "used_" DL_NAME_VERSIONED : "used_" DL_NAME_OLD); // it is valid
+    PyCapsule_SetName(capsule, arrival.versioned ? "used_" DL_NAME_VERSIONED
+                                                 : "used_" DL_NAME_OLD); // cannot fail: the capsule is valid
     return (PyObject *)made;
 }
 
@@ -194,7 +196,7 @@ static PyObject *dlpack_import(PyObject *module, PyObject *const *arguments, Py_
     int device;
     if (check_count("dlpack_import(capsule, device)", count, 2) < 0 || read_int(arguments[1], "device", &device) < 0)
         return NULL;
-#ifdef Py_GIL_DISABLED // where no lock is Python's, the capsule has one
+#ifdef Py_GIL_DISABLED // Python has no global lock here, so use the capsule's
     Py_BEGIN_CRITICAL_SECTION(arguments[0]);
 #endif
     made = import(state_of(module), arguments[0], device);
@@ -206,8 +208,8 @@ static PyObject *dlpack_import(PyObject *module, PyObject *const *arguments, Py_
 
 PyMethodDef dlpack_in_methods[] = {
     {"dlpack_import", FAST(dlpack_import),
-     PyDoc_STR(
-         "dlpack_import(capsule, device, /)\n--\n\nThe tensor of a capsule, which counts as used then, as a View. "
-         "BufferError or ValueError for what cannot be taken, which stays in its capsule.")},
+     PyDoc_STR("dlpack_import(capsule, device, /)\n--\n\nConverts the tensor of a capsule to a View and marks the "
+               "capsule as "
+               "used. A tensor that is refused, by BufferError or ValueError, stays in its capsule.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,7 +1,7 @@
-// Our arrays for other libraries: a View as a DLPack capsule.
+// Exports our arrays to other libraries: converts a View to a DLPack capsule.
 //
-// What the consumer holds knows the memory and nothing of Python, so it can be let go on any thread, without Python's
-// lock, and after the interpreter's end.
+// What the consumer holds references the memory but no Python object, so it can be deleted on any thread, without
+// Python's lock, and after the interpreter has ended.
 #include <stdlib.h>
 
 #include "python.h"
@@ -13,7 +13,7 @@ typedef struct parcel {
     union {
         dl_versioned versioned;
         dl_old old;
-    } managed; // first: its address is the parcel's
+    } managed; // must be the first member: its address is that of the parcel
     ck_memory *memory;
     int64_t shape[CK_MAX_DIMS], strides[CK_MAX_DIMS];
 } parcel;
@@ -31,7 +31,7 @@ static void delete_old(dl_old *managed) {
     if (managed != NULL) delete_parcel(managed->manager);
 }
 
-// Nobody took it, if it still has its first name.
+// If the capsule still has its original name, no consumer has taken the tensor.
 static void destroy_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, DL_NAME_VERSIONED))
         delete_versioned(PyCapsule_GetPointer(capsule, DL_NAME_VERSIONED));
@@ -108,7 +108,8 @@ static PyObject *dlpack_export(PyObject *module, PyObject *const *arguments, Py_
         made->managed.old = (dl_old){.tensor = tensor, .manager = made, .deleter = delete_old};
     made->memory = view->array.memory;
     ck_memory_retain(made->memory);
-    // A GPU's user has streams of its own, and says nothing of when they are done; the host's is done when it lets go.
+    // On a GPU the consumer uses streams of its own and does not report when its work ends; on the host its work has
+    // ended when it calls the deleter.
     if (!backend_memory_is_host()) ck_memory_export(made->memory);
     PyObject *capsule = PyCapsule_New(made, versioned ? DL_NAME_VERSIONED : DL_NAME_OLD, destroy_capsule);
     if (capsule == NULL) delete_parcel(made);

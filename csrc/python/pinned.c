@@ -1,8 +1,8 @@
-// Page-locked host memory, as an object with the buffer protocol: freed with its last user.
+// Page-locked host memory as an object with the buffer protocol; freed when its last user is done.
 #include "python.h"
 
 typedef struct pinned {
-    PyObject_HEAD module_state *state; // the instance holds its type, the type its module
+    PyObject_HEAD module_state *state; // valid because the instance references its type, and the type its module
     void *data;
     Py_ssize_t nbytes;
 } pinned;
@@ -81,7 +81,7 @@ static PyObject *pinned_on_device(PyObject *module, PyObject *const *arguments, 
 PyMethodDef pinned_methods[] = {
     {"pinned", make_pinned, METH_O,
      PyDoc_STR("pinned(nbytes, /)\n--\n\nPage-locked host memory: an object with the buffer protocol, writable "
-               "bytes, freed with its last user.")},
+               "bytes, freed when its last user is done.")},
     {"pinned_on_device", FAST(pinned_on_device),
      PyDoc_STR("pinned_on_device(address, device, /)\n--\n\nWhere the device finds page-locked memory.")},
     {"pinned_used", pinned_used, METH_NOARGS, PyDoc_STR("pinned_used()\n--\n\nBytes of page-locked memory in use.")},

@@ -1,6 +1,6 @@
-// Set, a group of kernels that was loaded from a shared library; and a launch of one of its kernels.
+// Set, a group of kernels that was loaded from a shared library, and the launch of one of its kernels.
 //
-// The package's own kernels are the set that every module loads when it is imported: lib/kernels_BACKEND.so beside it.
+// The package's own kernels are the set lib/kernels_BACKEND.so, next to the module, which loads it when it is imported.
 #define _GNU_SOURCE // dladdr
 #include <dlfcn.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "python.h"
 
 typedef struct set {
-    PyObject_HEAD ck_set *set; // it is never unloaded, so nothing is given back
+    PyObject_HEAD ck_set *set; // never unloaded, so there is nothing to release
 } set;
 
 int load_package_set(module_state *state) {
@@ -102,10 +102,11 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     arguments->addresses[number] = value;
     if (write_number(object, parameter->dtype, value)) return 0;
     if (PyLong_Check(object) || PyFloat_Check(object)) return refuse_value(object, parameter, number);
-    // NumPy's scalars are taken where their type is the parameter's; for a type of its own, anything of its size is.
+    // A NumPy scalar must have the parameter's type. For a parameter of a type that is not built in, any scalar of the
+    // right size is accepted.
     if (PyObject_GetBuffer(object, &buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0)
         return refuse_value(object, parameter, number);
-    const int dtype = parameter->dtype == CK_BFLOAT16 ? CK_UINT16 : parameter->dtype; // no format is bfloat16
+    const int dtype = parameter->dtype == CK_BFLOAT16 ? CK_UINT16 : parameter->dtype; // bfloat16 has no buffer format
     const int fits = buffer.len == (Py_ssize_t)parameter->bytes && (dtype < 0 || buffer_dtype(&buffer) == dtype);
     if (fits) memcpy(value, buffer.buf, parameter->bytes);
     PyBuffer_Release(&buffer);
@@ -245,6 +246,6 @@ PyMethodDef set_methods[] = {
      PyDoc_STR("load_set(path, /)\n--\n\nThe kernels of a shared library that exports cudakern_set.")},
     {"launch", FAST(launch),
      PyDoc_STR("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream, /)\n--\n\n"
-               "Launches one kernel on Views and values, in the order of other uses of the arrays.")},
+               "Launches one kernel with Views and values, ordered after earlier uses of the arrays.")},
     {NULL, NULL, 0, NULL},
 };

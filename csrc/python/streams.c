@@ -1,9 +1,10 @@
-// Streams and events. They are integers in Python: 0 and 1 the default stream, 2 the thread's own, all else a handle.
+// Streams and events. In Python they are integers: 0 and 1 are the default stream, 2 the thread's own default stream,
+// all others are handles.
 #include <stdio.h>
 
 #include "python.h"
 
-// Arguments: a device, then handles, whose names are given. The runtime says which handles are none.
+// Reads a device and then handles, with the given names. The runtime checks whether the handles are valid.
 static int take(const char *usage, PyObject *const *arguments, Py_ssize_t count, int *device, uintptr_t *handles,
                 const char *first, const char *second) {
     if (check_count(usage, count, second == NULL ? 2 : 3) < 0 || read_int(arguments[0], "device", device) < 0 ||
@@ -88,7 +89,7 @@ static PyObject *synchronize(PyObject *module, PyObject *argument) {
     return outside_end(&outside, status, &error) < 0 ? NULL : none();
 }
 
-// For what the device's printf left in C's own buffer. Another thread may hold that: so without Python.
+// Flushes what the device's printf left in C's stdout. Another thread may hold its lock, so release Python's lock first.
 static PyObject *flush_output(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     Py_BEGIN_ALLOW_THREADS
@@ -181,7 +182,7 @@ PyMethodDef stream_methods[] = {
      PyDoc_STR("stream_done(device, stream, /)\n--\n\nTrue if nothing in the stream is left to do. Does not wait.")},
     {"stream_wait_event", FAST(stream_wait_event),
      PyDoc_STR("stream_wait_event(device, stream, event, /)\n--\n\n"
-               "What is enqueued in the stream from now on comes after the event. Does not wait.")},
+               "Work enqueued in the stream from now on waits for the event. The call itself does not wait.")},
     {"synchronize", synchronize, METH_O,
      PyDoc_STR("synchronize(device, /)\n--\n\nWaits for all work of the device.")},
     {"flush_output", flush_output, METH_NOARGS,

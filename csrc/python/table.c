@@ -1,4 +1,4 @@
-// The tables of a set as Python sees them.
+// A set's tables as Python objects.
 #include "python.h"
 
 int set_item(PyObject *dictionary, const char *key, PyObject *value) {
@@ -7,7 +7,7 @@ int set_item(PyObject *dictionary, const char *key, PyObject *value) {
     return status;
 }
 
-// A tuple of `count` items that `make(source, i)` makes.
+// Creates a tuple of `count` items by calling make(source, i).
 static PyObject *make_tuple(Py_ssize_t count, PyObject *(*make)(const void *, Py_ssize_t), const void *source) {
     PyObject *tuple = PyTuple_New(count);
     for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {

@@ -1,7 +1,7 @@
-// What moves between arrays: to the device, from it, within it.
+// Copies between arrays: to the device, from it, within it.
 #include "python.h"
 
-// 0 when the host's array is what a transfer takes: the same shape and type, no gaps.
+// Returns 0 if the host's array is suitable for a transfer: of the same shape and type, and contiguous.
 static int check_host(const ck_view *host, const char *role, const ck_view *device) {
     if (!ck_view_same_shape(host, device)) {
         PyObject *given = make_integers(host->shape, host->ndim);
@@ -24,9 +24,9 @@ static int check_host(const ck_view *host, const char *role, const ck_view *devi
     return -1;
 }
 
-// Between a host's array and the device's. The one on the device is `there`, whichever of the two is written.
+// Copies between host and device. `there` is the array on the device, whichever of the two is written.
 static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyObject *given_stream, int upload) {
-    const char *role = upload ? "source" : "into"; // of the host's array
+    const char *role = upload ? "source" : "into"; // the role of the host's array
     module_state *state = state_of(module);
     buffers buffers = {.count = 0};
     ck_view host;

@@ -1,13 +1,14 @@
-// View, the array on the device: the type, and how the other files get at its instances.
+// The type View, an array on the device, and the functions by which the other files access it.
 //
-//   View ---> ck_memory ---> device memory of ours, or an owner elsewhere that is told at the end
+//   View ---> ck_memory ---> device memory of ours, or an owner in another library that is released at the end
 //
-// Several Views share one memory; the last of them (or of the work and the exports that use it) lets it go.
+// Several Views share one memory. It is released with the last of them, or when the last work or export that uses it
+// ends.
 #include <string.h>
 
 #include "python.h"
 
-// --- made --------------------------------------------------------------------------------------------------------
+// --- creation and release ----------------------------------------------------------------------------------------
 view *view_allocate(module_state *state) {
     if (state->view_type == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "arrays cannot be created because the interpreter is shutting down");
@@ -45,7 +46,7 @@ static void view_dealloc(PyObject *self) {
         Py_BEGIN_ALLOW_THREADS
         ck_memory_release(memory);
         Py_END_ALLOW_THREADS
-    } else { // the common case: not worth another thread's turn
+    } else { // the common case, which is so short that releasing Python's lock does not pay
         ck_memory_release(memory);
     }
     PyObject_Free(self);
@@ -53,13 +54,13 @@ static void view_dealloc(PyObject *self) {
 }
 
 void release_object(void *object) {
-    if (!Py_IsInitialized()) return; // the interpreter is going down, or gone: the process's end frees it
+    if (!Py_IsInitialized()) return; // the interpreter is shutting down or has ended; the exiting process frees it
     const PyGILState_STATE held = PyGILState_Ensure();
     Py_DECREF((PyObject *)object);
     PyGILState_Release(held);
 }
 
-// --- looked at ---------------------------------------------------------------------------------------------------
+// --- attributes --------------------------------------------------------------------------------------------------
 static const ck_view *described(PyObject *self) {
     return &((view *)self)->array.view;
 }
@@ -67,7 +68,7 @@ static const ck_view *described(PyObject *self) {
 static int64_t element_count(const ck_view *view) {
     int64_t count = 1;
     for (int axis = 0; axis < view->ndim; axis++)
-        if (__builtin_mul_overflow(count, view->shape[axis], &count)) return INT64_MAX; // broadcast, without end
+        if (__builtin_mul_overflow(count, view->shape[axis], &count)) return INT64_MAX; // broadcast to a huge shape
     return count;
 }
 
