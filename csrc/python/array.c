@@ -24,24 +24,24 @@ static int too_large(const ck_view *described) {
 // --- functions ---------------------------------------------------------------------------------------------------
 static PyObject *empty(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_view made = {.data = NULL};
+    ck_view described = {.data = NULL};
     ck_memory *memory = NULL;
     ck_error error = {0};
     cudaStream_t stream;
     outside outside;
     int dtype, device;
-    if (check_count("empty(shape, dtype, device, stream)", count, 4) < 0 || read_shape(arguments[0], &made) < 0 ||
-        read_dtype(arguments[1], &dtype) < 0 || read_int(arguments[2], "device", &device) < 0 ||
-        read_stream(arguments[3], &stream) < 0)
+    if (check_count("empty(shape, dtype, device, stream)", count, 4) < 0 ||
+        read_shape(arguments[0], &described) < 0 || read_dtype(arguments[1], &dtype) < 0 ||
+        read_int(arguments[2], "device", &device) < 0 || read_stream(arguments[3], &stream) < 0)
         return NULL;
-    ck_view_lay_out(&made, dtype);
+    ck_view_lay_out(&described, dtype);
     // As in NumPy, the size without axes of length 0 must not overflow either.
     int64_t bytes = (int64_t)ck_dtype_size(dtype);
     int no_element = 0;
-    for (int axis = 0; axis < made.ndim; axis++) {
-        no_element |= made.shape[axis] == 0;
-        if (made.shape[axis] > 0 && __builtin_mul_overflow(bytes, made.shape[axis], &bytes))
-            return too_large(&made), NULL;
+    for (int axis = 0; axis < described.ndim; axis++) {
+        no_element |= described.shape[axis] == 0;
+        if (described.shape[axis] > 0 && __builtin_mul_overflow(bytes, described.shape[axis], &bytes))
+            return too_large(&described), NULL;
     }
     outside_begin(&outside, state);
     const int status =
@@ -50,24 +50,24 @@ static PyObject *empty(PyObject *module, PyObject *const *arguments, Py_ssize_t 
         ck_memory_release(memory);
         return NULL;
     }
-    made.data = ck_memory_data(memory);
-    return view_create(state, memory, &made, 0, 0);
+    described.data = ck_memory_data(memory);
+    return view_create(state, memory, &described, 0, 0);
 }
 
 // Places the view's first element `offset` bytes after the base's, if all its elements are inside the memory.
-static int place(ck_view *made, const ck_array *base, int64_t offset) {
+static int place(ck_view *described, const ck_array *base, int64_t offset) {
     char *data = ck_memory_data(base->memory);
     const int64_t bytes = (int64_t)ck_memory_bytes(base->memory);
     int64_t start = (int64_t)((uintptr_t)base->view.data - (uintptr_t)data), low, high, first, last;
-    int overflow = ck_view_reach(made, &low, &high) < 0 || __builtin_add_overflow(start, offset, &start);
-    if (ck_view_is_empty(made)) { // any address inside the memory will do
-        made->data = data + (overflow || start < 0 ? 0 : start > bytes ? bytes : start);
+    int overflow = ck_view_reach(described, &low, &high) < 0 || __builtin_add_overflow(start, offset, &start);
+    if (ck_view_is_empty(described)) { // any address inside the memory will do
+        described->data = data + (overflow || start < 0 ? 0 : start > bytes ? bytes : start);
         return 0;
     }
     overflow = overflow || __builtin_add_overflow(start, low, &first) || __builtin_add_overflow(start, high, &last);
-    if (overflow) return too_large(made);
+    if (overflow) return too_large(described);
     if (first >= 0 && last <= bytes) {
-        made->data = data + start;
+        described->data = data + start;
         return 0;
     }
     PyErr_Format(PyExc_ValueError, "the view spans bytes %lld to %lld, outside its memory of %lld bytes",
@@ -77,7 +77,7 @@ static int place(ck_view *made, const ck_array *base, int64_t offset) {
 
 static PyObject *view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_view made = {.data = NULL};
+    ck_view described = {.data = NULL};
     int64_t offset;
     int dtype;
     if (check_count("view(base, offset, shape, strides, dtype)", count, 5) < 0) return NULL;
@@ -89,17 +89,17 @@ static PyObject *view_of(PyObject *module, PyObject *const *arguments, Py_ssize_
             PyErr_Format(PyExc_ValueError, "offset is %R, which does not fit in 64 bits", arguments[1]);
         return NULL;
     }
-    if (read_shape(arguments[2], &made) < 0 || read_dtype(arguments[4], &dtype) < 0) return NULL;
-    ck_view_lay_out(&made, dtype);
-    if (read_strides(arguments[3], &made) < 0) return NULL;
-    if (place(&made, &base->array, offset) < 0) return NULL;
+    if (read_shape(arguments[2], &described) < 0 || read_dtype(arguments[4], &dtype) < 0) return NULL;
+    ck_view_lay_out(&described, dtype);
+    if (read_strides(arguments[3], &described) < 0) return NULL;
+    if (place(&described, &base->array, offset) < 0) return NULL;
     ck_memory_retain(base->array.memory);
-    return view_create(state, base->array.memory, &made, base->read_only, base->foreign);
+    return view_create(state, base->array.memory, &described, base->read_only, base->foreign);
 }
 
 static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_view made = {.data = NULL};
+    ck_view described = {.data = NULL};
     ck_memory *memory = NULL;
     ck_error error = {0};
     outside outside;
@@ -107,14 +107,14 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     uintptr_t pointer, end;
     int dtype, device;
     if (check_count("adopt(owner, pointer, shape, strides, dtype, device, read_only)", count, 7) < 0 ||
-        read_handle(arguments[1], "pointer", &pointer) < 0 || read_shape(arguments[2], &made) < 0 ||
+        read_handle(arguments[1], "pointer", &pointer) < 0 || read_shape(arguments[2], &described) < 0 ||
         read_dtype(arguments[4], &dtype) < 0 || read_int(arguments[5], "device", &device) < 0)
         return NULL;
     const int read_only = PyObject_IsTrue(arguments[6]);
     if (read_only < 0) return NULL;
-    ck_view_lay_out(&made, dtype);
-    if (read_strides(arguments[3], &made) < 0) return NULL;
-    if (ck_view_reach(&made, &low, &high) < 0) return too_large(&made), NULL;
+    ck_view_lay_out(&described, dtype);
+    if (read_strides(arguments[3], &described) < 0) return NULL;
+    if (ck_view_reach(&described, &low, &high) < 0) return too_large(&described), NULL;
     if (pointer == 0 && low != high) {
         PyErr_SetString(PyExc_ValueError, "pointer is 0, but the array has elements");
         return NULL;
@@ -125,7 +125,7 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
                      (long long)low, (long long)high, arguments[1]);
         return NULL;
     }
-    made.data = (void *)pointer;
+    described.data = (void *)pointer;
     Py_INCREF(arguments[0]);
     outside_begin(&outside, state);
     const int status = ck_memory_adopt(state->runtime, device, (void *)(pointer - (uintptr_t)-low),
@@ -137,7 +137,7 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
             Py_DECREF(arguments[0]);
         return NULL;
     }
-    return view_create(state, memory, &made, read_only, 1);
+    return view_create(state, memory, &described, read_only, 1);
 }
 
 static PyObject *overlap(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {

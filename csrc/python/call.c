@@ -124,21 +124,21 @@ static PyObject *run_request(module_state *state, ck_request *request, int measu
 
 // Reads the arguments that execute and kernels have in common into a request. The caller must release the buffers, even
 // if this fails.
-typedef struct given {
+typedef struct call_data {
     ck_request request;
     arrays arrays;
     int64_t parameters[CK_MAX_PARAMETERS];
-} given;
+} call_data;
 
-static int read_call(module_state *state, PyObject *const *arguments, given *given) {
-    ck_request *request = &given->request;
-    arrays *arrays = &given->arrays;
+static int read_call(module_state *state, PyObject *const *arguments, call_data *call_data) {
+    ck_request *request = &call_data->request;
+    arrays *arrays = &call_data->arrays;
     memset(request, 0, sizeof *request);
     arrays->count = arrays->on_device = arrays->buffers.count = 0;
     request->variant = read_variant(state, arguments, &request->operation);
     if (request->variant == NULL) return -1;
-    request->parameters = given->parameters;
-    request->parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given->parameters);
+    request->parameters = call_data->parameters;
+    request->parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, call_data->parameters);
     if (request->parameter_count < 0 || read_int(arguments[5], "device", &request->device) < 0 ||
         take_arrays(state, arrays, arguments[3], "input", 0, request->device) < 0)
         return -1;
@@ -158,17 +158,17 @@ static int read_call(module_state *state, PyObject *const *arguments, given *giv
 static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error; // not initialized, because it is large, like the arrays
-    given given;
+    call_data call_data;
     PyObject *result = NULL;
     if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure, stream)", count, 8) <
         0)
         return NULL;
     ck_error_clear(&error);
-    const int read = read_call(state, arguments, &given);
+    const int read = read_call(state, arguments, &call_data);
     const int measured = read < 0 ? -1 : read_measure(arguments[6]);
-    if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)
-        result = run_request(state, &given.request, measured, &error);
-    buffers_release(&given.arrays.buffers);
+    if (measured >= 0 && read_stream(arguments[7], &call_data.request.stream) == 0)
+        result = run_request(state, &call_data.request, measured, &error);
+    buffers_release(&call_data.arrays.buffers);
     return result;
 }
 
@@ -198,7 +198,7 @@ static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
 }
 
 static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
-    PyObject *made = Py_BuildValue(
+    PyObject *dictionary = Py_BuildValue(
         "{s:s,s:s,s:(III),s:(III),s:n,s:i,s:i,s:i,s:i,s:n,s:n,s:n,s:n,s:i,s:(ii)}", "name", kernel->name, "symbol",
         kernel->symbol, "grid", kernel->grid[0], kernel->grid[1], kernel->grid[2], "block", kernel->block[0],
         kernel->block[1], kernel->block[2], "dynamic_shared", (Py_ssize_t)kernel->dynamic_shared, "registers",
@@ -209,16 +209,16 @@ static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
         kernel->potential_grid, kernel->potential_block);
     int64_t swept[CK_MAX_SWEEP];
     for (int i = 0; i < sweep; i++) swept[i] = kernel->swept[i];
-    if (made == NULL || set_item(made, "cooperative", PyBool_FromLong(kernel->cooperative)) < 0 ||
-        set_item(made, "swept", make_integers(swept, sweep)) < 0)
-        Py_CLEAR(made);
-    return made;
+    if (dictionary == NULL || set_item(dictionary, "cooperative", PyBool_FromLong(kernel->cooperative)) < 0 ||
+        set_item(dictionary, "swept", make_integers(swept, sweep)) < 0)
+        Py_CLEAR(dictionary);
+    return dictionary;
 }
 
-static PyObject *make_kernels(const ck_listing *found) {
-    PyObject *kernels = PyTuple_New(found->count);
-    for (int i = 0; kernels != NULL && i < found->count; i++) {
-        PyObject *kernel = make_kernel(&found->kernels[i], found->sweep.count);
+static PyObject *make_kernels(const ck_listing *listing) {
+    PyObject *kernels = PyTuple_New(listing->count);
+    for (int i = 0; kernels != NULL && i < listing->count; i++) {
+        PyObject *kernel = make_kernel(&listing->kernels[i], listing->sweep.count);
         if (kernel == NULL || PyTuple_SetItem(kernels, i, kernel) < 0) Py_CLEAR(kernels);
     }
     return kernels;
@@ -227,19 +227,19 @@ static PyObject *make_kernels(const ck_listing *found) {
 static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
-    given given;
+    call_data call_data;
     PyObject *result = NULL;
     if (check_count("kernels(operation, variant, parameters, inputs, outputs, device, sweep)", count, 7) < 0)
         return NULL;
     ck_listing *listing = PyMem_Malloc(sizeof *listing);
     if (listing == NULL) return PyErr_NoMemory();
-    if (read_call(state, arguments, &given) == 0 && read_sweep(arguments[6], &listing->sweep) == 0) {
+    if (read_call(state, arguments, &call_data) == 0 && read_sweep(arguments[6], &listing->sweep) == 0) {
         outside outside;
         outside_begin(&outside, state);
-        const int status = ck_list(state->runtime, &given.request, listing, &error);
+        const int status = ck_list(state->runtime, &call_data.request, listing, &error);
         if (outside_end(&outside, status, &error) == 0) result = make_kernels(listing);
     }
-    buffers_release(&given.arrays.buffers);
+    buffers_release(&call_data.arrays.buffers);
     PyMem_Free(listing);
     return result;
 }
@@ -263,13 +263,13 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     ck_error error = {0};
     ck_view views[CK_MAX_VIEWS] = {0};
     ck_limits limits;
-    int64_t given[CK_MAX_PARAMETERS], filled[CK_MAX_PARAMETERS] = {0};
+    int64_t values[CK_MAX_PARAMETERS], filled[CK_MAX_PARAMETERS] = {0};
     int dtypes[CK_MAX_VIEWS];
     if (check_count("error_depth(operation, variant, parameters, dtypes, shapes)", count, 5) < 0) return NULL;
     const ck_operation *operation;
     const ck_variant *variant = read_variant(state, arguments, &operation);
     if (variant == NULL) return NULL;
-    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given);
+    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, values);
     if (parameters < 0) return NULL;
     const int shapes = read_shapes(arguments[4], views);
     if (shapes < 0) return NULL;
@@ -283,7 +283,7 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
         if (read_dtype(PyTuple_GetItem(arguments[3], i), &dtypes[i]) < 0) return NULL;
     ck_call call = {.views = views, .view_count = shapes, .parameters = filled, .limits = &limits};
     if (ck_check_types(operation, variant, dtypes, operation->inputs, -1, &call.types, &error) != CK_OK ||
-        ck_check_parameters(operation, variant, given, parameters, filled, &error) != CK_OK)
+        ck_check_parameters(operation, variant, values, parameters, filled, &error) != CK_OK)
         return errors_raise(state, &error);
     // If a variant's number of blocks depends on the chip, so does the bound. Without a device, nominal limits are used.
     ck_error ignored = {0};

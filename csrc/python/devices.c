@@ -68,11 +68,11 @@ static int is_flag(const char *name) {
 }
 
 static PyObject *make_properties(const ck_properties *properties) {
-    PyObject *made = Py_BuildValue("{s:s,s:s,s:n,s:n,s:i,s:i}", "name", properties->name, "pci_bus_id",
-                                   properties->pci_bus_id, "memory_bytes", (Py_ssize_t)properties->memory_bytes,
-                                   "memory_free", (Py_ssize_t)properties->memory_free, "driver_version",
-                                   properties->driver_version, "runtime_version", properties->runtime_version);
-    for (int i = 0; made != NULL && i < CK_PROPERTY_COUNT;) {
+    PyObject *dictionary = Py_BuildValue("{s:s,s:s,s:n,s:n,s:i,s:i}", "name", properties->name, "pci_bus_id",
+                                         properties->pci_bus_id, "memory_bytes", (Py_ssize_t)properties->memory_bytes,
+                                         "memory_free", (Py_ssize_t)properties->memory_free, "driver_version",
+                                         properties->driver_version, "runtime_version", properties->runtime_version);
+    for (int i = 0; dictionary != NULL && i < CK_PROPERTY_COUNT;) {
         const char *name = ck_property_names[i], *dot = strchr(name, '.');
         const int *value = &properties->values[i];
         char tuple[64];
@@ -88,10 +88,10 @@ static PyObject *make_properties(const ck_properties *properties) {
                              : Py_BuildValue("(iii)", value[0], value[1], value[2]);
             name = tuple;
         }
-        if (set_item(made, name, item) < 0) Py_CLEAR(made);
+        if (set_item(dictionary, name, item) < 0) Py_CLEAR(dictionary);
         i += used;
     }
-    return made;
+    return dictionary;
 }
 
 static PyObject *device_properties(PyObject *module, PyObject *argument) {

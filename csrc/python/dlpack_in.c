@@ -175,35 +175,35 @@ static PyObject *import(module_state *state, PyObject *capsule, int device) {
     if (check_device(tensor, device) < 0 || find_dtype(tensor, &described.dtype) < 0 ||
         read_axes(tensor, &described, &low, &high) < 0 || read_data(tensor, &described, low, high) < 0)
         return NULL;
-    view *made = view_allocate(state); // an error from here on leaves the capsule unchanged
-    if (made == NULL) return NULL;
+    view *result = view_allocate(state); // an error from here on leaves the capsule unchanged
+    if (result == NULL) return NULL;
     void *first = low == high ? described.data : (char *)described.data + low;
     // Python's lock is held, so no other thread can take the tensor from the capsule meanwhile.
     if (ck_memory_adopt(
             state->runtime, device, first, (size_t)(high - low), arrival.versioned ? delete_versioned : delete_old,
             arrival.versioned ? (void *)arrival.versioned : (void *)arrival.old, &memory, &error) != CK_OK) {
-        Py_DECREF(made);
+        Py_DECREF(result);
         return errors_raise(state, &error);
     }
-    view_fill(made, memory, &described, arrival.read_only, 1);
+    view_fill(result, memory, &described, arrival.read_only, 1);
     PyCapsule_SetName(capsule, arrival.versioned ? "used_" DL_NAME_VERSIONED
                                                  : "used_" DL_NAME_OLD); // cannot fail: the capsule is valid
-    return (PyObject *)made;
+    return (PyObject *)result;
 }
 
 static PyObject *dlpack_import(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    PyObject *made;
+    PyObject *result;
     int device;
     if (check_count("dlpack_import(capsule, device)", count, 2) < 0 || read_int(arguments[1], "device", &device) < 0)
         return NULL;
 #ifdef Py_GIL_DISABLED // Python has no global lock here, so use the capsule's
     Py_BEGIN_CRITICAL_SECTION(arguments[0]);
 #endif
-    made = import(state_of(module), arguments[0], device);
+    result = import(state_of(module), arguments[0], device);
 #ifdef Py_GIL_DISABLED
     Py_END_CRITICAL_SECTION();
 #endif
-    return made;
+    return result;
 }
 
 PyMethodDef dlpack_in_methods[] = {

@@ -89,30 +89,30 @@ static PyObject *dlpack_export(PyObject *module, PyObject *const *arguments, Py_
                         "max_version=(1, 0) or pass a copy");
         return NULL;
     }
-    parcel *made = malloc(sizeof *made);
-    if (made == NULL) return PyErr_NoMemory();
+    parcel *package = malloc(sizeof *package);
+    if (package == NULL) return PyErr_NoMemory();
     dl_tensor tensor;
-    if (describe(view, made, &tensor) < 0) {
-        free(made);
+    if (describe(view, package, &tensor) < 0) {
+        free(package);
         return NULL;
     }
     if (versioned)
-        made->managed.versioned = (dl_versioned){
+        package->managed.versioned = (dl_versioned){
             .version = {DL_MAJOR, DL_MINOR},
-            .manager = made,
+            .manager = package,
             .deleter = delete_versioned,
             .flags = (view->read_only ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0),
             .tensor = tensor,
         };
     else
-        made->managed.old = (dl_old){.tensor = tensor, .manager = made, .deleter = delete_old};
-    made->memory = view->array.memory;
-    ck_memory_retain(made->memory);
+        package->managed.old = (dl_old){.tensor = tensor, .manager = package, .deleter = delete_old};
+    package->memory = view->array.memory;
+    ck_memory_retain(package->memory);
     // On a GPU the consumer uses streams of its own and does not report when its work ends; on the host its work has
     // ended when it calls the deleter.
-    if (!backend_memory_is_host()) ck_memory_export(made->memory);
-    PyObject *capsule = PyCapsule_New(made, versioned ? DL_NAME_VERSIONED : DL_NAME_OLD, destroy_capsule);
-    if (capsule == NULL) delete_parcel(made);
+    if (!backend_memory_is_host()) ck_memory_export(package->memory);
+    PyObject *capsule = PyCapsule_New(package, versioned ? DL_NAME_VERSIONED : DL_NAME_OLD, destroy_capsule);
+    if (capsule == NULL) delete_parcel(package);
     return capsule;
 }
 

@@ -45,15 +45,15 @@ static PyObject *make_pinned(PyObject *module, PyObject *argument) {
         PyErr_SetString(PyExc_RuntimeError, "memory cannot be allocated because the interpreter is shutting down");
         return NULL;
     }
-    pinned *made = PyObject_New(pinned, state->pinned_type);
-    if (made == NULL) return NULL;
-    made->state = state;
-    made->data = NULL;
-    made->nbytes = nbytes;
+    pinned *fresh = PyObject_New(pinned, state->pinned_type);
+    if (fresh == NULL) return NULL;
+    fresh->state = state;
+    fresh->data = NULL;
+    fresh->nbytes = nbytes;
     outside_begin(&outside, state);
-    const int status = ck_pinned_allocate(state->runtime, nbytes > 0 ? (size_t)nbytes : 1, &made->data, &error);
-    if (outside_end(&outside, status, &error) < 0) Py_CLEAR(made);
-    return (PyObject *)made;
+    const int status = ck_pinned_allocate(state->runtime, nbytes > 0 ? (size_t)nbytes : 1, &fresh->data, &error);
+    if (outside_end(&outside, status, &error) < 0) Py_CLEAR(fresh);
+    return (PyObject *)fresh;
 }
 
 static PyObject *pinned_used(PyObject *module, PyObject *unused) {
@@ -65,17 +65,17 @@ static PyObject *pinned_on_device(PyObject *module, PyObject *const *arguments, 
     ck_error error = {0};
     outside outside;
     uintptr_t address;
-    void *found = NULL;
+    void *device_address = NULL;
     int device, previous;
     if (check_count("pinned_on_device(address, device)", count, 2) < 0 ||
         read_handle(arguments[0], "address", &address) < 0 || read_int(arguments[1], "device", &device) < 0)
         return NULL;
     outside_begin(&outside, state_of(module));
     if (ck_device_enter(device, &previous, &error) == CK_OK) {
-        ck_pinned_on_device((void *)address, &found, &error);
+        ck_pinned_on_device((void *)address, &device_address, &error);
         ck_device_leave(device, previous, &error);
     }
-    return outside_end(&outside, error.code, &error) < 0 ? NULL : PyLong_FromVoidPtr(found);
+    return outside_end(&outside, error.code, &error) < 0 ? NULL : PyLong_FromVoidPtr(device_address);
 }
 
 PyMethodDef pinned_methods[] = {

@@ -38,9 +38,9 @@ static PyObject *load_set(PyObject *module, PyObject *argument) {
     outside_begin(&outside, state);
     const int status = ck_set_load(state->runtime, path, &loaded, &error);
     if (outside_end(&outside, status, &error) < 0) return NULL;
-    set *made = PyObject_New(set, state->set_type);
-    if (made != NULL) made->set = loaded;
-    return (PyObject *)made;
+    set *fresh = PyObject_New(set, state->set_type);
+    if (fresh != NULL) fresh->set = loaded;
+    return (PyObject *)fresh;
 }
 
 // --- a launch ----------------------------------------------------------------------------------------------------
@@ -138,20 +138,20 @@ static int read_arguments(const module_state *state, PyObject *objects, const ck
 }
 
 static int read_sizes(PyObject *object, const char *what, unsigned sizes[3]) {
-    int64_t given[3] = {1, 1, 1};
-    const int count = read_integers(object, what, 3, given);
+    int64_t items[3] = {1, 1, 1};
+    const int count = read_integers(object, what, 3, items);
     if (count < 0) return -1;
     for (int i = 0; i < 3; i++) {
-        if (count == 0 || given[i] < 1 || given[i] > UINT32_MAX) {
+        if (count == 0 || items[i] < 1 || items[i] > UINT32_MAX) {
             PyErr_Format(PyExc_ValueError, "%s must be one to three integers of at least 1, not %R", what, object);
             return -1;
         }
-        sizes[i] = (unsigned)given[i];
+        sizes[i] = (unsigned)items[i];
     }
     return 0;
 }
 
-static PyObject *launch(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+static PyObject *launch(PyObject *module, PyObject *const *items, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
     ck_kernel_request request = {.kernel = NULL};
@@ -159,29 +159,29 @@ static PyObject *launch(PyObject *module, PyObject *const *given, Py_ssize_t cou
     if (check_count("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream)",
                     count, 10) < 0)
         return NULL;
-    if (!Py_IS_TYPE(given[0], state->set_type)) {
-        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", given[0]);
+    if (!Py_IS_TYPE(items[0], state->set_type)) {
+        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", items[0]);
         return NULL;
     }
-    const char *name = read_text(given[1], "kernel");
+    const char *name = read_text(items[1], "kernel");
     if (name == NULL) return NULL;
-    request.kernel = ck_set_kernel_of(((set *)given[0])->set, name, &error);
+    request.kernel = ck_set_kernel_of(((set *)items[0])->set, name, &error);
     if (request.kernel == NULL) return errors_raise(state, &error);
-    const Py_ssize_t shared = PyLong_AsSsize_t(given[4]);
+    const Py_ssize_t shared = PyLong_AsSsize_t(items[4]);
     if (shared == -1 && PyErr_Occurred()) return NULL;
     if (shared < 0 || shared > INT32_MAX) {
         PyErr_Format(PyExc_ValueError, "shared must be a number of bytes of at least 0, not %zd", shared);
         return NULL;
     }
     request.shared_bytes = (size_t)shared;
-    request.cooperative = PyObject_IsTrue(given[5]);
+    request.cooperative = PyObject_IsTrue(items[5]);
     request.arguments = arguments.addresses;
     request.memories = arguments.memories;
-    const int measured = read_measure(given[8]);
-    if (measured < 0 || request.cooperative < 0 || read_sizes(given[2], "grid", request.grid) < 0 ||
-        read_sizes(given[3], "block", request.block) < 0 || read_int(given[7], "device", &request.device) < 0 ||
-        read_stream(given[9], &request.stream) < 0 ||
-        read_arguments(state, given[6], request.kernel, request.device, &arguments) < 0)
+    const int measured = read_measure(items[8]);
+    if (measured < 0 || request.cooperative < 0 || read_sizes(items[2], "grid", request.grid) < 0 ||
+        read_sizes(items[3], "block", request.block) < 0 || read_int(items[7], "device", &request.device) < 0 ||
+        read_stream(items[9], &request.stream) < 0 ||
+        read_arguments(state, items[6], request.kernel, request.device, &arguments) < 0)
         return NULL;
     ck_measure measure = {.by_launch = measured == 2};
     outside outside;

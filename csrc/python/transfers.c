@@ -4,13 +4,13 @@
 // Returns 0 if the host's array is suitable for a transfer: of the same shape and type, and contiguous.
 static int check_host(const ck_view *host, const char *role, const ck_view *device) {
     if (!ck_view_same_shape(host, device)) {
-        PyObject *given = make_integers(host->shape, host->ndim);
-        PyObject *wanted = given ? make_integers(device->shape, device->ndim) : NULL;
-        if (wanted != NULL)
-            PyErr_Format(PyExc_ValueError, "%s has shape %R, but the array on the device has shape %R", role, given,
-                         wanted);
-        Py_XDECREF(given);
-        Py_XDECREF(wanted);
+        PyObject *host_shape = make_integers(host->shape, host->ndim);
+        PyObject *expected = host_shape ? make_integers(device->shape, device->ndim) : NULL;
+        if (expected != NULL)
+            PyErr_Format(PyExc_ValueError, "%s has shape %R, but the array on the device has shape %R", role,
+                         host_shape, expected);
+        Py_XDECREF(host_shape);
+        Py_XDECREF(expected);
         return -1;
     }
     if (host->dtype != device->dtype) {
@@ -88,10 +88,10 @@ static PyObject *fill(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (to == NULL || check_writable(to, "to", -1) < 0 || PyBytes_AsStringAndSize(arguments[1], &value, &size) < 0 ||
         read_stream(arguments[2], &stream) < 0)
         return NULL;
-    const size_t wanted = ck_dtype_size(to->array.view.dtype);
-    if ((size_t)size != wanted) {
+    const size_t expected = ck_dtype_size(to->array.view.dtype);
+    if ((size_t)size != expected) {
         PyErr_Format(PyExc_ValueError, "value has %zd bytes, but an element of %s has %zu", size,
-                     ck_dtype_name(to->array.view.dtype), wanted);
+                     ck_dtype_name(to->array.view.dtype), expected);
         return NULL;
     }
     outside_begin(&outside, state);

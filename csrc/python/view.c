@@ -14,9 +14,9 @@ view *view_allocate(module_state *state) {
         PyErr_SetString(PyExc_RuntimeError, "arrays cannot be created because the interpreter is shutting down");
         return NULL;
     }
-    view *made = PyObject_New(view, state->view_type);
-    if (made != NULL) made->array.memory = NULL;
-    return made;
+    view *fresh = PyObject_New(view, state->view_type);
+    if (fresh != NULL) fresh->array.memory = NULL;
+    return fresh;
 }
 
 void view_fill(view *view, ck_memory *memory, const ck_view *described, int read_only, int foreign) {
@@ -31,12 +31,12 @@ void view_fill(view *view, ck_memory *memory, const ck_view *described, int read
 }
 
 PyObject *view_create(module_state *state, ck_memory *memory, const ck_view *described, int read_only, int foreign) {
-    view *made = view_allocate(state);
-    if (made != NULL)
-        view_fill(made, memory, described, read_only, foreign);
+    view *fresh = view_allocate(state);
+    if (fresh != NULL)
+        view_fill(fresh, memory, described, read_only, foreign);
     else
         ck_memory_release(memory);
-    return (PyObject *)made;
+    return (PyObject *)fresh;
 }
 
 static void view_dealloc(PyObject *self) {

@@ -36,15 +36,15 @@ static emu_event *new_event(void) { // NULL: no memory
     return e;
 }
 
-static int find_event(void *handle, emu_event **found) {
-    *found = NULL;
-    for (int i = row_count; i-- > 0 && !*found;) {
+static int find_event(void *handle, emu_event **result) {
+    *result = NULL;
+    for (int i = row_count; i-- > 0 && !*result;) {
         const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // wraps if the handle is before the row
         if (at / sizeof(emu_event) >= rows[i].count || at % sizeof(emu_event)) continue;
         emu_event *e = rows[i].events + at / sizeof(emu_event);
-        if (e->live) *found = e;
+        if (e->live) *result = e;
     }
-    if (*found) return cudaSuccess;
+    if (*result) return cudaSuccess;
     return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or the event has been destroyed", handle);
 }
 

@@ -96,7 +96,7 @@ enum { FRAME_WORDS = 20, FRAME_ENTRY = 1 };
 
 // Guard pages split mappings, of which a process may have 65,530 by default. Guarded stacks use at most a quarter of
 // them, two per stack. Stacks beyond that have canaries only.
-static atomic_int guards_taken;
+static atomic_int guards_in_use;
 static int guards_most;
 static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
 
@@ -112,14 +112,14 @@ static void count_guards(void) {
 
 static int take_guard(void) {
     pthread_once(&guards_once, count_guards);
-    int taken = atomic_load(&guards_taken);
-    while (taken < guards_most)
-        if (atomic_compare_exchange_weak(&guards_taken, &taken, taken + 1)) return 1;
+    int guards = atomic_load(&guards_in_use);
+    while (guards < guards_most)
+        if (atomic_compare_exchange_weak(&guards_in_use, &guards, guards + 1)) return 1;
     return 0;
 }
 
 static void give_guard(void) {
-    atomic_fetch_sub(&guards_taken, 1);
+    atomic_fetch_sub(&guards_in_use, 1);
 }
 
 // Stacks are a power of two apart. If their tops were too, the active frames of all fibers would map to the same few

@@ -84,8 +84,8 @@ static inline size_t emu_kernel_shared(const emu_kernel *kernel) {
 
 // Finds a kernel by its handle or host function; `call` is the CUDA function, for the error message. An unknown
 // function of a library is registered by its address.
-int emu_find_kernel(const void *function, const char *call, emu_kernel **found);
-int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **found); // fails without a signature
+int emu_find_kernel(const void *function, const char *call, emu_kernel **result);
+int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **result); // fails without a signature
 int emu_check_version(uint32_t version); // the version of the interface that a library was built against
 void emu_kernel_fork(emu_fork stage);
 
@@ -98,8 +98,8 @@ typedef struct emu_allocation {
     int is_symbol; // a __constant__ or __device__ variable
 } emu_allocation;
 
-int emu_find_allocation(const void *pointer, emu_allocation *found); // the one that contains the address; 0: none
-void emu_release_device(int device);                                 // frees every allocation of the device
+int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
+void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
 
 // --- print.c -----------------------------------------------------------------------------------------------------

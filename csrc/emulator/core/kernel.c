@@ -121,19 +121,19 @@ static int no_memory(const char *call) {
     return emu_error(cudaErrorMemoryAllocation, "%s: out of host memory for a kernel's handle", call);
 }
 
-int emu_find_kernel(const void *function, const char *call, emu_kernel **found) {
-    *found = find(function);
-    if (*found) return cudaSuccess;
+int emu_find_kernel(const void *function, const char *call, emu_kernel **result) {
+    *result = find(function);
+    if (*result) return cudaSuccess;
     if (!function || !emu_keep_loaded(function)) return no_kernel(function, call);
-    *found = learn(function, NULL);
-    return *found ? cudaSuccess : no_memory(call);
+    *result = learn(function, NULL);
+    return *result ? cudaSuccess : no_memory(call);
 }
 
-int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **found) {
-    *found = find(function);
-    if (*found && emu_kernel_signature(*found)) return cudaSuccess;
+int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **result) {
+    *result = find(function);
+    if (*result && emu_kernel_signature(*result)) return cudaSuccess;
     Dl_info where;
-    if (*found) function = (*found)->function;
+    if (*result) function = (*result)->function;
     if (!function || !dladdr(function, &where)) return no_kernel(function, call);
     char name[256];
     emu_kernel_name(function, name, sizeof name);

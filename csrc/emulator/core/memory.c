@@ -196,20 +196,20 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
         return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes; the setting fail_allocation made this call fail",
                          call, bytes);
     block fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
-    size_t limit = emu_device_memory(), taken = 0;
+    size_t limit = emu_device_memory(), in_use = 0;
     int fits = 0;
     // If it does not fit, try again after the streams have executed pending frees.
     for (int attempt = 0; attempt < 2 && !fits; attempt++) {
         if (attempt) emu_wait_idle(device);
         pthread_mutex_lock(&lock);
-        taken = used[device];
-        fits = bytes <= limit && taken <= limit && rounded(bytes) <= limit - taken;
+        in_use = used[device];
+        fits = bytes <= limit && in_use <= limit && rounded(bytes) <= limit - in_use;
         if (fits) account(&fresh, 1); // reserve it now, so that two threads cannot both get the last bytes
         pthread_mutex_unlock(&lock);
     }
     if (!fits)
         return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu bytes are free", call,
-                         bytes, device, taken < limit ? limit - taken : 0, limit);
+                         bytes, device, in_use < limit ? limit - in_use : 0, limit);
     pthread_mutex_lock(&lock);
     void *memory = take_spare(bytes);
     pthread_mutex_unlock(&lock);
@@ -258,10 +258,10 @@ int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
 static void release(void *data) { // frees a block marked as dying
     void *memory = *(void **)data;
     pthread_mutex_lock(&lock);
-    block *found = holding(memory);
-    if (found) {
-        block old = *found;
-        drop(found);
+    block *match = holding(memory);
+    if (match) {
+        block old = *match;
+        drop(match);
         if (old.kind == DEVICE)
             keep_spare(memory, old.bytes);
         else
@@ -273,8 +273,8 @@ static void release(void *data) { // frees a block marked as dying
 // Marks the block that begins at the address as dying; returns an error if the call may not free it.
 static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *call, int *device) {
     pthread_mutex_lock(&lock);
-    block *found = beginning(pointer, kinds), *around = found ? NULL : holding(pointer);
-    if (found && of_a_pool && !found->pool) {
+    block *match = beginning(pointer, kinds), *around = match ? NULL : holding(pointer);
+    if (match && of_a_pool && !match->pool) {
         pthread_mutex_unlock(&lock);
         return emu_error(
             cudaErrorInvalidValue,
@@ -284,12 +284,12 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
     uintptr_t base = around ? around->base : 0;
     size_t bytes = around ? around->bytes : 0;
     int dying = around && around->dying;
-    if (found) {
-        found->dying = 1;
-        *device = found->device;
+    if (match) {
+        match->dying = 1;
+        *device = match->device;
     }
     pthread_mutex_unlock(&lock);
-    if (found) return cudaSuccess;
+    if (match) return cudaSuccess;
     if (around && base != (uintptr_t)pointer)
         return emu_error(cudaErrorInvalidValue,
                          "%s(%p): the address is inside the allocation of %zu bytes at %p; pass its beginning", call,
@@ -329,8 +329,8 @@ int emu_free_async(void *pointer, void *stream) {
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
     if (code) { // not queued: the block stays valid
         pthread_mutex_lock(&lock);
-        block *found = holding(pointer);
-        if (found) found->dying = 0;
+        block *match = holding(pointer);
+        if (match) match->dying = 0;
         pthread_mutex_unlock(&lock);
     }
     return code;
@@ -354,10 +354,10 @@ int emu_memory_info(size_t *free_bytes, size_t *total) {
     if (!free_bytes || !total)
         return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: the pointer for the result is NULL");
     pthread_mutex_lock(&lock);
-    size_t taken = used[device];
+    size_t in_use = used[device];
     pthread_mutex_unlock(&lock);
     *total = emu_device_memory();
-    *free_bytes = taken < *total ? *total - taken : 0;
+    *free_bytes = in_use < *total ? *total - in_use : 0;
     return cudaSuccess;
 }
 
@@ -494,8 +494,8 @@ int emu_free_host(void *pointer) {
 // Addresses are unified: pinned memory has the same address on the device as on the host.
 int emu_host_device_pointer(void **device, void *host, unsigned flags) {
     pthread_mutex_lock(&lock);
-    const block *found = holding(host);
-    int ok = found && !found->dying && (found->kind == PINNED || found->kind == REGISTERED);
+    const block *match = holding(host);
+    int ok = match && !match->dying && (match->kind == PINNED || match->kind == REGISTERED);
     pthread_mutex_unlock(&lock);
     if (!ok || !device || flags)
         return emu_error(cudaErrorInvalidValue, "cudaHostGetDevicePointer(%p), flags %u: %s", host, flags,
@@ -532,25 +532,25 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
 
 int emu_unregister(void *pointer) {
     pthread_mutex_lock(&lock);
-    block *found = beginning(pointer, 1u << REGISTERED);
-    if (found) found->dying = 1;
+    block *match = beginning(pointer, 1u << REGISTERED);
+    if (match) match->dying = 1;
     pthread_mutex_unlock(&lock);
-    if (!found)
+    if (!match)
         return emu_error(cudaErrorHostMemoryNotRegistered,
                          "cudaHostUnregister(%p): no memory is registered at this address", pointer);
     emu_wait_idle(-1);
     pthread_mutex_lock(&lock);
-    found = holding(pointer);
-    if (found) drop(found);
+    match = holding(pointer);
+    if (match) drop(match);
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
 
-int emu_find_allocation(const void *pointer, emu_allocation *found) {
+int emu_find_allocation(const void *pointer, emu_allocation *match) {
     pthread_mutex_lock(&lock);
     const block *b = holding(pointer);
     if (b)
-        *found = (emu_allocation){.base = b->base,
+        *match = (emu_allocation){.base = b->base,
                                   .bytes = b->bytes,
                                   .dying = b->dying,
                                   .is_symbol = b->kind == SYMBOL,
@@ -567,11 +567,11 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
     void *address = (void *)(uintptr_t)pointer;
     struct cudaPointerAttributes a = {.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = address};
     pthread_mutex_lock(&lock);
-    const block *found = holding(pointer);
-    if (found && !found->dying) {
-        int on_device = found->kind == DEVICE || found->kind == SYMBOL;
+    const block *match = holding(pointer);
+    if (match && !match->dying) {
+        int on_device = match->kind == DEVICE || match->kind == SYMBOL;
         a.type = on_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
-        a.device = found->device;
+        a.device = match->device;
         a.devicePointer = address;
         a.hostPointer = on_device ? NULL : address;
     }

@@ -54,7 +54,8 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
 // Keeps one error per device of destroyed streams: an unreported one rather than a reported one, else the earliest.
 static void keep_as_orphan(int device, emu_report *from) {
     emu_report *to = &emu_queues.orphans[device];
-    if (from->code && (!to->code || (to->told == from->told ? from->order < to->order : to->told))) *to = *from;
+    if (from->code && (!to->code || (to->reported == from->reported ? from->order < to->order : to->reported)))
+        *to = *from;
     from->code = 0;
 }
 
@@ -113,11 +114,11 @@ static int bad_stream(const void *handle) {
     return emu_error(cudaErrorInvalidResourceHandle, "%p is not a stream, or the stream has been destroyed", handle);
 }
 
-int emu_find_stream(void *handle, int device, emu_stream **found) {
-    *found = NULL;
+int emu_find_stream(void *handle, int device, emu_stream **result) {
+    *result = NULL;
     if (handle == (void *)cudaStreamPerThread) {
-        *found = own_stream(device);
-        return *found ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
+        *result = own_stream(device);
+        return *result ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
     }
     if (!handle || handle == (void *)cudaStreamLegacy) {
         if (!null_streams[device]) {
@@ -125,13 +126,13 @@ int emu_find_stream(void *handle, int device, emu_stream **found) {
             if (!null_streams[device]) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
             null_streams[device]->is_null = 1;
         }
-        *found = null_streams[device];
+        *result = null_streams[device];
         return cudaSuccess;
     }
     // Looked up and not dereferenced, because an invalid handle may point anywhere.
-    for (emu_stream *s = emu_queues.streams; s && !*found; s = s->next)
-        if (s == handle && s->live) *found = s;
-    return *found ? cudaSuccess : bad_stream(handle);
+    for (emu_stream *s = emu_queues.streams; s && !*result; s = s->next)
+        if (s == handle && s->live) *result = s;
+    return *result ? cudaSuccess : bad_stream(handle);
 }
 
 // --- order (lock held) -------------------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ void emu_finish(emu_stream *s) {
 
 // --- the stream's thread -----------------------------------------------------------------------------------------
 static void set_error(emu_stream *s, const emu_op *o, int code, const char *message) { // lock held
-    if (s->error.code && !s->error.told) return;
+    if (s->error.code && !s->error.reported) return;
     s->error = (emu_report){.code = code, .order = o->order, .launcher = o->launcher};
     snprintf(s->error.message, sizeof s->error.message, "%s", message);
 }
@@ -181,7 +182,8 @@ static void set_error(emu_stream *s, const emu_op *o, int code, const char *mess
 // Whether the kernel must be skipped: an earlier kernel, which may write its input, failed, and this has not been
 // reported to the launcher yet.
 static int inherits_failure(const emu_stream *s, const emu_op *o) { // lock held
-    return o->kind == OP_KERNEL && s->error.code && (!s->error.told || pthread_equal(o->launcher, s->error.launcher));
+    return o->kind == OP_KERNEL && s->error.code &&
+           (!s->error.reported || pthread_equal(o->launcher, s->error.launcher));
 }
 
 static void run(emu_stream *s, emu_op *o) { // lock not held

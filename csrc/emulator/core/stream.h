@@ -47,7 +47,7 @@ typedef struct emu_op {
 
 typedef struct emu_report { // a kernel's error
     int code;
-    int told; // reported to a thread that did not launch the kernel
+    int reported; // reported to a thread that did not launch the kernel
     pthread_t launcher;
     uint64_t order;
     char message[EMU_MESSAGE];
@@ -95,9 +95,9 @@ static inline int emu_pending_before(const emu_stream *s, uint64_t order) {
 }
 
 // --- stream.c
-int emu_find_stream(void *handle, int device, emu_stream **found); // `device`: the calling thread's
-emu_stream *emu_blocker(const emu_stream *s, const emu_op *o);     // a stream that `o` must wait for; NULL: none
-int emu_can_run_now(const emu_stream *s, emu_op *o);               // `o` is not queued yet
+int emu_find_stream(void *handle, int device, emu_stream **result); // `device`: the calling thread's
+emu_stream *emu_blocker(const emu_stream *s, const emu_op *o);      // a stream that `o` must wait for; NULL: none
+int emu_can_run_now(const emu_stream *s, emu_op *o);                // `o` is not queued yet
 int emu_queue_later(emu_stream *s, emu_op *o); // for the stream's thread, which frees `o`; on failure the caller does
 void emu_enqueue(emu_stream *s, emu_op *o);    // only adds it to the queue; the caller must run it
 void emu_finish(emu_stream *s);                // removes the head after it has run

@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 // `size` 0: only the address is known, as for symbols in C; the symbol must have been registered before.
-static int find(const void *symbol, size_t size, const char *call, emu_allocation *found) {
+static int find(const void *symbol, size_t size, const char *call, emu_allocation *match) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (emu_find_allocation(symbol, found)) {
-        if (found->is_symbol && found->base == (uintptr_t)symbol && (!size || size == found->bytes))
+    if (emu_find_allocation(symbol, match)) {
+        if (match->is_symbol && match->base == (uintptr_t)symbol && (!size || size == match->bytes))
             return cudaSuccess;
     } else if (symbol && size && emu_keep_loaded(symbol)) { // a static variable is in a library or the program
         code = emu_register((void *)(uintptr_t)symbol, size, 1);
         if (code) return code;
-        *found = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};
+        *match = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};
         return cudaSuccess;
     }
     return emu_error(cudaErrorInvalidSymbol, "%s: %p is not a __constant__ or __device__ variable", call, symbol);
@@ -28,11 +28,11 @@ static int find(const void *symbol, size_t size, const char *call, emu_allocatio
 int emu_symbol(void **address, size_t *bytes, const void *symbol, size_t size) {
     const char *call = address ? "cudaGetSymbolAddress" : "cudaGetSymbolSize";
     if (!address && !bytes) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
-    emu_allocation found;
-    int code = find(symbol, size, call, &found);
+    emu_allocation match;
+    int code = find(symbol, size, call, &match);
     if (code) return code;
-    if (address) *address = (void *)found.base;
-    if (bytes) *bytes = found.bytes;
+    if (address) *address = (void *)match.base;
+    if (bytes) *bytes = match.bytes;
     return cudaSuccess;
 }
 
@@ -40,18 +40,18 @@ int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other,
                     int to_symbol, void *stream, int async) {
     const char *call = to_symbol ? (async ? "cudaMemcpyToSymbolAsync" : "cudaMemcpyToSymbol")
                                  : (async ? "cudaMemcpyFromSymbolAsync" : "cudaMemcpyFromSymbol");
-    emu_allocation found;
-    int code = find(symbol, size, call, &found);
+    emu_allocation match;
+    int code = find(symbol, size, call, &match);
     if (code) return code;
     if (kind != (to_symbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost) && kind != cudaMemcpyDeviceToDevice &&
         kind != cudaMemcpyDefault)
         return emu_error(cudaErrorInvalidMemcpyDirection,
                          "%s: kind %d; a symbol is device memory, so the kind must be %s, DeviceToDevice or Default",
                          call, kind, to_symbol ? "HostToDevice" : "DeviceToHost");
-    if (offset > found.bytes || bytes > found.bytes - offset)
+    if (offset > match.bytes || bytes > match.bytes - offset)
         return emu_error(cudaErrorInvalidValue, "%s: %zu bytes from byte %zu on; the symbol has only %zu bytes", call,
-                         bytes, offset, found.bytes);
-    char *at = (char *)found.base + offset;
+                         bytes, offset, match.bytes);
+    char *at = (char *)match.base + offset;
     return emu_copy(to_symbol ? (void *)at : other, bytes, to_symbol ? other : (void *)at, bytes, bytes, 1, kind,
                     stream, async);
 }

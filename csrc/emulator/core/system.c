@@ -49,15 +49,15 @@ static char *demangled(const char *symbol) {
     union {
         void *pointer;
         demangle *function;
-    } found = {dlsym(RTLD_DEFAULT, "__cxa_demangle")};
-    for (int i = 0; !found.pointer && i < 2; ++i) {
+    } demangler = {dlsym(RTLD_DEFAULT, "__cxa_demangle")};
+    for (int i = 0; !demangler.pointer && i < 2; ++i) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
         if (!library) continue;
-        found.pointer = dlsym(library, "__cxa_demangle");
+        demangler.pointer = dlsym(library, "__cxa_demangle");
         dlclose(library); // it was loaded before and stays loaded
     }
     int status = -1;
-    char *name = found.pointer ? found.function(symbol, NULL, NULL, &status) : NULL;
+    char *name = demangler.pointer ? demangler.function(symbol, NULL, NULL, &status) : NULL;
     return status == 0 ? name : NULL;
 }
 

@@ -147,15 +147,15 @@ int emu_array_free(void *handle) {
 }
 
 int emu_array_info(void *channels, void *extent, unsigned *flags, const void *handle) {
-    array found;
+    array copy;
     pthread_mutex_lock(&lock);
     const array *a = find(handle);
-    if (a) found = *a;
+    if (a) copy = *a;
     pthread_mutex_unlock(&lock);
     if (!a) return no_array("cudaArrayGetInfo", handle);
-    if (channels) memcpy(channels, &found.channels, sizeof found.channels);
-    if (extent) memcpy(extent, &found.extent, sizeof found.extent);
-    if (flags) *flags = found.flags;
+    if (channels) memcpy(channels, &copy.channels, sizeof copy.channels);
+    if (extent) memcpy(extent, &copy.extent, sizeof copy.extent);
+    if (flags) *flags = copy.flags;
     return cudaSuccess;
 }
 
@@ -169,23 +169,22 @@ typedef struct end {
 
 static int array_end(const char *call, const void *handle, const struct cudaPos *at, const struct cudaExtent *extent,
                      end *end) {
-    array found;
+    array copy;
     pthread_mutex_lock(&lock);
     const array *a = find(handle);
-    if (a) found = *a;
+    if (a) copy = *a;
     pthread_mutex_unlock(&lock);
     if (!a) return no_array(call, handle);
-    const size_t all[3] = {found.extent.width, found.extent.height ? found.extent.height : 1,
-                           found.extent.depth ? found.extent.depth : 1};
+    const size_t all[3] = {copy.extent.width, copy.extent.height ? copy.extent.height : 1,
+                           copy.extent.depth ? copy.extent.depth : 1};
     const size_t first[3] = {at->x, at->y, at->z}, many[3] = {extent->width, extent->height, extent->depth};
     for (int i = 0; i < 3; i++)
         if (first[i] > all[i] || many[i] > all[i] - first[i])
             return emu_error(cudaErrorInvalidValue,
                              "%s: %zu elements from index %zu on along axis %c; the array has %zu", call, many[i],
                              first[i], 'x' + i, all[i]);
-    *end =
-        (struct end){(char *)found.data + first[2] * found.slice + first[1] * found.pitch + first[0] * found.element,
-                     found.pitch, found.slice, found.element};
+    *end = (struct end){(char *)copy.data + first[2] * copy.slice + first[1] * copy.pitch + first[0] * copy.element,
+                        copy.pitch, copy.slice, copy.element};
     return cudaSuccess;
 }
 

@@ -41,8 +41,8 @@ int emu_report_code(const emu_report *report) {
 void emu_tell(emu_report *from, emu_report *earliest) {
     if (!from->code) return;
     int mine = pthread_equal(from->launcher, pthread_self());
-    if ((mine || !from->told) && (!earliest->code || from->order < earliest->order)) *earliest = *from;
-    from->told = 1;
+    if ((mine || !from->reported) && (!earliest->code || from->order < earliest->order)) *earliest = *from;
+    from->reported = 1;
     if (mine) from->code = 0;
 }
 

@@ -26,14 +26,14 @@ template <size_t Count> struct layout {
 template <typename... P> constexpr layout<sizeof...(P)> lay_out() {
     static_assert((std::is_trivially_copyable<P>::value && ...), "a kernel's arguments are copied as bytes");
     const size_t sizes[] = {sizeof(P)..., 0}, aligns[] = {alignof(P)..., 1};
-    layout<sizeof...(P)> made = {};
-    made.align = 1;
+    layout<sizeof...(P)> result = {};
+    result.align = 1;
     for (size_t i = 0; i < sizeof...(P); ++i) {
-        made.at[i] = {(made.bytes + aligns[i] - 1) / aligns[i] * aligns[i], sizes[i]};
-        made.bytes = made.at[i].offset + sizes[i];
-        if (aligns[i] > made.align) made.align = aligns[i];
+        result.at[i] = {(result.bytes + aligns[i] - 1) / aligns[i] * aligns[i], sizes[i]};
+        result.bytes = result.at[i].offset + sizes[i];
+        if (aligns[i] > result.align) result.align = aligns[i];
     }
-    return made;
+    return result;
 }
 template <typename... P> static constexpr layout<sizeof...(P)> parameters = lay_out<P...>();
 
