@@ -342,7 +342,7 @@ def test_launches_that_lack_something_are_refused(library, other):
         missing = 0 if given is None else 1
         assert f"kernel store: the pointer to argument {missing} of 3 is NULL" in other.detail()
     assert library.code("launch_without_configuration", store) == INVALID_VALUE
-    assert "no configuration" in other.detail()
+    assert "the pointer to the configuration is NULL" in other.detail()
     assert library.code("launch_cluster", handle_of(library, "nothing")) == NOT_SUPPORTED
     assert "clusters" in other.detail()
     assert library.code("api_get_kernel", None, store) == INVALID_VALUE

@@ -150,7 +150,7 @@ static PyObject *overlap(PyObject *module, PyObject *const *arguments, Py_ssize_
 
 PyMethodDef array_methods[] = {
     {"empty", FAST(empty),
-     PyDoc_STR("empty(shape, dtype, device, stream, /)\n--\n\nNew memory as a View, not cleared, C order.")},
+     PyDoc_STR("empty(shape, dtype, device, stream, /)\n--\n\nNew memory as a View in C order; not initialized.")},
     {"view", FAST(view_of),
      PyDoc_STR("view(base, offset, shape, strides, dtype, /)\n--\n\n"
                "A View of the same memory; offset in bytes from base.pointer. ValueError if it extends outside.")},

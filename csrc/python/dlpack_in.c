@@ -209,7 +209,6 @@ static PyObject *dlpack_import(PyObject *module, PyObject *const *arguments, Py_
 PyMethodDef dlpack_in_methods[] = {
     {"dlpack_import", FAST(dlpack_import),
      PyDoc_STR("dlpack_import(capsule, device, /)\n--\n\nConverts the tensor of a capsule to a View and marks the "
-               "capsule as "
-               "used. A tensor that is refused, by BufferError or ValueError, stays in its capsule.")},
+               "capsule as used. A tensor that is refused, by BufferError or ValueError, stays in its capsule.")},
     {NULL, NULL, 0, NULL},
 };

@@ -118,9 +118,9 @@ static PyObject *dlpack_export(PyObject *module, PyObject *const *arguments, Py_
 
 PyMethodDef dlpack_out_methods[] = {
     {"dlpack_device", dlpack_device, METH_O,
-     PyDoc_STR("dlpack_device(device, /)\n--\n\n(type, index) as DLPack numbers them.")},
+     PyDoc_STR("dlpack_device(device, /)\n--\n\nDLPack's numbers (type, index) of the device.")},
     {"dlpack_export", FAST(dlpack_export),
      PyDoc_STR("dlpack_export(view, versioned, copied, /)\n--\n\n"
-               "A capsule, 'dltensor_versioned' or 'dltensor'; it keeps the memory until its consumer is done.")},
+               "A capsule, 'dltensor_versioned' or 'dltensor', which keeps the memory until its consumer is done.")},
     {NULL, NULL, 0, NULL},
 };

@@ -46,8 +46,8 @@ static PyObject *exported(PyObject *module, PyObject *argument) {
 
 PyMethodDef exchange_methods[] = {
     {"wait_for", FAST(wait_for),
-     PyDoc_STR("wait_for(view, stream, /)\n--\n\nWhat is enqueued in the stream from now on finds the array's uses "
-               "so far done (if it is read-only: the last write). Does not wait.")},
+     PyDoc_STR("wait_for(view, stream, /)\n--\n\nWork enqueued in the stream from now on waits for the array's uses "
+               "so far (if it is read-only: for the last write). The call itself does not wait.")},
     {"used_in", FAST(used_in),
      PyDoc_STR("used_in(view, stream, writes, /)\n--\n\nAnother library has enqueued work on this memory in the "
                "stream; later uses here wait for it.")},

@@ -86,7 +86,7 @@ static PyMethodDef methods[] = {
     {"operations", operations, METH_NOARGS,
      PyDoc_STR("operations()\n--\n\nThe variant table: one dict per operation, with its variants in the order of the "
                "ladder.")},
-    {"configure", FAST(configure), PyDoc_STR("configure(key, value, /)\n--\n\nA setting of the emulator.")},
+    {"configure", FAST(configure), PyDoc_STR("configure(key, value, /)\n--\n\nChanges a setting of the emulator.")},
     {"backend_name", name_of_backend, METH_NOARGS, PyDoc_STR("backend_name()\n--\n\n'cuda' or 'emulator'.")},
     {"emulated", emulated, METH_NOARGS, PyDoc_STR("emulated()\n--\n\nTrue if kernels run on the CPU.")},
     {"inject_fault", FAST(inject_fault),

@@ -83,7 +83,7 @@ PyMethodDef pinned_methods[] = {
      PyDoc_STR("pinned(nbytes, /)\n--\n\nPage-locked host memory: an object with the buffer protocol, writable "
                "bytes, freed when its last user is done.")},
     {"pinned_on_device", FAST(pinned_on_device),
-     PyDoc_STR("pinned_on_device(address, device, /)\n--\n\nWhere the device finds page-locked memory.")},
+     PyDoc_STR("pinned_on_device(address, device, /)\n--\n\nThe device's address of page-locked memory.")},
     {"pinned_used", pinned_used, METH_NOARGS, PyDoc_STR("pinned_used()\n--\n\nBytes of page-locked memory in use.")},
     {NULL, NULL, 0, NULL},
 };

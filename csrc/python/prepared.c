@@ -521,7 +521,7 @@ static PyObject *get_known(PyObject *self, void *unused) {
 }
 
 static PyGetSetDef prepared_attributes[] = {
-    {"known", get_known, NULL, PyDoc_STR("What Python knows of calls of this kind."), NULL},
+    {"known", get_known, NULL, PyDoc_STR("Python's data on calls of this kind."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -73,7 +73,7 @@ static inline PyObject *none(void) {
 int errors_import(module_state *state);                             // -1: an exception is set
 PyObject *errors_raise(module_state *state, const ck_error *error); // sets it, returns NULL
 PyObject *
-readable(const char *words); // a str; bytes that are not UTF-8 (settings, cut texts) become \xff and the like
+readable(const char *words); // a str; bytes that are not UTF-8 (settings, cut texts) become escapes such as \xff
 
 // --- fork.c ------------------------------------------------------------------------------------------------------
 void prepare_for_forks(ck_runtime *runtime);

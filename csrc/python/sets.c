@@ -218,8 +218,8 @@ static PyObject *get_kernels(PyObject *self, void *unused) {
 }
 
 static PyGetSetDef set_attributes[] = {
-    {"path", get_path, NULL, PyDoc_STR("The file that it was loaded from."), NULL},
-    {"operations", get_operations, NULL, PyDoc_STR("Its variant tables, as operations() gives them."), NULL},
+    {"path", get_path, NULL, PyDoc_STR("The file from which it was loaded."), NULL},
+    {"operations", get_operations, NULL, PyDoc_STR("Its variant tables, as operations() returns them."), NULL},
     {"kernels", get_kernels, NULL,
      PyDoc_STR("(name, ((\"value\", \"reads\" or \"writes\", dtype or None, bytes)...))."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -227,7 +227,7 @@ static PyGetSetDef set_attributes[] = {
 
 PyTypeObject *make_set_type(PyObject *module) {
     PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)PyDoc_STR("Kernels of a shared library, which stays loaded to the process's end.")},
+        {Py_tp_doc, (void *)PyDoc_STR("Kernels of a shared library, which stays loaded until the process ends.")},
         {Py_tp_dealloc, (void *)set_dealloc},
         {Py_tp_getset, set_attributes},
         {0, NULL},

@@ -104,12 +104,14 @@ PyMethodDef transfer_methods[] = {
      PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a C-contiguous buffer of the same shape "
                "and type, any byte order. Returns when source may be used again.")},
     {"download", FAST(download),
-     PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the values are there. into: a "
+     PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the copy is complete. into: a "
                "writable C-contiguous buffer.")},
     {"copy", FAST(copy),
-     PyDoc_STR("copy(to, source, stream, /)\n--\n\nDevice to device, enqueued; converts types as astype does. Equal "
-               "shapes.")},
+     PyDoc_STR("copy(to, source, stream, /)\n--\n\nEnqueues a copy from device to device; converts types as astype "
+               "does. The "
+               "shapes must be equal.")},
     {"fill", FAST(fill),
-     PyDoc_STR("fill(to, value, stream, /)\n--\n\nEvery element gets value: one element's bytes in native order.")},
+     PyDoc_STR(
+         "fill(to, value, stream, /)\n--\n\nSets every element to value, the bytes of one element in native order.")},
     {NULL, NULL, 0, NULL},
 };

@@ -175,13 +175,13 @@ int check_writable(const view *view, const char *role, int number) {
 static PyGetSetDef view_attributes[] = {
     {"shape", get_shape, NULL, PyDoc_STR("Lengths of the axes."), NULL},
     {"strides", get_strides, NULL, PyDoc_STR("Bytes from one element to the next, along each axis."), NULL},
-    {"dtype", get_dtype, NULL, PyDoc_STR("NumPy's name of the elements' type, or 'bfloat16'."), NULL},
+    {"dtype", get_dtype, NULL, PyDoc_STR("The elements' type: NumPy's name, or 'bfloat16'."), NULL},
     {"pointer", get_pointer, NULL, PyDoc_STR("Address of the first element (index 0 in every axis)."), NULL},
-    {"nbytes", get_nbytes, NULL, PyDoc_STR("Bytes of the elements, not of the memory."), NULL},
+    {"nbytes", get_nbytes, NULL, PyDoc_STR("The size of the elements in bytes, not of the memory."), NULL},
     {"device", get_device, NULL, PyDoc_STR("Index of the device."), NULL},
-    {"read_only", get_read_only, NULL, PyDoc_STR("True if nothing here may write to it."), NULL},
+    {"read_only", get_read_only, NULL, PyDoc_STR("True if this package may not write to it."), NULL},
     {"foreign", get_foreign, NULL, PyDoc_STR("True for another library's memory."), NULL},
-    {"contiguous", get_contiguous, NULL, PyDoc_STR("True for C order without gaps."), NULL},
+    {"contiguous", get_contiguous, NULL, PyDoc_STR("True if contiguous in C order."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

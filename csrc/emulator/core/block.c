@@ -1,6 +1,6 @@
 // One block: its threads take turns on one OS thread.
 //
-//   fiber A:  thread 0 runs ... barrier --.                         .-> thread 0 goes on ... exits; A goes idle
+//   fiber A:  thread 0 runs ... barrier --.                         .-> thread 0 continues ... exits; A is idle
 //   fiber B:                              '-> thread 1 ... barrier -|
 //   fiber C:                                  thread 2 exits, so C runs thread 3 as a plain call ... barrier
 //

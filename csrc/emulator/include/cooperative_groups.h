@@ -65,7 +65,7 @@ __device__ inline grid_group this_grid() {
 
 // `Size` consecutive lanes of one warp.
 template <unsigned Size, typename Parent = void> class thread_block_tile {
-    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile is 1, 2, 4, 8, 16 or 32 lanes");
+    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile must have 1, 2, 4, 8, 16 or 32 lanes");
     unsigned mask = (Size == 32 ? 0xffffffffu : (1u << Size % 32) - 1) << (detail::lane() & ~(Size - 1));
 
   public:

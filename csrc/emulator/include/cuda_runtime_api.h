@@ -63,7 +63,7 @@ EMU_CUDA(cudaMallocHost, (void **pointer, size_t bytes), emu_malloc_host(pointer
 EMU_CUDA(cudaHostAlloc, (void **pointer, size_t bytes, unsigned flags), emu_malloc_host(pointer, bytes, flags))
 EMU_CUDA(cudaFreeHost, (void *pointer), emu_free_host(pointer))
 EMU_CUDA(cudaHostRegister, (void *pointer, size_t bytes, unsigned flags),
-         flags > 15 ? emu_note_error(cudaErrorInvalidValue, "cudaHostRegister: flags 0 to 15 exist")
+         flags > 15 ? emu_note_error(cudaErrorInvalidValue, "cudaHostRegister: flags must be from 0 to 15")
                     : emu_register(pointer, bytes, 0))
 EMU_CUDA(cudaHostUnregister, (void *pointer), emu_unregister(pointer))
 EMU_CUDA(cudaHostGetDevicePointer, (void **device, void *host, unsigned flags),
@@ -149,13 +149,13 @@ EMU_CUDA(cudaCreateTextureObject,
          emu_texture_create(texture, resource, description, view))
 EMU_CUDA(cudaDestroyTextureObject, (cudaTextureObject_t texture), emu_texture_destroy(texture))
 EMU_CUDA(cudaGetTextureObjectResourceDesc, (struct cudaResourceDesc * resource, cudaTextureObject_t texture),
-         !resource
-             ? emu_note_error(cudaErrorInvalidValue, "cudaGetTextureObjectResourceDesc: no place for the result")
-             : emu_texture_info(resource, NULL, texture))
+         !resource ? emu_note_error(cudaErrorInvalidValue,
+                                    "cudaGetTextureObjectResourceDesc: the pointer for the result is NULL")
+                   : emu_texture_info(resource, NULL, texture))
 EMU_CUDA(cudaGetTextureObjectTextureDesc, (struct cudaTextureDesc * description, cudaTextureObject_t texture),
-         !description
-             ? emu_note_error(cudaErrorInvalidValue, "cudaGetTextureObjectTextureDesc: no place for the result")
-             : emu_texture_info(NULL, description, texture))
+         !description ? emu_note_error(cudaErrorInvalidValue,
+                                       "cudaGetTextureObjectTextureDesc: the pointer for the result is NULL")
+                      : emu_texture_info(NULL, description, texture))
 static inline __attribute__((unused)) struct cudaChannelFormatDesc
 cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) {
     struct cudaChannelFormatDesc channels = {x, y, z, w, f};
@@ -180,7 +180,7 @@ EMU_CUDA(cudaMemcpyFromSymbolAsync,
           cudaStream_t stream EMU_OR(0)),
          emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, stream, 1))
 EMU_CUDA(cudaGetSymbolAddress, (void **address, const void *symbol),
-         !address ? emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: no place for the result")
+         !address ? emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: the pointer for the result is NULL")
                   : emu_symbol(address, NULL, symbol, 0))
 EMU_CUDA(cudaGetSymbolSize, (size_t * bytes, const void *symbol), emu_symbol(NULL, bytes, symbol, 0))
 
@@ -218,7 +218,9 @@ EMU_CUDA(cudaGetKernel, (cudaKernel_t * kernel, const void *function),
 static inline __attribute__((unused)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                                                       const void *function, void **arguments) {
     emu_launch launch;
-    if (!config) return (cudaError_t)emu_note_error(cudaErrorInvalidValue, "the launch: there is no configuration");
+    if (!config)
+        return (cudaError_t)emu_note_error(cudaErrorInvalidValue,
+                                           "the launch: the pointer to the configuration is NULL");
     launch.interface_version = EMU_INTERFACE_VERSION;
     launch.kernel = function;
     launch.arguments = arguments;

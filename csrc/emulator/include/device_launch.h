@@ -24,7 +24,8 @@ template <size_t Count> struct layout {
     size_t bytes, align;
 };
 template <typename... P> constexpr layout<sizeof...(P)> lay_out() {
-    static_assert((std::is_trivially_copyable<P>::value && ...), "a kernel's arguments are copied as bytes");
+    static_assert((std::is_trivially_copyable<P>::value && ...),
+                  "a kernel's parameters must be trivially copyable, because they are copied as bytes");
     const size_t sizes[] = {sizeof(P)..., 0}, aligns[] = {alignof(P)..., 1};
     layout<sizeof...(P)> result = {};
     result.align = 1;
@@ -83,7 +84,8 @@ inline const void *known(const void *kernel) {
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                              Arguments &&...arguments) {
-    static_assert(sizeof...(Parameters) == sizeof...(Arguments), "as many arguments as the kernel has parameters");
+    static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                  "the launch must have as many arguments as the kernel has parameters");
     return [&](Parameters... converted) {
         void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&converted))..., nullptr};
         return cudaLaunchKernelExC(config, emu::known(kernel), pointers);

@@ -80,7 +80,7 @@ EMU_FUNCTION(double, __drcp_rn, (double x), 1 / x)
 // --- the same bits as another type
 namespace emu {
 template <typename To, typename From> __forceinline__ To same_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From), "the same size");
+    static_assert(sizeof(To) == sizeof(From), "both types must have the same size");
     To to;
     memcpy(&to, &from, sizeof to);
     return to;

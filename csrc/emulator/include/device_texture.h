@@ -48,7 +48,8 @@ __forceinline__ T read_texture(cudaTextureObject_t texture, int axes, const floa
                                int line) {
     using element = typename texel<T>::element;
     constexpr int channels = texel<T>::channels;
-    static_assert(sizeof(element) <= 4 && std::is_arithmetic<element>::value, "textures have no such element");
+    static_assert(sizeof(element) <= 4 && std::is_arithmetic<element>::value,
+                  "textures do not support elements of this type");
     uint32_t words[4];
     emu_texture_read(texture, axes, at, index, std::is_same<element, float>::value, channels, words, file, line);
     element elements[channels];
@@ -59,7 +60,7 @@ __forceinline__ T read_texture(cudaTextureObject_t texture, int axes, const floa
             elements[i] = static_cast<element>(words[i]);
     }
     T result;
-    static_assert(sizeof result == sizeof elements, "a vector is its elements, side by side");
+    static_assert(sizeof result == sizeof elements, "a vector must consist of its elements without padding");
     memcpy(&result, elements, sizeof result);
     return result;
 }

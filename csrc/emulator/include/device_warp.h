@@ -11,7 +11,8 @@
 
 namespace emu {
 template <typename T> __forceinline__ uint64_t to_bits(T value) {
-    static_assert(std::is_arithmetic<T>::value && sizeof(T) <= 8, "lanes exchange numbers of at most 8 bytes");
+    static_assert(std::is_arithmetic<T>::value && sizeof(T) <= 8,
+                  "lanes can exchange only numbers of at most 8 bytes");
     uint64_t bits = 0;
     memcpy(&bits, &value, sizeof value);
     return bits;
