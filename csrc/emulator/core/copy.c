@@ -91,10 +91,10 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     }
     if (async) return code;
     emu_print_flush();
-    return code ? code : emu_collect(NULL); // a synchronous copy reports the errors of what came before
+    return code ? code : emu_collect(NULL); // a synchronous copy reports the errors of earlier work
 }
 
-// Between devices: each end must be memory of the device named for it.
+// For copies between devices: each end must be memory of the given device.
 static int check_peer(const char *call, const char *end, const void *pointer, size_t bytes, int device) {
     int pageable = 0, code = check_end(call, end, pointer, bytes, bytes, 1, 1, &pageable);
     emu_allocation within;

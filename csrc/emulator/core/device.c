@@ -13,7 +13,7 @@
 
 #define MB(n) ((size_t)(n) << 20)
 
-// The same on all of these chips.
+// Limits that are the same on all chips.
 const emu_limits EMU_LIMITS = {
     .warp = EMU_WARP,
     .block_threads = EMU_MAX_THREADS,
@@ -132,7 +132,7 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->memoryBusWidth = chip->bus_bits;
     p->l2CacheSize = (int)chip->l2;
     p->maxThreadsPerMultiProcessor = each->warps * EMU_LIMITS.warp;
-    p->streamPrioritiesSupported = 0; // accepted, but all streams are alike
+    p->streamPrioritiesSupported = 0; // priorities are accepted but have no effect
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
     p->sharedMemPerMultiprocessor = each->shared;
     p->computePreemptionSupported = 1;

@@ -1,4 +1,4 @@
-// Stacks and the switch between them: see fiber.h for the picture.
+// Stacks and the switch between them; fiber.h has a diagram.
 #define _GNU_SOURCE
 #include "fiber.h"
 

@@ -20,7 +20,7 @@ int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2
 
 // --- config.c ----------------------------------------------------------------------------------------------------
 const char *emu_config_problem(void); // the message on a malformed environment variable; NULL: none
-int emu_allocation_should_fail(void); // counts fail_allocation down
+int emu_allocation_should_fail(void); // decrements fail_allocation
 size_t emu_parse_size(const char *text, int *ok);
 int emu_change_config(const char *key, const char *value); // without waiting, unlike emu_configure
 void emu_config_fork(emu_fork stage);
