@@ -1,11 +1,14 @@
 """Each rule of CUDA that the emulator enforces, broken by a kernel: an error that says where, not a hang."""
 
+import os
 import re
+import subprocess
 
 import numpy as np
 import pytest
 
 import cuda_api
+import cudakern
 from cases import ORDERS
 
 LAUNCH_FAILURE = 719
@@ -20,6 +23,9 @@ RULES = {  # kernel: (grid, block, cooperative)
     "empty_mask": (1, 32, False),
     "clashing_masks": (1, 32, False),
     "clashing_operations": (1, 32, False),
+    "half_shuffle": (1, 16, False),
+    "tile_lacks_a_lane": (1, 8, False),
+    "group_waits_twice": (1, 64, False),
     "plain_grid_sync": (1, 32, False),
     "grid_skipped": (2, 32, True),
 }
@@ -134,3 +140,39 @@ def test_launch_limits(library, shape, code, words):
     assert all(word in detail for word in words), caught.value.detail
     assert library.code("api_last_error") == code
     assert works(library)
+
+
+# --- accesses beyond an array ----------------------------------------------------------------------------------------
+BEYOND = """
+#include <cuda_runtime.h>
+__global__ void beyond(int *out) {
+    __shared__ int tile[64];
+    tile[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x + 1] = tile[63 - threadIdx.x];  // HERE
+}
+int main() {
+    int *out;
+    cudaMalloc(&out, 64 * sizeof(int));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 1, config.blockDim = 64;
+    cudaLaunchKernelEx(&config, beyond, out);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_address_sanitizer_names_the_kernels_line(tmp_path):
+    """A program with a kernel, built as docs/emulator.md describes; the emulator itself need not be instrumented."""
+    source, program = tmp_path / "beyond.cu", tmp_path / "beyond"
+    source.write_text(BEYOND)
+    flags = [flag for flag in cudakern.emulator.compile_flags() if flag != "-shared"]
+    compiler = [os.environ.get("CXX", "c++"), "-g", "-fsanitize=address", "-rdynamic"]
+    built = subprocess.run([*compiler, "-x", "c++", str(source), "-o", str(program), *flags], capture_output=True)
+    if built.returncode:
+        pytest.skip("the compiler has no AddressSanitizer")
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    run = subprocess.run([str(program)], capture_output=True, text=True, env=environment, timeout=120)
+    line = BEYOND.splitlines().index("    out[threadIdx.x + 1] = tile[63 - threadIdx.x];  // HERE") + 1
+    assert "heap-buffer-overflow" in run.stderr
+    assert re.search(rf"in beyond\(int\*\) \S*beyond\.cu:{line}\b", run.stderr), run.stderr

@@ -110,7 +110,7 @@ def test_a_tensor_is_taken_once_and_given_back_once(name, versioned):
     assert name_of(producer.capsule) == b"used_" + producer.name
     assert producer.deleted == 0
     part = module.view(view, 4, (2,), (16,), "float32")
-    with pytest.raises(ValueError, match="reaches from byte -4"):
+    with pytest.raises(ValueError, match="spans bytes -4 to"):
         module.view(view, -4, (), (), "float32")  # the tensor's range, not the producer's memory
     del view
     module.synchronize(0)
@@ -129,7 +129,7 @@ def test_a_used_capsule_is_refused(name, versioned):
     producer = Producer(name, versioned)
     view = module.dlpack_import(producer.capsule, 0)
     for _ in range(2):
-        with pytest.raises(ValueError, match="used already"):
+        with pytest.raises(ValueError, match="already been used"):
             module.dlpack_import(producer.capsule, 0)
     assert producer.deleted == 0
     del view
@@ -186,10 +186,12 @@ def test_flags_and_later_minor_versions(name):
 def test_another_major_version_is_deleted_unread(name, major):
     """Nothing but the deleter may be looked at, and the capsule is spent."""
     producer = Producer(name, True, major=major, minor=3, shape=None, ndim=-5, code=99)
-    with pytest.raises(BufferError, match=rf"version {major}\.3, and version 1 is taken.*max_version=\(1, 0\)"):
+    with pytest.raises(
+        BufferError, match=rf"version {major}\.3, but only version 1 is supported.*max_version=\(1, 0\)"
+    ):
         native(name).dlpack_import(producer.capsule, 0)
     assert producer.deleted == 1
-    with pytest.raises(ValueError, match="used already"):
+    with pytest.raises(ValueError, match="already been used"):
         native(name).dlpack_import(producer.capsule, 0)
     assert producer.ends()
 
@@ -197,16 +199,16 @@ def test_another_major_version_is_deleted_unread(name, major):
 MALFORMED = {
     "negative length": ({"shape": (2, -1)}, ValueError, "negative length"),
     "negative ndim": ({"ndim": -1}, ValueError, "number of axes is negative"),
-    "17 axes": ({"shape": (1,) * 17, "strides": None}, ValueError, "17 axes, at most 16"),
+    "17 axes": ({"shape": (1,) * 17, "strides": None}, ValueError, "17 axes; at most 16"),
     "many axes": ({"ndim": 2**31 - 1}, ValueError, "at most 16"),
     "no shape": ({"shape": None, "strides": None, "ndim": 2}, ValueError, "no shape"),
-    "no data": ({"data": 0}, ValueError, "elements and no data"),
+    "no data": ({"data": 0}, ValueError, "elements but no data"),
     "huge": ({"shape": (2**62, 2**62), "strides": None}, ValueError, "malformed"),
     "huge count": ({"shape": (2**40, 2**40), "strides": (0, 0)}, ValueError, "63 bits can count"),
-    "huge bytes": ({"shape": (2**62,), "strides": None}, ValueError, "further than memory"),
-    "huge stride": ({"strides": (2**62, 1)}, ValueError, "stride is larger than memory"),
-    "huge negative stride": ({"strides": (-(2**63), 1)}, ValueError, "stride is larger than memory"),
-    "huge reach": ({"shape": (2**40, 2), "strides": (2**40, 1)}, ValueError, "further than memory"),
+    "huge bytes": ({"shape": (2**62,), "strides": None}, ValueError, "strides exceed the address space"),
+    "huge stride": ({"strides": (2**62, 1)}, ValueError, "stride exceeds the address space"),
+    "huge negative stride": ({"strides": (-(2**63), 1)}, ValueError, "stride exceeds the address space"),
+    "huge reach": ({"shape": (2**40, 2), "strides": (2**40, 1)}, ValueError, "strides exceed the address space"),
     "far below": ({"strides": (-(2**58), 1)}, ValueError, "beyond the address space"),
     "huge offset": ({"offset": 2**64 - 1}, ValueError, "beyond the address space"),
     "offset beyond half of all addresses": ({"offset": 2**63 + 5}, ValueError, "beyond the address space"),
@@ -250,7 +252,7 @@ def test_the_other_sides_memory_is_refused(name, versioned):
     assert producer.ends()
     if here == CUDA:
         producer = Producer(name, versioned, device=(CUDA, 5))
-        with pytest.raises(BufferError, match="on CUDA device 5, and was asked for on device 0"):
+        with pytest.raises(BufferError, match="on CUDA device 5, but it was requested on device 0"):
             module.dlpack_import(producer.capsule, 0)
         assert producer.ends()
     producer = Producer(name, versioned)
@@ -265,16 +267,16 @@ def test_other_capsules_and_other_objects(name):
     module = native(name)
     for capsule_name in (b"arrow_schema", b"", b"dltensor2", b"DLTENSOR"):
         producer = Producer(name, False, capsule_name=capsule_name)
-        with pytest.raises(ValueError, match="none of DLPack's"):
+        with pytest.raises(ValueError, match="is not a DLPack capsule"):
             module.dlpack_import(producer.capsule, 0)
         assert producer.is_untouched()
         set_name(producer.capsule, b"dltensor")
         assert producer.ends()
     nameless = new_capsule(ctypes.addressof(ctypes.create_string_buffer(8)), None, None)
-    with pytest.raises(ValueError, match="none of DLPack's"):
+    with pytest.raises(ValueError, match="is not a DLPack capsule"):
         module.dlpack_import(nameless, 0)
     for thing in (None, 3, np.zeros(3), "dltensor", producer):
-        with pytest.raises(TypeError, match=r"capsule is needed.*__dlpack__"):
+        with pytest.raises(TypeError, match=r"expected a DLPack capsule.*__dlpack__"):
             module.dlpack_import(thing, 0)
 
 

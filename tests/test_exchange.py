@@ -227,13 +227,13 @@ class Capsule:
 def test_a_capsule_is_used_once(emulator, version):
     x = Capsule(values((3, 4)).__dlpack__(max_version=version))
     ck.from_dlpack(x)
-    with pytest.raises(ValueError, match="used already"):
+    with pytest.raises(ValueError, match="already been used"):
         ck.from_dlpack(x)
 
 
 @pytest.mark.parametrize("capsule", [None, 5, b"dltensor", object()])
 def test_what_is_no_capsule(emulator, capsule):
-    with pytest.raises(TypeError, match="a DLPack capsule is needed"):
+    with pytest.raises(TypeError, match="expected a DLPack capsule"):
         ck.from_dlpack(Capsule(capsule))
 
 
@@ -592,9 +592,9 @@ def test_malformed_dictionaries(what):
 @pytest.mark.parametrize(
     "changed, words",
     [
-        ({"strides": (2**63, 4)}, "strides has the item .*, which 64 bits do not hold"),
-        ({"shape": (2**40, 1), "strides": (2**40, 4)}, "no memory has that many bytes"),
-        ({"strides": (-(2**40), 4)}, "no memory lies there"),
+        ({"strides": (2**63, 4)}, "strides contains .*, which does not fit in 64 bits"),
+        ({"shape": (2**40, 1), "strides": (2**40, 4)}, "exceeds the address space"),
+        ({"strides": (-(2**40), 4)}, "outside the address space"),
     ],
 )
 def test_strides_that_reach_too_far(changed, words):

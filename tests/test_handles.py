@@ -227,7 +227,7 @@ def test_a_kernel_named_by_its_address_first(side, tmp_path):
         with pytest.raises(cuda_api.CudaFailure) as caught:
             launch(library, address, out)
         assert caught.value.code == INVALID_DEVICE_FUNCTION
-        assert "named_by_address are not known" in caught.value.detail
+        assert "named_by_address are unknown" in caught.value.detail
         assert "cudaGetKernel" in caught.value.detail
         place = ctypes.c_void_p()
         assert library.code("api_get_kernel", ctypes.byref(place), address) == INVALID_DEVICE_FUNCTION
@@ -325,11 +325,11 @@ def test_what_is_no_kernel_is_refused(library, other):
         ):
             assert other.code(call, *rest) == INVALID_DEVICE_FUNCTION, (wrong, call)
             assert other.code("api_last_error") == INVALID_DEVICE_FUNCTION
-            words = "the kernel is NULL" if wrong is None else "is neither a kernel's handle nor a function"
+            words = "the kernel is NULL" if wrong is None else "is neither a kernel handle nor a function"
             assert words in other.detail()
     plain = ctypes.cast(library.raw.api_free, ctypes.c_void_p)
     assert other.code("api_function_parameter", plain, size(0), place, place) == INVALID_DEVICE_FUNCTION
-    assert "the parameters of api_free are not known" in other.detail()
+    assert "the parameters of api_free are unknown" in other.detail()
     other.code("api_last_error")
 
 
@@ -340,9 +340,9 @@ def test_launches_that_lack_something_are_refused(library, other):
     for given in (None, (ctypes.c_void_p * 3)(ctypes.addressof(out.address), None, None)):
         assert other.code("api_launch", shape, store, given) == INVALID_VALUE
         missing = 0 if given is None else 1
-        assert f"kernel store: the pointer to argument {missing} is NULL" in other.detail()
+        assert f"kernel store: the pointer to argument {missing} of 3 is NULL" in other.detail()
     assert library.code("launch_without_configuration", store) == INVALID_VALUE
-    assert "no configuration" in other.detail()
+    assert "the pointer to the configuration is NULL" in other.detail()
     assert library.code("launch_cluster", handle_of(library, "nothing")) == NOT_SUPPORTED
     assert "clusters" in other.detail()
     assert library.code("api_get_kernel", None, store) == INVALID_VALUE

@@ -131,8 +131,8 @@ def test_without_a_gpu_the_emulator_answers_and_says_why():
         ({"order": "sideways"}, "reversed"),
         ({"order": "café"}, "café.*reversed"),
         ({"order": "x" + 40 * "é"}, "reversed"),  # cut within a character
-        ({"order": "\udcff"}, r"^order has characters in it that UTF-8 does not hold: '\\udcff'"),
-        ({"chip": "H200\0"}, "^chip has a null character"),
+        ({"order": "\udcff"}, r"^order contains characters that UTF-8 cannot encode: '\\udcff'"),
+        ({"chip": "H200\0"}, "^chip contains a null character"),
         ({"workers": -1}, "workers"),
         ({"memory": -5}, "memory"),
         ({"chip": "H9000"}, "H200"),

@@ -281,24 +281,24 @@ def test_arguments_that_do_not_fit(kernels):
         with pytest.raises(kind, match=words):
             kernels.launch(kernel, *arguments, **shape)
 
-    refused(TypeError, "add_one has 3 parameters, and a tuple of as many arguments is wanted", x, y)
-    refused(TypeError, "argument 1 is an array of float64, and the parameter is a pointer to float32", x, wide, N)
+    refused(TypeError, "add_one has 3 parameters and needs a tuple of as many arguments", x, y)
+    refused(TypeError, "argument 1 is an array of float64, but the parameter is a pointer to float32", x, wide, N)
     refused(TypeError, "argument 0 .*View", np.zeros(N, np.float32), y, N)
-    refused(TypeError, "argument 2 is 1.5, and the parameter is a value of int32, 4 bytes long", x, y, 1.5)
+    refused(TypeError, "argument 2 is 1.5, but the parameter is a value of int32, 4 bytes long", x, y, 1.5)
     refused(TypeError, "argument 2 is 2147483648, ", x, y, 2**31)
-    refused(TypeError, "argument 2 is .*1000.*, and the parameter is a value of int32", x, y, np.float32(1000))
-    refused(TypeError, "argument 2 is .*1000.*, and the parameter is a value of int32", x, y, np.int64(1000))
+    refused(TypeError, "argument 2 is .*1000.*, but the parameter is a value of int32", x, y, np.float32(1000))
+    refused(TypeError, "argument 2 is .*1000.*, but the parameter is a value of int32", x, y, np.int64(1000))
     refused(TypeError, "argument 2 is 'n'", x, y, "n")
     refused(TypeError, "argument 2 is None", x, y, None)
     refused(TypeError, "argument 1 is '1'", x, "1", 1, kernel="scale<float>")
-    refused(ValueError, "argument 0 has gaps, or is not in C order: give a copy of it", strided, y, N)
+    refused(ValueError, "argument 0 is not contiguous in C order", strided, y, N)
     refused(ValueError, "argument 1 is read-only", x, read_only(y), N)
     refused(ValueError, "has no kernel 'add_two'. Available: add_one, scale<float>, ", kernel="add_two")
-    refused(ValueError, "grid is .*: it is one to three numbers from 1 on", x, y, N, grid=0)
-    refused(ValueError, "block is ", x, y, N, block=(1, -1))
+    refused(ValueError, "grid must be one to three integers of at least 1, not ", x, y, N, grid=0)
+    refused(ValueError, "block must be one to three integers", x, y, N, block=(1, -1))
     refused(ValueError, "grid", x, y, N, grid=(1, 1, 1, 1))
-    refused(ValueError, "shared is -1: it is a number of bytes", x, y, N, shared=-1)
-    with pytest.raises(TypeError, match="a Set of cudakern._"):
+    refused(ValueError, "shared must be a number of bytes of at least 0, not -1", x, y, N, shared=-1)
+    with pytest.raises(TypeError, match="set must be a Set of cudakern._"):
         kernels.native.launch("set", "add_one", (1,), (1,), 0, False, (), 0, 0, 0)
 
 
@@ -337,7 +337,7 @@ def test_arrays_of_another_device():
         try:
             _emulator.launch(kernels, "add_one", (1,), (16,), 0, False, (x._view, x._view, 10), 0, 0, 0)
         except ValueError as error:
-            assert str(error) == "argument 0 is on device 1, and the launch is on device 0: copy it there", error
+            assert str(error) == "argument 0 is on device 1, but the launch is on device 0; copy it there first", error
         else:
             raise AssertionError
         _emulator.launch(kernels, "add_one", (1,), (16,), 0, False, (x._view, x._view, 10), 1, 0, 0)

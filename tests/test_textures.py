@@ -525,9 +525,9 @@ def test_a_wrong_read_is_an_error_with_its_place(library):
     faults = [
         ("texture of floats", lambda: texture.read([0.5], [0.5], kind="int")),
         ("more channels", lambda: texture.read([0.5], [0.5], kind="float4")),
-        ("another number of coordinates", lambda: texture.read([0.5], axes=1)),
+        ("number of coordinates differs", lambda: texture.read([0.5], axes=1)),
         ("not linear memory", lambda: texture.read([0], axes=0)),
-        ("by tex1Dfetch alone", lambda: Texture(library, plain[0], resource=LINEAR_MEMORY).read([0.5], axes=1)),
+        ("with tex1Dfetch only", lambda: Texture(library, plain[0], resource=LINEAR_MEMORY).read([0.5], axes=1)),
         ("texture of integers", lambda: Texture(library, plain, "int").read([0.5], [0.5], kind="float")),
     ]
     for words, fault in faults:
@@ -539,7 +539,7 @@ def test_a_wrong_read_is_an_error_with_its_place(library):
     again = Texture(library, plain)
     library.check("texture_free", ctypes.byref(texture.handles))
     texture.handles = gone
-    with pytest.raises(cuda_api.CudaFailure, match="was destroyed"):
+    with pytest.raises(cuda_api.CudaFailure, match="has been destroyed"):
         texture.read([0.5], [0.5])
     texture.handles = Handles()
     assert again.read([0.5], [0.5]).tolist() == [0]

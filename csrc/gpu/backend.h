@@ -1,5 +1,5 @@
-// Below the seam, GPU side: what CUDA's runtime API has no name for. The emulator has a file of the same name and
-// functions (csrc/emulator/include/backend.h); the include path chooses.
+// Functions that the runtime needs in addition to CUDA's API, for a GPU. csrc/emulator/include/backend.h defines the same
+// functions for the emulator; the include path selects one of the files.
 #ifndef BACKEND_H
 #define BACKEND_H
 
@@ -20,7 +20,8 @@ static inline int backend_is_emulated(void) {
     return 0;
 }
 
-// Waits until everything queued on the stream is done. A kernel on a GPU cannot be cancelled, so nobody is asked.
+// Waits until everything queued on the stream is done. A kernel on a GPU cannot be canceled, so `interrupted` is not
+// called.
 static inline int backend_wait(cudaStream_t stream, int (*interrupted)(void *), void *arg) {
     (void)interrupted;
     (void)arg;
@@ -39,33 +40,33 @@ static inline int backend_wait_event(cudaEvent_t event, int (*interrupted)(void 
     return (int)cudaEventSynchronize(event);
 }
 
-// Waits for all work of the current device. What its kernels did wrong stays for those who ask later.
+// Waits for all work of the current device. Its kernels' errors stay pending for later calls.
 static inline int backend_settle(void) {
     return (int)cudaDeviceSynchronize();
 }
 
-// 1: a wait can be broken off while a kernel runs. Then one waits before anything that cannot be broken off.
+// 1: a wait can be interrupted while a kernel runs. Then the runtime waits before any call that cannot be interrupted.
 static inline int backend_wait_can_be_interrupted(void) {
     return 0;
 }
 
-// 1: device memory is the host's, and the CPU's libraries can use it as it is.
+// 1: device memory is host memory, and libraries for the CPU can use it directly.
 static inline int backend_memory_is_host(void) {
     return 0;
 }
 
-// 1: a kernel that uses memory which was freed ends in an error that says so.
+// 1: a kernel that uses freed memory ends with an error.
 static inline int backend_finds_freed_memory(void) {
     return 0;
 }
 
-// CUDA says nothing beyond the code.
+// CUDA has no message beyond the code.
 static inline size_t backend_error_detail(char *buffer, size_t size) {
     if (size > 0) buffer[0] = '\0';
     return 0;
 }
 
-// A GPU is what it is.
+// A GPU has no settings.
 static inline int backend_configure(const char *key, const char *value) {
     (void)key;
     (void)value;

@@ -1,5 +1,5 @@
-// Below the seam, GPU side: what CUDA C has no name for. The emulator has a file of the same name; the include path
-// chooses, so kernels hold no `asm` and no `#ifdef`.
+// Functions that CUDA C lacks, for a GPU. The emulator has a file of the same name with the same functions; the include
+// path selects one of the files, so kernels contain neither `asm` nor `#ifdef`.
 #ifndef CK_DEVICE_EXTRAS_CUH
 #define CK_DEVICE_EXTRAS_CUH
 
@@ -11,8 +11,8 @@
     extern __shared__ __align__(16) unsigned char dynamic_shared_bytes[];                                            \
     T *const name = reinterpret_cast<T *>(dynamic_shared_bytes)
 
-// Nanoseconds on a timer common to all multiprocessors (clock64 counts on each by itself). It may advance in steps
-// of some tens of nanoseconds up to a microsecond, depending on the chip.
+// Nanoseconds on a timer that all multiprocessors share (each has its own clock64). Depending on the chip, it advances
+// in steps from tens of nanoseconds to a microsecond.
 __device__ __forceinline__ unsigned long long global_timer_ns() {
     unsigned long long now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

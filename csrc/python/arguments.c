@@ -1,4 +1,4 @@
-// Python's numbers, names and tuples to C's.
+// Converts Python's numbers, names and tuples to C.
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted) {
     if (count == wanted) return 0;
-    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, %zd were given", usage, wanted, count);
+    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", usage, wanted, count);
     return -1;
 }
 
@@ -20,7 +20,7 @@ label label_of(const char *role, int number) {
 }
 
 // --- numbers and names -------------------------------------------------------------------------------------------
-// Says it in our words where the object is no integer, or too large a one.
+// Replaces Python's exception by our message if the object is not an integer or is too large.
 static int explain(PyObject *object, const char *what, const char *holder) {
     if (PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Format(PyExc_TypeError, "%s must be an integer, not %R", what, object);
@@ -31,9 +31,9 @@ static int explain(PyObject *object, const char *what, const char *holder) {
 
 int read_int(PyObject *object, const char *what, int *value) {
     const long number = PyLong_AsLong(object);
-    if (number == -1 && PyErr_Occurred()) return explain(object, what, "no int holds");
+    if (number == -1 && PyErr_Occurred()) return explain(object, what, "does not fit in 32 bits");
     if (number < INT_MIN || number > INT_MAX) {
-        PyErr_Format(PyExc_ValueError, "%s is %R, which no int holds", what, object);
+        PyErr_Format(PyExc_ValueError, "%s is %R, which does not fit in 32 bits", what, object);
         return -1;
     }
     *value = (int)number;
@@ -66,7 +66,7 @@ int write_number(PyObject *object, int dtype, void *value) {
         const double doubles[2] = {PyFloat_AsDouble(object), 0};
         const float singles[2] = {(float)doubles[0], 0};
         const int narrow = dtype == CK_FLOAT32 || dtype == CK_COMPLEX64;
-        if (narrow && isinf(singles[0]) && !isinf(doubles[0])) return 0; // Python's way warns of it
+        if (narrow && isinf(singles[0]) && !isinf(doubles[0])) return 0; // Python's conversion warns of this
         memcpy(value, narrow ? (const void *)singles : (const void *)doubles, ck_dtype_size(dtype));
     } else if (PyLong_Check(object) && (is_signed || is_unsigned || dtype == CK_BOOL)) {
         const size_t bytes = ck_dtype_size(dtype);
@@ -76,10 +76,10 @@ int write_number(PyObject *object, int dtype, void *value) {
                                         : bits < 64 ? (unsigned long long)number >> bits
                                                     : 0;
         if (rest != 0) {
-            PyErr_Clear(); // a negative number that is to be unsigned
+            PyErr_Clear(); // a negative number for an unsigned type
             return 0;
         }
-        memcpy(value, &number, bytes); // (the lowest bytes come first on every processor that CUDA is for)
+        memcpy(value, &number, bytes); // (every processor that CUDA supports is little-endian)
     } else {
         return 0;
     }
@@ -96,17 +96,17 @@ const char *read_text(PyObject *object, const char *what) {
     Py_ssize_t bytes = 0;
     const char *text = PyUnicode_AsUTF8AndSize(object, &bytes);
     if (text != NULL && strlen(text) == (size_t)bytes) return text;
-    if (text == NULL) { // half a pair of surrogates: what Python makes of bytes that are no UTF-8
+    if (text == NULL) { // lone surrogates, by which Python represents bytes that are not UTF-8
         if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-            PyErr_Format(PyExc_ValueError, "%s has characters in it that UTF-8 does not hold: %R", what, object);
+            PyErr_Format(PyExc_ValueError, "%s contains characters that UTF-8 cannot encode: %R", what, object);
         return NULL;
     }
-    PyErr_Format(PyExc_ValueError, "%s has a null character in it: %R", what, object);
+    PyErr_Format(PyExc_ValueError, "%s contains a null character: %R", what, object);
     return NULL;
 }
 
 const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation) {
-    ck_error error; // large: what is not used is not cleared
+    ck_error error; // not initialized, because it is large
     ck_error_clear(&error);
     const char *name = read_text(names[0], "operation");
     const char *which = name ? read_text(names[1], "variant") : NULL;
@@ -124,7 +124,7 @@ int read_integers(PyObject *object, const char *what, int limit, int64_t *values
     }
     const Py_ssize_t count = PyTuple_Size(object);
     if (count > limit) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd items, at most %d are taken", what, count, limit);
+        PyErr_Format(PyExc_ValueError, "%s has %zd items; at most %d are allowed", what, count, limit);
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -132,9 +132,9 @@ int read_integers(PyObject *object, const char *what, int limit, int64_t *values
         values[i] = PyLong_AsLongLong(item);
         if (values[i] != -1 || !PyErr_Occurred()) continue;
         if (PyErr_ExceptionMatches(PyExc_TypeError))
-            PyErr_Format(PyExc_TypeError, "%s must hold integers, not %R", what, item);
+            PyErr_Format(PyExc_TypeError, "%s must contain integers, not %R", what, item);
         else if (PyErr_ExceptionMatches(PyExc_OverflowError))
-            PyErr_Format(PyExc_ValueError, "%s has the item %R, which 64 bits do not hold", what, item);
+            PyErr_Format(PyExc_ValueError, "%s contains %R, which does not fit in 64 bits", what, item);
         return -1;
     }
     return (int)count;
@@ -142,7 +142,7 @@ int read_integers(PyObject *object, const char *what, int limit, int64_t *values
 
 int read_shape(PyObject *object, ck_view *view) {
     if (PyTuple_Check(object) && PyTuple_Size(object) > CK_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "a shape has %zd axes, at most %d are taken. Reshape the array",
+        PyErr_Format(PyExc_ValueError, "a shape has %zd axes; at most %d are allowed. Reshape the array",
                      PyTuple_Size(object), CK_MAX_DIMS);
         return -1;
     }
@@ -162,7 +162,7 @@ int read_dtype(PyObject *object, int *dtype) {
     if (name == NULL) return -1;
     *dtype = ck_dtype_from_name(name);
     if (*dtype >= 0) return 0;
-    PyErr_Format(PyExc_TypeError, "there is no type '%s' here: take a NumPy name such as 'float32'", name);
+    PyErr_Format(PyExc_TypeError, "unknown dtype '%s'; use a NumPy name such as 'float32'", name);
     return -1;
 }
 

@@ -1,20 +1,21 @@
-// Arrays on the device, made: of new memory, of a part of another array's, of another library's.
+// Creates arrays on the device: in new memory, in another array's memory, in another library's memory.
 #include "python.h"
 
-// Strides of a tuple, as many as the shape has axes. None: C order.
+// Reads strides from a tuple with as many items as the shape has axes. None: C order.
 static int read_strides(PyObject *object, ck_view *described) {
     if (object == Py_None) return 0;
     const int count = read_integers(object, "strides", CK_MAX_DIMS, described->strides);
     if (count < 0) return -1;
     if (count == described->ndim) return 0;
-    PyErr_Format(PyExc_ValueError, "%d strides were given for a shape of %d axes", count, described->ndim);
+    PyErr_Format(PyExc_ValueError, "%d strides do not match a shape of %d axes", count, described->ndim);
     return -1;
 }
 
 static int too_large(const ck_view *described) {
     PyObject *shape = make_integers(described->shape, described->ndim);
     if (shape != NULL)
-        PyErr_Format(PyExc_ValueError, "an array of shape %R and type %s is too large: no memory has that many bytes",
+        PyErr_Format(PyExc_ValueError,
+                     "an array of shape %R and type %s is too large: its size in bytes exceeds the address space",
                      shape, ck_dtype_name(described->dtype));
     Py_XDECREF(shape);
     return -1;
@@ -23,24 +24,24 @@ static int too_large(const ck_view *described) {
 // --- functions ---------------------------------------------------------------------------------------------------
 static PyObject *empty(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_view made = {.data = NULL};
+    ck_view described = {.data = NULL};
     ck_memory *memory = NULL;
     ck_error error = {0};
     cudaStream_t stream;
     outside outside;
     int dtype, device;
-    if (check_count("empty(shape, dtype, device, stream)", count, 4) < 0 || read_shape(arguments[0], &made) < 0 ||
-        read_dtype(arguments[1], &dtype) < 0 || read_int(arguments[2], "device", &device) < 0 ||
-        read_stream(arguments[3], &stream) < 0)
+    if (check_count("empty(shape, dtype, device, stream)", count, 4) < 0 ||
+        read_shape(arguments[0], &described) < 0 || read_dtype(arguments[1], &dtype) < 0 ||
+        read_int(arguments[2], "device", &device) < 0 || read_stream(arguments[3], &stream) < 0)
         return NULL;
-    ck_view_lay_out(&made, dtype);
-    // As NumPy: an axis of length 0 does not excuse the others.
+    ck_view_lay_out(&described, dtype);
+    // As in NumPy, the size without axes of length 0 must not overflow either.
     int64_t bytes = (int64_t)ck_dtype_size(dtype);
     int no_element = 0;
-    for (int axis = 0; axis < made.ndim; axis++) {
-        no_element |= made.shape[axis] == 0;
-        if (made.shape[axis] > 0 && __builtin_mul_overflow(bytes, made.shape[axis], &bytes))
-            return too_large(&made), NULL;
+    for (int axis = 0; axis < described.ndim; axis++) {
+        no_element |= described.shape[axis] == 0;
+        if (described.shape[axis] > 0 && __builtin_mul_overflow(bytes, described.shape[axis], &bytes))
+            return too_large(&described), NULL;
     }
     outside_begin(&outside, state);
     const int status =
@@ -49,34 +50,34 @@ static PyObject *empty(PyObject *module, PyObject *const *arguments, Py_ssize_t 
         ck_memory_release(memory);
         return NULL;
     }
-    made.data = ck_memory_data(memory);
-    return view_create(state, memory, &made, 0, 0);
+    described.data = ck_memory_data(memory);
+    return view_create(state, memory, &described, 0, 0);
 }
 
-// Puts the view's first element `offset` bytes behind the base's, if all its elements lie in the memory.
-static int place(ck_view *made, const ck_array *base, int64_t offset) {
+// Places the view's first element `offset` bytes after the base's, if all its elements are inside the memory.
+static int place(ck_view *described, const ck_array *base, int64_t offset) {
     char *data = ck_memory_data(base->memory);
     const int64_t bytes = (int64_t)ck_memory_bytes(base->memory);
     int64_t start = (int64_t)((uintptr_t)base->view.data - (uintptr_t)data), low, high, first, last;
-    int overflow = ck_view_reach(made, &low, &high) < 0 || __builtin_add_overflow(start, offset, &start);
-    if (ck_view_is_empty(made)) { // any place is as good
-        made->data = data + (overflow || start < 0 ? 0 : start > bytes ? bytes : start);
+    int overflow = ck_view_reach(described, &low, &high) < 0 || __builtin_add_overflow(start, offset, &start);
+    if (ck_view_is_empty(described)) { // any address inside the memory will do
+        described->data = data + (overflow || start < 0 ? 0 : start > bytes ? bytes : start);
         return 0;
     }
     overflow = overflow || __builtin_add_overflow(start, low, &first) || __builtin_add_overflow(start, high, &last);
-    if (overflow) return too_large(made);
+    if (overflow) return too_large(described);
     if (first >= 0 && last <= bytes) {
-        made->data = data + start;
+        described->data = data + start;
         return 0;
     }
-    PyErr_Format(PyExc_ValueError, "the view reaches from byte %lld to byte %lld of a memory of %lld bytes",
+    PyErr_Format(PyExc_ValueError, "the view spans bytes %lld to %lld, outside its memory of %lld bytes",
                  (long long)first, (long long)last, (long long)bytes);
     return -1;
 }
 
 static PyObject *view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_view made = {.data = NULL};
+    ck_view described = {.data = NULL};
     int64_t offset;
     int dtype;
     if (check_count("view(base, offset, shape, strides, dtype)", count, 5) < 0) return NULL;
@@ -85,20 +86,20 @@ static PyObject *view_of(PyObject *module, PyObject *const *arguments, Py_ssize_
     offset = PyLong_AsLongLong(arguments[1]);
     if (offset == -1 && PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_OverflowError))
-            PyErr_Format(PyExc_ValueError, "offset is %R, which 64 bits do not hold", arguments[1]);
+            PyErr_Format(PyExc_ValueError, "offset is %R, which does not fit in 64 bits", arguments[1]);
         return NULL;
     }
-    if (read_shape(arguments[2], &made) < 0 || read_dtype(arguments[4], &dtype) < 0) return NULL;
-    ck_view_lay_out(&made, dtype);
-    if (read_strides(arguments[3], &made) < 0) return NULL;
-    if (place(&made, &base->array, offset) < 0) return NULL;
+    if (read_shape(arguments[2], &described) < 0 || read_dtype(arguments[4], &dtype) < 0) return NULL;
+    ck_view_lay_out(&described, dtype);
+    if (read_strides(arguments[3], &described) < 0) return NULL;
+    if (place(&described, &base->array, offset) < 0) return NULL;
     ck_memory_retain(base->array.memory);
-    return view_create(state, base->array.memory, &made, base->read_only, base->foreign);
+    return view_create(state, base->array.memory, &described, base->read_only, base->foreign);
 }
 
 static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_view made = {.data = NULL};
+    ck_view described = {.data = NULL};
     ck_memory *memory = NULL;
     ck_error error = {0};
     outside outside;
@@ -106,25 +107,25 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     uintptr_t pointer, end;
     int dtype, device;
     if (check_count("adopt(owner, pointer, shape, strides, dtype, device, read_only)", count, 7) < 0 ||
-        read_handle(arguments[1], "pointer", &pointer) < 0 || read_shape(arguments[2], &made) < 0 ||
+        read_handle(arguments[1], "pointer", &pointer) < 0 || read_shape(arguments[2], &described) < 0 ||
         read_dtype(arguments[4], &dtype) < 0 || read_int(arguments[5], "device", &device) < 0)
         return NULL;
     const int read_only = PyObject_IsTrue(arguments[6]);
     if (read_only < 0) return NULL;
-    ck_view_lay_out(&made, dtype);
-    if (read_strides(arguments[3], &made) < 0) return NULL;
-    if (ck_view_reach(&made, &low, &high) < 0) return too_large(&made), NULL;
+    ck_view_lay_out(&described, dtype);
+    if (read_strides(arguments[3], &described) < 0) return NULL;
+    if (ck_view_reach(&described, &low, &high) < 0) return too_large(&described), NULL;
     if (pointer == 0 && low != high) {
-        PyErr_SetString(PyExc_ValueError, "pointer is 0, and the array has elements");
+        PyErr_SetString(PyExc_ValueError, "pointer is 0, but the array has elements");
         return NULL;
     }
     if (pointer < (uintptr_t)-low || __builtin_add_overflow(pointer, (uintptr_t)high, &end)) {
         PyErr_Format(PyExc_ValueError,
-                     "the array reaches from byte %lld to byte %lld around its pointer %R: no memory lies there",
+                     "the array spans bytes %lld to %lld relative to its pointer %R, outside the address space",
                      (long long)low, (long long)high, arguments[1]);
         return NULL;
     }
-    made.data = (void *)pointer;
+    described.data = (void *)pointer;
     Py_INCREF(arguments[0]);
     outside_begin(&outside, state);
     const int status = ck_memory_adopt(state->runtime, device, (void *)(pointer - (uintptr_t)-low),
@@ -136,7 +137,7 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
             Py_DECREF(arguments[0]);
         return NULL;
     }
-    return view_create(state, memory, &made, read_only, 1);
+    return view_create(state, memory, &described, read_only, 1);
 }
 
 static PyObject *overlap(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
@@ -149,15 +150,14 @@ static PyObject *overlap(PyObject *module, PyObject *const *arguments, Py_ssize_
 
 PyMethodDef array_methods[] = {
     {"empty", FAST(empty),
-     PyDoc_STR("empty(shape, dtype, device, stream, /)\n--\n\nNew memory as a View, not cleared, C order.")},
+     PyDoc_STR("empty(shape, dtype, device, stream, /)\n--\n\nNew memory as a View in C order; not initialized.")},
     {"view", FAST(view_of),
      PyDoc_STR("view(base, offset, shape, strides, dtype, /)\n--\n\n"
-               "Other elements of the same memory; offset in bytes from base.pointer. ValueError if outside.")},
+               "A View of the same memory; offset in bytes from base.pointer. ValueError if it extends outside.")},
     {"adopt", FAST(adopt),
      PyDoc_STR("adopt(owner, pointer, shape, strides, dtype, device, read_only, /)\n--\n\n"
-               "Another library's memory as a View; owner is kept as long as anything here uses it.")},
+               "Another library's memory as a View; keeps a reference to owner as long as the memory is in use.")},
     {"overlap", FAST(overlap),
-     PyDoc_STR(
-         "overlap(a, b, /)\n--\n\nTrue if the two may have bytes in common: the ranges of their addresses meet.")},
+     PyDoc_STR("overlap(a, b, /)\n--\n\nTrue if the ranges of addresses overlap, so a and b may have common bytes.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,6 @@
-// Arrays by the buffer protocol: no NumPy in C.
+// Host arrays through the buffer protocol, without NumPy in C.
 //
-// Formats vary for the same type ("l" or "q", "=i", ">f", "Zf"): the kind and the item's size decide.
+// The same type may have several formats ("l" or "q", "=i"), so the kind of the format and the item's size decide.
 #include <string.h>
 
 #include "python.h"
@@ -15,7 +15,7 @@ static const struct {
     {'c', 8, CK_COMPLEX64}, {'c', 16, CK_COMPLEX128},
 };
 
-// 0 when the format is one of ours.
+// Returns 0 if the format is supported.
 static int parse_format(const char *format, Py_ssize_t size, ck_view *view) {
     const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     int other_order = 0;
@@ -48,13 +48,13 @@ int buffer_dtype(const Py_buffer *buffer) {
 static int describe(const Py_buffer *buffer, const char *role, int number, int writable, ck_view *view) {
     if (parse_format(buffer->format, buffer->itemsize, view) < 0) {
         PyErr_Format(PyExc_TypeError,
-                     "%s has the buffer format '%s' with items of %zd bytes. Taken are bool, integers, float16, "
+                     "%s has the buffer format '%s' with items of %zd bytes; supported are bool, integers, float16, "
                      "float32, float64, complex64 and complex128",
                      label_of(role, number).text, buffer->format ? buffer->format : "B", buffer->itemsize);
         return -1;
     }
     if (buffer->ndim > CK_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "%s has %d dimensions, at most %d are taken. Reshape it",
+        PyErr_Format(PyExc_ValueError, "%s has %d dimensions; at most %d are allowed. Reshape it",
                      label_of(role, number).text, buffer->ndim, CK_MAX_DIMS);
         return -1;
     }
@@ -66,22 +66,22 @@ static int describe(const Py_buffer *buffer, const char *role, int number, int w
         view->strides[i] = buffer->strides ? buffer->strides[i] : stride;
         stride *= buffer->shape[i];
     }
-    // Copies take any address; what the host writes itself, the sum of partial results, it writes as an element.
+    // Copies work at any address, but the host writes sums of partial results as elements, which must be aligned.
     if (writable && (uintptr_t)view->data % (size_t)(buffer->itemsize > 8 ? 8 : buffer->itemsize) != 0) {
-        PyErr_Format(PyExc_ValueError, "%s is not aligned. Make it so: np.require(x, requirements='A')",
+        PyErr_Format(PyExc_ValueError, "%s is not aligned. Pass an aligned copy: np.require(x, requirements='A')",
                      label_of(role, number).text);
         return -1;
     }
     return 0;
 }
 
-// No buffer format is bfloat16: its arrays come as uint16, with the name beside them.
+// bfloat16 has no buffer format, so its arrays are passed as a pair: uint16 and the name.
 static int split_pair(PyObject **array, const char *role, int number, int *dtype) {
     *dtype = -1;
     if (!PyTuple_Check(*array)) return 0;
     PyObject *name = PyTuple_Size(*array) == 2 ? PyTuple_GetItem(*array, 1) : NULL;
     if (name == NULL || !PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, "bfloat16") != 0) {
-        PyErr_Format(PyExc_TypeError, "%s is a tuple, and no pair (array of uint16, 'bfloat16'): %R",
+        PyErr_Format(PyExc_TypeError, "%s is a tuple but not a pair (array of uint16, 'bfloat16'): %R",
                      label_of(role, number).text, *array);
         return -1;
     }
@@ -93,8 +93,8 @@ static int split_pair(PyObject **array, const char *role, int number, int *dtype
 static int explain_no_buffer(PyObject *array, const char *role, int number) {
     PyObject *type = PyType_GetQualName(Py_TYPE(array));
     if (type != NULL)
-        PyErr_Format(PyExc_TypeError, "%s is a %U, not an array: take numpy.asarray(x)", label_of(role, number).text,
-                     type);
+        PyErr_Format(PyExc_TypeError, "%s is a %U, not an array. Convert it with numpy.asarray(x)",
+                     label_of(role, number).text, type);
     Py_XDECREF(type);
     return -1;
 }
@@ -109,15 +109,14 @@ int buffers_take(buffers *buffers, PyObject *array, const char *role, int number
         PyErr_Clear();
         if (PyObject_GetBuffer(array, buffer, PyBUF_RECORDS_RO) < 0) return -1;
         PyBuffer_Release(buffer);
-        PyErr_Format(PyExc_ValueError, "%s is read-only. Give an array that can be written",
-                     label_of(role, number).text);
+        PyErr_Format(PyExc_ValueError, "%s is read-only. Pass a writable array", label_of(role, number).text);
         return -1;
     }
     buffers->count++;
     if (describe(buffer, role, number, writable, view) < 0) return -1;
     if (dtype < 0) return 0;
     if (view->dtype != CK_UINT16) {
-        PyErr_Format(PyExc_TypeError, "%s is an array of %s: bfloat16 comes as an array of uint16",
+        PyErr_Format(PyExc_TypeError, "%s is an array of %s; pass bfloat16 values as an array of uint16",
                      label_of(role, number).text, ck_dtype_name(view->dtype));
         return -1;
     }

@@ -1,4 +1,4 @@
-// execute, error_depth and work: Python's arguments to a request of the runtime, its report to a dictionary.
+// execute, error_depth and work: convert Python's arguments to a request of the runtime, and its report to a dictionary.
 #include <string.h>
 
 #include "python.h"
@@ -41,18 +41,18 @@ PyObject *make_report(const ck_measure *measure) {
     return report;
 }
 
-// The arrays of a call: all of the host, or all of the device.
+// The arrays of a call: all are on the host, or all are on the device.
 typedef struct arrays {
     ck_view views[CK_MAX_VIEWS];
     ck_memory *memories[CK_MAX_VIEWS]; // of arrays on the device
-    buffers buffers;                   // of arrays of the host
+    buffers buffers;                   // of arrays on the host
     int count, on_device;
 } arrays;
 
 static int take_view(arrays *arrays, const view *array, const char *role, int number, int writable, int device) {
     if (writable && check_writable(array, role, number) < 0) return -1;
     if (array->device != device) {
-        PyErr_Format(PyExc_ValueError, "%s is on device %d, and the call runs on device %d: copy it there first",
+        PyErr_Format(PyExc_ValueError, "%s is on device %d, but the call runs on device %d; copy it there first",
                      label_of(role, number).text, array->device, device);
         return -1;
     }
@@ -70,7 +70,7 @@ static int take_arrays(const module_state *state, arrays *arrays, PyObject *tupl
     }
     const Py_ssize_t count = PyTuple_Size(tuple);
     if (count > CK_MAX_VIEWS - arrays->count) {
-        PyErr_Format(PyExc_ValueError, "%zd %ss were given; a call has at most %d arrays", count, role, CK_MAX_VIEWS);
+        PyErr_Format(PyExc_ValueError, "%zd %ss exceed a call's limit of %d arrays", count, role, CK_MAX_VIEWS);
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -78,12 +78,13 @@ static int take_arrays(const module_state *state, arrays *arrays, PyObject *tupl
         const int on_device = is_view(state, array);
         if (arrays->count == 0) arrays->on_device = on_device;
         if (on_device != arrays->on_device) {
-            // What is neither is said to be so; else the two kinds are mixed.
+            // Report objects that are neither kind of array first; otherwise the two kinds are mixed.
             if (!on_device && !PyTuple_Check(array) && !PyObject_CheckBuffer(array))
                 return read_view(state, array, label_of(role, (int)i).text) == NULL ? -1 : 0;
-            PyErr_Format(PyExc_TypeError, "%s is an array %s, the arrays before it are %s: all must be on one side",
-                         label_of(role, (int)i).text, on_device ? "on the device" : "of the host",
-                         on_device ? "of the host" : "on the device");
+            PyErr_Format(PyExc_TypeError,
+                         "%s is %s, but the arrays before it are %s; all arrays of a call must be on the same side",
+                         label_of(role, (int)i).text, on_device ? "on the device" : "on the host",
+                         on_device ? "on the host" : "on the device");
             return -1;
         }
         if (on_device) {
@@ -121,30 +122,30 @@ static PyObject *run_request(module_state *state, ck_request *request, int measu
     return NULL;
 }
 
-// The arguments that execute and kernels begin with, read into a request. The buffers are the caller's to release,
-// also where this fails.
-typedef struct given {
+// Reads the arguments that execute and kernels have in common into a request. The caller must release the buffers, even
+// if this fails.
+typedef struct call_data {
     ck_request request;
     arrays arrays;
     int64_t parameters[CK_MAX_PARAMETERS];
-} given;
+} call_data;
 
-static int read_call(module_state *state, PyObject *const *arguments, given *given) {
-    ck_request *request = &given->request;
-    arrays *arrays = &given->arrays;
+static int read_call(module_state *state, PyObject *const *arguments, call_data *call_data) {
+    ck_request *request = &call_data->request;
+    arrays *arrays = &call_data->arrays;
     memset(request, 0, sizeof *request);
     arrays->count = arrays->on_device = arrays->buffers.count = 0;
     request->variant = read_variant(state, arguments, &request->operation);
     if (request->variant == NULL) return -1;
-    request->parameters = given->parameters;
-    request->parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given->parameters);
+    request->parameters = call_data->parameters;
+    request->parameter_count = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, call_data->parameters);
     if (request->parameter_count < 0 || read_int(arguments[5], "device", &request->device) < 0 ||
         take_arrays(state, arrays, arguments[3], "input", 0, request->device) < 0)
         return -1;
     const int inputs = arrays->count;
     if (take_arrays(state, arrays, arguments[4], "output", 1, request->device) < 0) return -1;
     if (inputs != request->operation->inputs) {
-        PyErr_Format(PyExc_TypeError, "%s takes %d inputs, %d were given", request->operation->name,
+        PyErr_Format(PyExc_TypeError, "%s takes %d inputs, not %d", request->operation->name,
                      request->operation->inputs, inputs);
         return -1;
     }
@@ -156,23 +157,23 @@ static int read_call(module_state *state, PyObject *const *arguments, given *giv
 
 static PyObject *execute(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_error error; // large, like the arrays: what is not used is not cleared
-    given given;
+    ck_error error; // not initialized, because it is large, like the arrays
+    call_data call_data;
     PyObject *result = NULL;
     if (check_count("execute(operation, variant, parameters, inputs, outputs, device, measure, stream)", count, 8) <
         0)
         return NULL;
     ck_error_clear(&error);
-    const int read = read_call(state, arguments, &given);
+    const int read = read_call(state, arguments, &call_data);
     const int measured = read < 0 ? -1 : read_measure(arguments[6]);
-    if (measured >= 0 && read_stream(arguments[7], &given.request.stream) == 0)
-        result = run_request(state, &given.request, measured, &error);
-    buffers_release(&given.arrays.buffers);
+    if (measured >= 0 && read_stream(arguments[7], &call_data.request.stream) == 0)
+        result = run_request(state, &call_data.request, measured, &error);
+    buffers_release(&call_data.arrays.buffers);
     return result;
 }
 
 // --- what a call would launch ------------------------------------------------------------------------------------
-// Sweeps: a tuple of pairs (threads a block, bytes of dynamic shared memory).
+// A sweep: a tuple of pairs (threads per block, bytes of dynamic shared memory).
 static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
     if (!PyTuple_Check(pairs) || PyTuple_Size(pairs) > CK_MAX_SWEEP) {
         PyErr_Format(PyExc_TypeError, "sweep must be a tuple of at most %d pairs (threads, shared bytes)",
@@ -185,7 +186,9 @@ static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
         const int read = read_integers(PyTuple_GetItem(pairs, i), "a pair of sweep", 2, pair);
         if (read < 0) return -1;
         if (read != 2 || pair[0] < 1 || pair[0] > INT32_MAX || pair[1] < 0) {
-            PyErr_SetString(PyExc_ValueError, "a pair of sweep is (threads from 1, shared bytes from 0)");
+            PyErr_SetString(
+                PyExc_ValueError,
+                "each pair in sweep must be (threads, shared bytes), with threads at least 1 and bytes at least 0");
             return -1;
         }
         sweep->threads[i] = pair[0];
@@ -195,7 +198,7 @@ static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
 }
 
 static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
-    PyObject *made = Py_BuildValue(
+    PyObject *dictionary = Py_BuildValue(
         "{s:s,s:s,s:(III),s:(III),s:n,s:i,s:i,s:i,s:i,s:n,s:n,s:n,s:n,s:i,s:(ii)}", "name", kernel->name, "symbol",
         kernel->symbol, "grid", kernel->grid[0], kernel->grid[1], kernel->grid[2], "block", kernel->block[0],
         kernel->block[1], kernel->block[2], "dynamic_shared", (Py_ssize_t)kernel->dynamic_shared, "registers",
@@ -206,16 +209,16 @@ static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
         kernel->potential_grid, kernel->potential_block);
     int64_t swept[CK_MAX_SWEEP];
     for (int i = 0; i < sweep; i++) swept[i] = kernel->swept[i];
-    if (made == NULL || set_item(made, "cooperative", PyBool_FromLong(kernel->cooperative)) < 0 ||
-        set_item(made, "swept", make_integers(swept, sweep)) < 0)
-        Py_CLEAR(made);
-    return made;
+    if (dictionary == NULL || set_item(dictionary, "cooperative", PyBool_FromLong(kernel->cooperative)) < 0 ||
+        set_item(dictionary, "swept", make_integers(swept, sweep)) < 0)
+        Py_CLEAR(dictionary);
+    return dictionary;
 }
 
-static PyObject *make_kernels(const ck_listing *found) {
-    PyObject *kernels = PyTuple_New(found->count);
-    for (int i = 0; kernels != NULL && i < found->count; i++) {
-        PyObject *kernel = make_kernel(&found->kernels[i], found->sweep.count);
+static PyObject *make_kernels(const ck_listing *listing) {
+    PyObject *kernels = PyTuple_New(listing->count);
+    for (int i = 0; kernels != NULL && i < listing->count; i++) {
+        PyObject *kernel = make_kernel(&listing->kernels[i], listing->sweep.count);
         if (kernel == NULL || PyTuple_SetItem(kernels, i, kernel) < 0) Py_CLEAR(kernels);
     }
     return kernels;
@@ -224,25 +227,25 @@ static PyObject *make_kernels(const ck_listing *found) {
 static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
-    given given;
+    call_data call_data;
     PyObject *result = NULL;
     if (check_count("kernels(operation, variant, parameters, inputs, outputs, device, sweep)", count, 7) < 0)
         return NULL;
     ck_listing *listing = PyMem_Malloc(sizeof *listing);
     if (listing == NULL) return PyErr_NoMemory();
-    if (read_call(state, arguments, &given) == 0 && read_sweep(arguments[6], &listing->sweep) == 0) {
+    if (read_call(state, arguments, &call_data) == 0 && read_sweep(arguments[6], &listing->sweep) == 0) {
         outside outside;
         outside_begin(&outside, state);
-        const int status = ck_list(state->runtime, &given.request, listing, &error);
+        const int status = ck_list(state->runtime, &call_data.request, listing, &error);
         if (outside_end(&outside, status, &error) == 0) result = make_kernels(listing);
     }
-    buffers_release(&given.arrays.buffers);
+    buffers_release(&call_data.arrays.buffers);
     PyMem_Free(listing);
     return result;
 }
 
 // --- questions about a variant -----------------------------------------------------------------------------------
-// Fills views (no data) from a tuple of shapes; returns how many, -1 with an exception set.
+// Fills views (without data) from a tuple of shapes; returns their number, or -1 with an exception set.
 static int read_shapes(PyObject *shapes, ck_view *views) {
     if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
         PyErr_Format(PyExc_TypeError, "shapes must be a tuple of at most %d tuples of integers, not %R", CK_MAX_VIEWS,
@@ -260,13 +263,13 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     ck_error error = {0};
     ck_view views[CK_MAX_VIEWS] = {0};
     ck_limits limits;
-    int64_t given[CK_MAX_PARAMETERS], filled[CK_MAX_PARAMETERS] = {0};
+    int64_t values[CK_MAX_PARAMETERS], filled[CK_MAX_PARAMETERS] = {0};
     int dtypes[CK_MAX_VIEWS];
     if (check_count("error_depth(operation, variant, parameters, dtypes, shapes)", count, 5) < 0) return NULL;
     const ck_operation *operation;
     const ck_variant *variant = read_variant(state, arguments, &operation);
     if (variant == NULL) return NULL;
-    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, given);
+    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, values);
     if (parameters < 0) return NULL;
     const int shapes = read_shapes(arguments[4], views);
     if (shapes < 0) return NULL;
@@ -280,9 +283,9 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
         if (read_dtype(PyTuple_GetItem(arguments[3], i), &dtypes[i]) < 0) return NULL;
     ck_call call = {.views = views, .view_count = shapes, .parameters = filled, .limits = &limits};
     if (ck_check_types(operation, variant, dtypes, operation->inputs, -1, &call.types, &error) != CK_OK ||
-        ck_check_parameters(operation, variant, given, parameters, filled, &error) != CK_OK)
+        ck_check_parameters(operation, variant, values, parameters, filled, &error) != CK_OK)
         return errors_raise(state, &error);
-    // Where a variant takes its blocks from the chip, the bound depends on it. It is asked for without a device, too.
+    // If a variant's number of blocks depends on the chip, so does the bound. Without a device, nominal limits are used.
     ck_error ignored = {0};
     int device;
     if (ck_device_choose(&device, &ignored) != CK_OK || ck_device_limits(device, &limits, &ignored) != CK_OK)
@@ -314,7 +317,7 @@ static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     ck_device_nominal_limits(&limits);
     ck_call call = {.views = views, .view_count = shapes, .parameters = parameters, .limits = &limits};
     call.types = (ck_types){dtype, dtype, dtype};
-    for (int i = operation->variant_count - 1; i >= 0; i--) { // the result's type, as the first variant has it
+    for (int i = operation->variant_count - 1; i >= 0; i--) { // the result's type is that of the first variant
         const ck_types *types = operation->variants[i].types;
         for (int k = 0; k < CK_MAX_TYPES && types[k].input >= 0; k++)
             if (types[k].input == dtype) call.types = types[k];
@@ -328,12 +331,12 @@ PyMethodDef call_methods[] = {
     {"execute", FAST(execute),
      PyDoc_STR(
          "execute(operation, variant, parameters, inputs, outputs, device, measure, stream, /)\n--\n\n"
-         "Runs a variant: on arrays of the host, then it returns when the results are there, or on Views, then "
-         "it returns when all is enqueued in stream. With measure true it returns times and sizes, with 2 also the "
-         "time of each launch.")},
+         "Runs a variant. With host arrays it returns when the results are complete; with Views, when the work is "
+         "enqueued in stream. If measure is true it returns times and sizes; if it is 2, also the time of each "
+         "launch.")},
     {"kernels", FAST(kernels),
      PyDoc_STR("kernels(operation, variant, parameters, inputs, outputs, device, sweep, /)\n--\n\n"
-               "The kernels that execute would launch, and what the driver knows of each; nothing runs.")},
+               "The kernels that execute would launch, and the driver's data on each. Runs nothing.")},
     {"error_depth", FAST(error_depth),
      PyDoc_STR("error_depth(operation, variant, parameters, dtypes, shapes, /)\n--\n\n"
                "f(n) of the variant's error bound: roundings on the longest path to a result.")},

@@ -1,9 +1,9 @@
-// Devices: how many, which, what they say of themselves, and their pools.
+// Devices: their number, their properties, and their pools.
 #include <string.h>
 
 #include "python.h"
 
-// The first question starts the driver, which takes a while: other threads go on.
+// The first call starts the driver, which takes time, so Python's lock is released.
 static PyObject *device_count(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_error error = {0};
@@ -68,11 +68,11 @@ static int is_flag(const char *name) {
 }
 
 static PyObject *make_properties(const ck_properties *properties) {
-    PyObject *made = Py_BuildValue("{s:s,s:s,s:n,s:n,s:i,s:i}", "name", properties->name, "pci_bus_id",
-                                   properties->pci_bus_id, "memory_bytes", (Py_ssize_t)properties->memory_bytes,
-                                   "memory_free", (Py_ssize_t)properties->memory_free, "driver_version",
-                                   properties->driver_version, "runtime_version", properties->runtime_version);
-    for (int i = 0; made != NULL && i < CK_PROPERTY_COUNT;) {
+    PyObject *dictionary = Py_BuildValue("{s:s,s:s,s:n,s:n,s:i,s:i}", "name", properties->name, "pci_bus_id",
+                                         properties->pci_bus_id, "memory_bytes", (Py_ssize_t)properties->memory_bytes,
+                                         "memory_free", (Py_ssize_t)properties->memory_free, "driver_version",
+                                         properties->driver_version, "runtime_version", properties->runtime_version);
+    for (int i = 0; dictionary != NULL && i < CK_PROPERTY_COUNT;) {
         const char *name = ck_property_names[i], *dot = strchr(name, '.');
         const int *value = &properties->values[i];
         char tuple[64];
@@ -80,7 +80,7 @@ static PyObject *make_properties(const ck_properties *properties) {
         PyObject *item;
         if (dot == NULL) {
             item = is_flag(name) ? PyBool_FromLong(*value) : PyLong_FromLong(*value);
-        } else { // "a.0", "a.1", ... side by side make the tuple "a"
+        } else { // consecutive "a.0", "a.1", ... become the tuple "a"
             PyOS_snprintf(tuple, sizeof tuple, "%.*s", (int)(dot - name), name);
             while (i + used < CK_PROPERTY_COUNT && strncmp(ck_property_names[i + used], name, dot - name + 1) == 0)
                 used++;
@@ -88,10 +88,10 @@ static PyObject *make_properties(const ck_properties *properties) {
                              : Py_BuildValue("(iii)", value[0], value[1], value[2]);
             name = tuple;
         }
-        if (set_item(made, name, item) < 0) Py_CLEAR(made);
+        if (set_item(dictionary, name, item) < 0) Py_CLEAR(dictionary);
         i += used;
     }
-    return made;
+    return dictionary;
 }
 
 static PyObject *device_properties(PyObject *module, PyObject *argument) {
@@ -105,7 +105,7 @@ static PyObject *device_properties(PyObject *module, PyObject *argument) {
     return outside_end(&outside, status, &error) < 0 ? NULL : make_properties(&properties);
 }
 
-// Asked where a variant's availability is: the runtime remembers it.
+// Called whenever a variant's availability is checked; the runtime caches the result.
 static PyObject *capability(PyObject *module, PyObject *argument) {
     module_state *state = state_of(module);
     ck_error error = {0};
@@ -135,7 +135,7 @@ static PyObject *pool_used(PyObject *module, PyObject *argument) {
     size_t bytes;
     if (read_int(argument, "device", &device) < 0) return NULL;
     ck_runtime *runtime = state_of(module)->runtime;
-    Py_BEGIN_ALLOW_THREADS // a device that is being made holds the lock
+    Py_BEGIN_ALLOW_THREADS // the runtime's lock is held while a device is being initialized
     bytes = ck_pool_used(runtime, device);
     Py_END_ALLOW_THREADS
     return PyLong_FromSize_t(bytes);
@@ -143,24 +143,23 @@ static PyObject *pool_used(PyObject *module, PyObject *argument) {
 
 PyMethodDef device_methods[] = {
     {"device_count", device_count, METH_NOARGS,
-     PyDoc_STR("device_count()\n--\n\nDevices that CUDA counts; 0 without a driver.")},
+     PyDoc_STR("device_count()\n--\n\nThe number of devices; 0 without a driver.")},
     {"why_not", why_not, METH_NOARGS,
-     PyDoc_STR("why_not()\n--\n\nWhy no device can be used, CUDA's name for it first; '' if one can.")},
+     PyDoc_STR(
+         "why_not()\n--\n\nWhy no device can be used, beginning with CUDA's name of the error; '' if one can.")},
     {"capability", capability, METH_O,
      PyDoc_STR("capability(device, /)\n--\n\nThe device's compute capability: 90 is 9.0.")},
     {"device_properties", device_properties, METH_O,
-     PyDoc_STR("device_properties(device, /)\n--\n\nWhat the device says of itself.")},
+     PyDoc_STR("device_properties(device, /)\n--\n\nThe device's properties as a dict.")},
     {"current_device", current_device, METH_NOARGS,
      PyDoc_STR("current_device()\n--\n\nThis thread's current device.")},
     {"choose_device", choose_device, METH_NOARGS,
      PyDoc_STR("choose_device()\n--\n\nThe current device if it is suitable, else the first that is.")},
     {"pointer_device", pointer_device, METH_O,
-     PyDoc_STR("pointer_device(pointer, /)\n--\n\nThe device whose memory is at that address; -1 if it is none's.")},
+     PyDoc_STR("pointer_device(pointer, /)\n--\n\nThe device whose memory is at that address; -1: no device's.")},
     {"trim", trim, METH_O,
-     PyDoc_STR(
-         "trim(device, /)\n--\n\nGives pooled memory that is free back to the device, and what the memo keeps.")},
+     PyDoc_STR("trim(device, /)\n--\n\nReturns free pooled memory to the device, and clears the memo.")},
     {"pool_used", pool_used, METH_O,
-     PyDoc_STR(
-         "pool_used(device, /)\n--\n\nBytes of device memory in use, by arrays and by calls that are running.")},
+     PyDoc_STR("pool_used(device, /)\n--\n\nBytes of device memory in use by arrays and running calls.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,6 @@
-// DLPack's structures, from its specification (version 1; what it had before is "old" here). An array goes from one
-// library to another as a capsule of one of them: "dltensor_versioned" or "dltensor", renamed "used_..." by whoever
-// took it, who then calls the deleter, once, when it needs the array no more.
+// DLPack's structures, from its specification (version 1; those of earlier versions are called "old" here). An array is
+// passed from one library to another as a capsule with one of them, named "dltensor_versioned" or "dltensor". The
+// consumer renames the capsule to "used_..." and calls the deleter once when it no longer needs the array.
 #ifndef CK_DLPACK_H
 #define CK_DLPACK_H
 
@@ -22,7 +22,7 @@ typedef struct dl_tensor {
     int32_t ndim;
     struct {
         uint8_t code, bits;
-        uint16_t lanes; // elements that one vector holds
+        uint16_t lanes; // elements per vector
     } dtype;
     int64_t *shape;
     int64_t *strides; // in elements; NULL, in old ones: C order
@@ -38,14 +38,14 @@ typedef struct dl_old {
 typedef struct dl_versioned {
     struct {
         uint32_t major, minor;
-    } version; // of another major version, only the three first members mean the same
+    } version; // with another major version, only the first three members have the same meaning
     void *manager;
     void (*deleter)(struct dl_versioned *); // may be NULL
     uint64_t flags;
     dl_tensor tensor;
 } dl_versioned;
 
-// Code and bits of a type of ours.
+// DLPack's code and bits of one of our types.
 static inline void dl_dtype_of(int dtype, uint8_t *code, uint8_t *bits) {
     static const uint8_t codes[CK_DTYPE_COUNT] = {
         [CK_BOOL] = DL_BOOL,     [CK_INT8] = DL_INT,          [CK_UINT8] = DL_UINT,         [CK_INT16] = DL_INT,

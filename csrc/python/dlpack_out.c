@@ -1,7 +1,7 @@
-// Our arrays for other libraries: a View as a DLPack capsule.
+// Exports our arrays to other libraries: converts a View to a DLPack capsule.
 //
-// What the consumer holds knows the memory and nothing of Python, so it can be let go on any thread, without Python's
-// lock, and after the interpreter's end.
+// What the consumer holds references the memory but no Python object, so it can be deleted on any thread, without
+// Python's lock, and after the interpreter has ended.
 #include <stdlib.h>
 
 #include "python.h"
@@ -13,7 +13,7 @@ typedef struct parcel {
     union {
         dl_versioned versioned;
         dl_old old;
-    } managed; // first: its address is the parcel's
+    } managed; // must be the first member: its address is that of the parcel
     ck_memory *memory;
     int64_t shape[CK_MAX_DIMS], strides[CK_MAX_DIMS];
 } parcel;
@@ -31,7 +31,7 @@ static void delete_old(dl_old *managed) {
     if (managed != NULL) delete_parcel(managed->manager);
 }
 
-// Nobody took it, if it still has its first name.
+// If the capsule still has its original name, no consumer has taken the tensor.
 static void destroy_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, DL_NAME_VERSIONED))
         delete_versioned(PyCapsule_GetPointer(capsule, DL_NAME_VERSIONED));
@@ -61,8 +61,8 @@ static int describe(const view *view, parcel *parcel, dl_tensor *tensor) {
         parcel->strides[axis] = array->strides[axis] / size;
         if (array->strides[axis] % size == 0 || array->shape[axis] < 2) continue;
         PyErr_Format(PyExc_BufferError,
-                     "DLPack counts strides in elements, and along axis %d elements of %lld bytes are %lld bytes "
-                     "apart. Give a copy",
+                     "DLPack counts strides in elements, but along axis %d elements of %lld bytes are %lld bytes "
+                     "apart. Pass a copy",
                      axis, (long long)size, (long long)array->strides[axis]);
         return -1;
     }
@@ -85,41 +85,42 @@ static PyObject *dlpack_export(PyObject *module, PyObject *const *arguments, Py_
     if (copied < 0) return NULL;
     if (view->read_only && !versioned) {
         PyErr_SetString(PyExc_BufferError,
-                        "the array is read-only, which DLPack can say from version 1.0 on only: ask "
-                        "for it with max_version=(1, 0), or give a copy");
+                        "the array is read-only, which DLPack can express only from version 1.0 on; request "
+                        "max_version=(1, 0) or pass a copy");
         return NULL;
     }
-    parcel *made = malloc(sizeof *made);
-    if (made == NULL) return PyErr_NoMemory();
+    parcel *package = malloc(sizeof *package);
+    if (package == NULL) return PyErr_NoMemory();
     dl_tensor tensor;
-    if (describe(view, made, &tensor) < 0) {
-        free(made);
+    if (describe(view, package, &tensor) < 0) {
+        free(package);
         return NULL;
     }
     if (versioned)
-        made->managed.versioned = (dl_versioned){
+        package->managed.versioned = (dl_versioned){
             .version = {DL_MAJOR, DL_MINOR},
-            .manager = made,
+            .manager = package,
             .deleter = delete_versioned,
             .flags = (view->read_only ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0),
             .tensor = tensor,
         };
     else
-        made->managed.old = (dl_old){.tensor = tensor, .manager = made, .deleter = delete_old};
-    made->memory = view->array.memory;
-    ck_memory_retain(made->memory);
-    // A GPU's user has streams of its own, and says nothing of when they are done; the host's is done when it lets go.
-    if (!backend_memory_is_host()) ck_memory_export(made->memory);
-    PyObject *capsule = PyCapsule_New(made, versioned ? DL_NAME_VERSIONED : DL_NAME_OLD, destroy_capsule);
-    if (capsule == NULL) delete_parcel(made);
+        package->managed.old = (dl_old){.tensor = tensor, .manager = package, .deleter = delete_old};
+    package->memory = view->array.memory;
+    ck_memory_retain(package->memory);
+    // On a GPU the consumer uses streams of its own and does not report when its work ends; on the host its work has
+    // ended when it calls the deleter.
+    if (!backend_memory_is_host()) ck_memory_export(package->memory);
+    PyObject *capsule = PyCapsule_New(package, versioned ? DL_NAME_VERSIONED : DL_NAME_OLD, destroy_capsule);
+    if (capsule == NULL) delete_parcel(package);
     return capsule;
 }
 
 PyMethodDef dlpack_out_methods[] = {
     {"dlpack_device", dlpack_device, METH_O,
-     PyDoc_STR("dlpack_device(device, /)\n--\n\n(type, index) as DLPack numbers them.")},
+     PyDoc_STR("dlpack_device(device, /)\n--\n\nDLPack's numbers (type, index) of the device.")},
     {"dlpack_export", FAST(dlpack_export),
      PyDoc_STR("dlpack_export(view, versioned, copied, /)\n--\n\n"
-               "A capsule, 'dltensor_versioned' or 'dltensor'; it keeps the memory until its consumer is done.")},
+               "A capsule, 'dltensor_versioned' or 'dltensor', which keeps the memory until its consumer is done.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,4 @@
-// The one place where a status becomes a Python exception.
+// Converts a status to a Python exception; no other file does.
 #include <string.h>
 
 #include "python.h"
@@ -22,7 +22,7 @@ static void raise_in_words(PyObject *class, const char *words) {
     Py_XDECREF(text);
 }
 
-// class(message, **keywords); gives up the reference to the keywords.
+// Raises class(message, **keywords); takes over the reference to the keywords.
 static void raise_with(PyObject *class, const char *message, PyObject *keywords) {
     PyObject *arguments = keywords ? Py_BuildValue("(N)", readable(message)) : NULL;
     PyObject *exception = arguments ? PyObject_Call(class, arguments, keywords) : NULL;
@@ -65,12 +65,12 @@ static void raise_cuda(module_state *state, const ck_error *error) {
 
 PyObject *errors_raise(module_state *state, const ck_error *error) {
     switch (error->code) {
-    case CK_OK: PyErr_SetString(PyExc_SystemError, "a call failed without an error"); break;
+    case CK_OK: PyErr_SetString(PyExc_SystemError, "a call failed without reporting an error"); break;
     case CK_BAD_TYPE: raise_in_words(PyExc_TypeError, error->message); break;
     case CK_BAD_VALUE: raise_in_words(PyExc_ValueError, error->message); break;
     case CK_NO_HOST_MEMORY: raise_in_words(PyExc_MemoryError, error->message); break;
     case CK_NOT_SUPPORTED: raise_in_words(PyExc_NotImplementedError, error->message); break;
-    case CK_INTERRUPTED: // the signal's handler raised what it wanted
+    case CK_INTERRUPTED: // usually the signal's handler has raised an exception
         if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         break;
     default:

@@ -1,8 +1,8 @@
-// Who comes after whom, where another library uses the same memory: the runtime knows our uses, these tell it of
-// others'.
+// Orders work when another library uses the same memory. The runtime knows our uses; these functions report the other
+// library's.
 #include "python.h"
 
-// Enters the device, orders, and leaves it.
+// Calls the ordering function with the device current.
 static PyObject *order(module_state *state, const view *view, cudaStream_t stream, int writes,
                        int (*how)(const ck_access *, int, cudaStream_t, ck_error *)) {
     const ck_access access = {view->array.memory, writes};
@@ -23,7 +23,7 @@ static PyObject *wait_for(PyObject *module, PyObject *const *arguments, Py_ssize
     if (check_count("wait_for(view, stream)", count, 2) < 0) return NULL;
     const view *view = read_view(state, arguments[0], "view");
     if (view == NULL || read_stream(arguments[1], &stream) < 0) return NULL;
-    // Whoever gets the memory may write it, unless it is read-only: then reads under way come before that too.
+    // The other library may write the memory unless it is read-only. So it must wait for our pending reads, too.
     return order(state, view, stream, !view->read_only, ck_order_before);
 }
 
@@ -46,13 +46,12 @@ static PyObject *exported(PyObject *module, PyObject *argument) {
 
 PyMethodDef exchange_methods[] = {
     {"wait_for", FAST(wait_for),
-     PyDoc_STR("wait_for(view, stream, /)\n--\n\nWhat is enqueued in the stream from now on finds the array's uses "
-               "so far done (of a read-only one: its last write). Does not wait.")},
+     PyDoc_STR("wait_for(view, stream, /)\n--\n\nWork enqueued in the stream from now on waits for the array's uses "
+               "so far (if it is read-only: for the last write). The call itself does not wait.")},
     {"used_in", FAST(used_in),
      PyDoc_STR("used_in(view, stream, writes, /)\n--\n\nAnother library has enqueued work on this memory in the "
-               "stream: later uses here come after it.")},
+               "stream; later uses here wait for it.")},
     {"exported", exported, METH_O,
-     PyDoc_STR(
-         "exported(view, /)\n--\n\nAnother library may use the memory in streams of its own, until it lets go.")},
+     PyDoc_STR("exported(view, /)\n--\n\nFrom now on another library may use the memory in streams of its own.")},
     {NULL, NULL, 0, NULL},
 };

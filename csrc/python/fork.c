@@ -1,9 +1,10 @@
-// Around fork(): Python calls these before it, and after it on both sides.
+// Handlers for fork(): Python calls them before the fork, and after it in the parent and in the child.
 #include "python.h"
 
 #ifdef Py_GIL_DISABLED
-// os.fork() first calls before_fork, which takes the runtime's lock, and then waits until every thread has left Python
-// or stands still. A thread that waits for the lock inside Python does neither (seen with 3.13): so it leaves.
+// os.fork() first calls before_fork, which takes the runtime's lock, and then waits until every thread has detached from
+// Python or is suspended. A thread that waits for the runtime's lock while attached is neither (observed with 3.13), so
+// it detaches before waiting.
 static void *leave_python(void) {
     return PyGILState_Check() ? PyEval_SaveThread() : NULL;
 }
@@ -19,7 +20,7 @@ void prepare_for_forks(ck_runtime *runtime) {
 #ifdef Py_GIL_DISABLED
     ck_runtime_set_bystander(runtime, &fork_waits);
 #else
-    (void)runtime; // a thread that has the lock of Python is the only one: none can fork beside it
+    (void)runtime; // not needed: only the thread that holds Python's lock can fork
 #endif
 }
 
@@ -38,7 +39,7 @@ static PyObject *after_fork_in_parent(PyObject *module, PyObject *unused) {
 static PyObject *after_fork_in_child(PyObject *module, PyObject *unused) {
     (void)unused;
     ck_runtime_after_fork(state_of(module)->runtime, 1);
-    forget_calls(state_of(module)); // what they keep may be in the parent's device memory
+    forget_calls(state_of(module)); // they may refer to the parent's device memory
     return none();
 }
 

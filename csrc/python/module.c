@@ -6,7 +6,7 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-enum { INTERFACE_VERSION = 5 }; // of cudakern/_native.py
+enum { INTERFACE_VERSION = 5 }; // must match cudakern/_native.py
 
 // --- the table, the backend --------------------------------------------------------------------------------------
 static PyObject *operations(PyObject *module, PyObject *unused) {
@@ -35,7 +35,7 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
         return NULL;
     cudaError_t code;
     char detail[600] = "";
-    Py_BEGIN_ALLOW_THREADS // it waits for kernels that run: their threads may need the interpreter
+    Py_BEGIN_ALLOW_THREADS // it waits for running kernels, whose threads may need the interpreter
     code = (cudaError_t)backend_configure(key, value);
     if (code != cudaSuccess) {
         backend_error_detail(detail, sizeof detail);
@@ -44,17 +44,17 @@ static PyObject *configure(PyObject *module, PyObject *const *arguments, Py_ssiz
     Py_END_ALLOW_THREADS
     if (code == cudaSuccess) {
         ck_runtime_forget_limits(state_of(module)->runtime);
-        forget_calls(state_of(module)); // the device may be another chip
+        forget_calls(state_of(module)); // the device may now have another chip
         return none();
     }
     ck_error error = {0};
     if (code == cudaErrorNotSupported)
-        ck_fail(&error, CK_NOT_SUPPORTED, "The backend %s has nothing to configure: it is the emulator's %s",
+        ck_fail(&error, CK_NOT_SUPPORTED, "The backend %s has no settings; only the emulator has the setting %s",
                 backend_name(), key);
     else if (code == cudaErrorInvalidValue)
-        ck_fail(&error, CK_BAD_VALUE, "%.60s=%.100s is not possible%s%s", key, value, *detail ? ": " : "", detail);
+        ck_fail(&error, CK_BAD_VALUE, "cannot set %.60s=%.100s%s%s", key, value, *detail ? ": " : "", detail);
     else
-        ck_fail(&error, (int)code, "%s: %.60s=%.100s is not possible%s%s", cudaGetErrorName(code), key, value,
+        ck_fail(&error, (int)code, "%s: cannot set %.60s=%.100s%s%s", cudaGetErrorName(code), key, value,
                 *detail ? ": " : "", detail);
     return errors_raise(state_of(module), &error);
 }
@@ -68,7 +68,8 @@ static PyObject *inject_fault(PyObject *module, PyObject *const *arguments, Py_s
         return NULL;
     if (n < 0 || code <= 0) {
         PyErr_Format(PyExc_ValueError,
-                     "inject_fault(%d, %d): n counts from 1 (0: none), and a code is that of an error", n, code);
+                     "inject_fault(%d, %d): n must be at least 1 (or 0 for no fault), and code the code of an error",
+                     n, code);
         return NULL;
     }
     ck_fault_set(n, code);
@@ -83,9 +84,9 @@ static PyObject *fault_count(PyObject *module, PyObject *unused) {
 // --- the module --------------------------------------------------------------------------------------------------
 static PyMethodDef methods[] = {
     {"operations", operations, METH_NOARGS,
-     PyDoc_STR(
-         "operations()\n--\n\nThe variant table: a dict an operation, its variants in the order of the ladder.")},
-    {"configure", FAST(configure), PyDoc_STR("configure(key, value, /)\n--\n\nA setting of the emulator.")},
+     PyDoc_STR("operations()\n--\n\nThe variant table: one dict per operation, with its variants in the order of the "
+               "ladder.")},
+    {"configure", FAST(configure), PyDoc_STR("configure(key, value, /)\n--\n\nChanges a setting of the emulator.")},
     {"backend_name", name_of_backend, METH_NOARGS, PyDoc_STR("backend_name()\n--\n\n'cuda' or 'emulator'.")},
     {"emulated", emulated, METH_NOARGS, PyDoc_STR("emulated()\n--\n\nTrue if kernels run on the CPU.")},
     {"inject_fault", FAST(inject_fault),
@@ -117,14 +118,14 @@ static int register_at_fork(PyObject *module) {
     return done ? 0 : -1;
 }
 
-// An object of another interpreter is let go with PyGILState_Ensure, which knows the main one only; and NumPy, which
-// the package needs, is in one interpreter only.
+// Objects are released with PyGILState_Ensure, which works with the main interpreter only. NumPy, which the package
+// needs, supports only one interpreter, too.
 static int refuse_subinterpreter(void) {
     const int64_t id = PyInterpreterState_GetID(PyInterpreterState_Get());
     if (id == 0) return 0;
     if (id > 0)
         PyErr_Format(PyExc_ImportError,
-                     "cudakern.%s works in the main interpreter only, and this is subinterpreter %lld. Use threads "
+                     "cudakern.%s works in the main interpreter only, but this is subinterpreter %lld. Use threads "
                      "(calls release Python's lock) or processes",
                      QUOTE(CK_MODULE), (long long)id);
     return -1;
@@ -194,7 +195,7 @@ static void free_module(void *module) {
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, (void *)exec_module},
-#ifdef Py_mod_gil // 3.13: lists and counters have their locks and atomics
+#ifdef Py_mod_gil // from 3.13 on; shared state is protected by locks and atomics
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
     {0, NULL},

@@ -1,11 +1,11 @@
-// Leaving Python while something may wait. While the runtime waits, the thread has given up Python; a look at the
-// signals takes it back for a moment, so that Ctrl-C works.
+// Releases Python's lock while a call may wait. To check for signals, the waiting thread reacquires the lock briefly, so
+// that Ctrl-C works.
 #include "python.h"
 
 static int check_signals(void *argument) {
     outside *outside = argument;
     PyEval_RestoreThread(outside->thread);
-    // A handler that raised is asked no second time: its exception is on its way.
+    // If a handler has already raised, do not run handlers again: its exception is pending.
     const int interrupted = PyErr_Occurred() != NULL || PyErr_CheckSignals() != 0;
     outside->thread = PyEval_SaveThread();
     return interrupted;
@@ -14,7 +14,7 @@ static int check_signals(void *argument) {
 void outside_begin(outside *outside, module_state *state) {
     outside->state = state;
     outside->waiter = (ck_waiter){check_signals, outside};
-    // The interpreter may end while a daemon thread is out here: a runtime with calls in it is not destroyed.
+    // The interpreter may end while a daemon thread is in here; a runtime with running calls is not destroyed.
     ck_runtime_enter(state->runtime);
     outside->thread = PyEval_SaveThread();
 }
@@ -22,7 +22,7 @@ void outside_begin(outside *outside, module_state *state) {
 int outside_end(outside *outside, int status, const ck_error *error) {
     PyEval_RestoreThread(outside->thread);
     ck_runtime_leave(outside->state->runtime);
-    if (PyErr_Occurred()) return -1; // a handler raised: its exception comes before what the call has to say
+    if (PyErr_Occurred()) return -1; // a handler's exception takes precedence over the call's error
     if (status == CK_OK) return 0;
     errors_raise(outside->state, error);
     return -1;

@@ -1,8 +1,8 @@
-// Page-locked host memory, as an object with the buffer protocol: freed with its last user.
+// Page-locked host memory as an object with the buffer protocol; freed when its last user is done.
 #include "python.h"
 
 typedef struct pinned {
-    PyObject_HEAD module_state *state; // the instance holds its type, the type its module
+    PyObject_HEAD module_state *state; // valid because the instance references its type, and the type its module
     void *data;
     Py_ssize_t nbytes;
 } pinned;
@@ -38,22 +38,22 @@ static PyObject *make_pinned(PyObject *module, PyObject *argument) {
     Py_XDECREF(number);
     if (nbytes == -1 && PyErr_Occurred()) return NULL;
     if (nbytes < 0) {
-        PyErr_Format(PyExc_ValueError, "nbytes is %zd: memory has no negative size", nbytes);
+        PyErr_Format(PyExc_ValueError, "nbytes must not be negative, but is %zd", nbytes);
         return NULL;
     }
     if (state->pinned_type == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "no memory can be had any more: the interpreter is ending");
+        PyErr_SetString(PyExc_RuntimeError, "memory cannot be allocated because the interpreter is shutting down");
         return NULL;
     }
-    pinned *made = PyObject_New(pinned, state->pinned_type);
-    if (made == NULL) return NULL;
-    made->state = state;
-    made->data = NULL;
-    made->nbytes = nbytes;
+    pinned *fresh = PyObject_New(pinned, state->pinned_type);
+    if (fresh == NULL) return NULL;
+    fresh->state = state;
+    fresh->data = NULL;
+    fresh->nbytes = nbytes;
     outside_begin(&outside, state);
-    const int status = ck_pinned_allocate(state->runtime, nbytes > 0 ? (size_t)nbytes : 1, &made->data, &error);
-    if (outside_end(&outside, status, &error) < 0) Py_CLEAR(made);
-    return (PyObject *)made;
+    const int status = ck_pinned_allocate(state->runtime, nbytes > 0 ? (size_t)nbytes : 1, &fresh->data, &error);
+    if (outside_end(&outside, status, &error) < 0) Py_CLEAR(fresh);
+    return (PyObject *)fresh;
 }
 
 static PyObject *pinned_used(PyObject *module, PyObject *unused) {
@@ -65,25 +65,25 @@ static PyObject *pinned_on_device(PyObject *module, PyObject *const *arguments, 
     ck_error error = {0};
     outside outside;
     uintptr_t address;
-    void *found = NULL;
+    void *device_address = NULL;
     int device, previous;
     if (check_count("pinned_on_device(address, device)", count, 2) < 0 ||
         read_handle(arguments[0], "address", &address) < 0 || read_int(arguments[1], "device", &device) < 0)
         return NULL;
     outside_begin(&outside, state_of(module));
     if (ck_device_enter(device, &previous, &error) == CK_OK) {
-        ck_pinned_on_device((void *)address, &found, &error);
+        ck_pinned_on_device((void *)address, &device_address, &error);
         ck_device_leave(device, previous, &error);
     }
-    return outside_end(&outside, error.code, &error) < 0 ? NULL : PyLong_FromVoidPtr(found);
+    return outside_end(&outside, error.code, &error) < 0 ? NULL : PyLong_FromVoidPtr(device_address);
 }
 
 PyMethodDef pinned_methods[] = {
     {"pinned", make_pinned, METH_O,
      PyDoc_STR("pinned(nbytes, /)\n--\n\nPage-locked host memory: an object with the buffer protocol, writable "
-               "bytes, freed with its last user.")},
+               "bytes, freed when its last user is done.")},
     {"pinned_on_device", FAST(pinned_on_device),
-     PyDoc_STR("pinned_on_device(address, device, /)\n--\n\nWhere the device finds page-locked memory.")},
+     PyDoc_STR("pinned_on_device(address, device, /)\n--\n\nThe device's address of page-locked memory.")},
     {"pinned_used", pinned_used, METH_NOARGS, PyDoc_STR("pinned_used()\n--\n\nBytes of page-locked memory in use.")},
     {NULL, NULL, 0, NULL},
 };

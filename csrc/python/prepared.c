@@ -1,15 +1,15 @@
-// The plain case of a call: arrays on one device that a kernel takes as they are.
+// The fast path of a call: arrays on one device that a kernel takes without conversion.
 //
 //   call   kind of the arrays --memo--> Prepared --> do shapes and out fit? --> memory for a new result --> ck_execute
 //
-// It gives NotImplemented where the kind is new to the memo, or something does not fit: Python then converts what can be
-// converted, says what is wrong with what cannot, and prepares the next call of the kind. Nothing here words an error for
-// a call that is not plain.
+// `call` returns NotImplemented if the memo does not contain the kind or something does not fit. Python then converts
+// what can be converted, raises an error about what cannot, and prepares later calls of this kind. This file raises no
+// errors about calls that it does not handle.
 #include <string.h>
 
 #include "python.h"
 
-// A number that was given as one, in device memory. It is kept, since the next call often has the same.
+// A number that was passed instead of an array, in device memory. It is kept, because the next call often has the same.
 typedef struct number {
     char value[16];
     view *view;
@@ -17,9 +17,9 @@ typedef struct number {
 
 enum { MOST_NUMBERS = CK_MAX_VIEWS * (1 + CK_MAX_DIMS) };
 
-// The shapes of the last call's inputs and of its result, one after the other.
+// The shapes of the last call's inputs and of its result, one after another.
 typedef struct shapes {
-    int inputs; // how many of the numbers are the inputs'
+    int inputs; // how many of the numbers describe the inputs
     int64_t numbers[MOST_NUMBERS];
 } shapes;
 
@@ -28,21 +28,21 @@ typedef struct prepared {
     const ck_variant *variant;
     int64_t parameters[CK_MAX_PARAMETERS];
     ck_types types;
-    unsigned alike;  // a mask: inputs that must have one shape
-    PyObject *shape; // a function: of the inputs' shapes, the result's
-    PyObject *known; // what Python knows of calls of this kind
-    // Where it stands in the module's front, if it does, and for which key there.
+    unsigned alike;  // a mask: inputs that must have the same shape
+    PyObject *shape; // a function that computes the result's shape from the inputs' shapes
+    PyObject *known; // Python's data on calls of this kind
+    // Its slot in the module's `front` and its key there; NULL: it is not in `front`.
     struct prepared **place;
     PyObject *rule, *name; // of the variant
     unsigned long long kinds;
-    // Of the last call; a call that looks takes it out for that time.
+    // Data of the last call; a call takes it out while using it.
     _Atomic(shapes *) last;
     _Atomic(number *) kept[CK_MAX_VIEWS];
 } prepared;
 
 // The arrays of a call: inputs, then the result.
 typedef struct arrays {
-    view *held[CK_MAX_VIEWS]; // NULL: a number, before it has its place on the device
+    view *held[CK_MAX_VIEWS]; // NULL: a number that is not in device memory yet
     ck_view views[CK_MAX_VIEWS];
     ck_memory *memories[CK_MAX_VIEWS];
     int count, device;
@@ -62,14 +62,14 @@ static void add(arrays *arrays, view *array) {
     set(arrays, arrays->count++, array);
 }
 
-// DeviceArray is Python's: it is there once cudakern is imported.
+// DeviceArray is defined in Python, so it is available once cudakern is imported.
 static void know_arrays(module_state *state) {
     if (atomic_load(&state->view_name) != NULL) return;
     PyObject *module = PyImport_ImportModule("cudakern._array"), *none_yet = NULL;
     PyObject *type = module ? PyObject_GetAttrString(module, "DeviceArray") : NULL;
     PyObject *name = type ? PyUnicode_InternFromString("_view") : NULL;
     Py_XDECREF(module);
-    if (name == NULL) PyErr_Clear();            // the interpreter is ending: no call is plain any more
+    if (name == NULL) PyErr_Clear();            // the interpreter is shutting down: no call takes the fast path
     if (name != NULL) state->array_type = type; // the same for every thread
     if (name == NULL || !atomic_compare_exchange_strong(&state->view_name, &none_yet, name)) {
         Py_XDECREF(name);
@@ -77,7 +77,7 @@ static void know_arrays(module_state *state) {
     }
 }
 
-// Adds the View of a DeviceArray of this module; 0 without an exception for anything else.
+// Adds the View of a DeviceArray of this module; for other objects returns 0 without an exception.
 static int take(module_state *state, PyObject *object, arrays *arrays) {
     PyObject *name = atomic_load(&state->view_name);
     if (name == NULL || !Py_IS_TYPE(object, (PyTypeObject *)state->array_type)) return 0;
@@ -87,7 +87,7 @@ static int take(module_state *state, PyObject *object, arrays *arrays) {
         return 1;
     }
     Py_XDECREF(attribute);
-    PyErr_Clear(); // an array that was never finished
+    PyErr_Clear(); // an array whose initialization was not completed
     return 0;
 }
 
@@ -97,7 +97,7 @@ enum { DEVICE_BITS = 16 };
 _Static_assert((int)INTEGER < VIEW_CONTIGUOUS && (CK_MAX_VIEWS - 1) * VIEW_KIND_BITS + DEVICE_BITS <= 64,
                "all in a word");
 
-// 1: all are arrays of one device of this module, or numbers. They are released by the caller in any case.
+// 1: all are arrays on one device of this module, or numbers. The caller must release them in any case.
 static int take_inputs(module_state *state, PyObject *inputs, arrays *arrays, unsigned long long *kinds) {
     const Py_ssize_t count = PyTuple_Check(inputs) ? PyTuple_Size(inputs) : 0;
     *kinds = 0;
@@ -123,7 +123,7 @@ static int take_inputs(module_state *state, PyObject *inputs, arrays *arrays, un
     return arrays->device >= 0 && arrays->device < 1 << DEVICE_BITS;
 }
 
-// Integers and words are equal only if they are the same. (1.0 and True are equal to 1.)
+// Whether all parameters are integers or strings. Other objects may equal them and yet differ: 1.0 and True equal 1.
 static int are_plain(PyObject *variant, PyObject *parameters) {
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -211,7 +211,7 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
 static prepared *in_memo(module_state *state, PyObject *key) {
     PyObject *known = NULL;
     if (key == NULL) return NULL;
-#ifdef Py_GIL_DISABLED // without its lock another thread may empty the memo in between
+#ifdef Py_GIL_DISABLED // without Python's lock another thread may clear the memo in between
     (void)PyDict_GetItemRef(state->memo, key, &known);
 #else
     known = PyDict_GetItemWithError(state->memo, key);
@@ -221,7 +221,7 @@ static prepared *in_memo(module_state *state, PyObject *key) {
     return (prepared *)known;
 }
 
-// Most calls have the same words as the last one of their kind, at the same addresses: those are found without a key.
+// Most calls pass the same string objects as the last call of their kind, so they are found by address, without a key.
 static prepared **front_of(module_state *state, PyObject *rule, PyObject *variant, unsigned long long kinds) {
     const uint64_t words = (uintptr_t)rule * 3 ^ (uintptr_t)variant;
     return &state->front[(words / 16 ^ kinds) * UINT64_C(0x9E3779B97F4A7C15) >> 58];
@@ -235,7 +235,7 @@ static void leave_front(prepared *prepared) {
 }
 
 #ifdef Py_GIL_DISABLED
-enum { HAS_FRONT = 0 }; // without Python's lock another thread may take a Prepared out in between
+enum { HAS_FRONT = 0 }; // without Python's lock another thread may remove a Prepared in between
 #else
 enum { HAS_FRONT = 1 };
 #endif
@@ -253,7 +253,7 @@ static void stand_in_front(prepared *prepared, struct prepared **place, PyObject
     *place = prepared;
 }
 
-// The Prepared of a kind, a new reference; NULL: none, or an exception is set.
+// Returns the Prepared of a kind as a new reference; NULL: not found, or an exception is set.
 static prepared *find(module_state *state, PyObject *rule, PyObject *variant, PyObject *parameters,
                       unsigned long long kinds) {
     prepared **place = front_of(state, rule, variant, kinds), *kind = *place;
@@ -269,7 +269,7 @@ static prepared *find(module_state *state, PyObject *rule, PyObject *variant, Py
     return kind;
 }
 
-// Of the memo alone a Prepared would stay in front as long as other threads' calls hold it.
+// Clearing only the memo would leave a Prepared in `front` as long as other threads' calls reference it.
 void forget_calls(module_state *state) {
     for (size_t i = 0; i < sizeof state->front / sizeof *state->front; i++)
         if (state->front[i] != NULL) leave_front(state->front[i]);
@@ -277,7 +277,7 @@ void forget_calls(module_state *state) {
 }
 
 // --- call ----------------------------------------------------------------------------------------------------------
-// The number of axes and the lengths; returns how many numbers these are.
+// Writes the number of axes and the lengths; returns how many numbers it wrote.
 static int write_shape(const ck_view *view, int64_t *numbers) {
     numbers[0] = view->ndim;
     for (int i = 0; i < view->ndim; i++) numbers[1 + i] = view->shape[i];
@@ -294,7 +294,7 @@ static int are_alike(const prepared *prepared, const arrays *arrays) {
     return 1;
 }
 
-// What Python's function says. 1: there it is; 0: the shapes do not go together, or an exception is set.
+// Calls Python's function. 1: `result` is set; 0: the shapes do not fit together, or an exception is set.
 static int ask_for_shape(const prepared *prepared, const arrays *arrays, ck_view *result) {
     PyObject *shapes = PyTuple_New(arrays->count);
     for (int i = 0; shapes != NULL && i < arrays->count; i++) {
@@ -305,15 +305,15 @@ static int ask_for_shape(const prepared *prepared, const arrays *arrays, ck_view
     const int read = shape ? read_shape(shape, result) : -1;
     Py_XDECREF(shapes);
     Py_XDECREF(shape);
-    if (read < 0 && PyErr_ExceptionMatches(PyExc_ValueError)) PyErr_Clear(); // Python says it, in its order
+    if (read < 0 && PyErr_ExceptionMatches(PyExc_ValueError)) PyErr_Clear(); // Python's slow path raises it
     return read == 0;
 }
 
-// The result's shape, into `result`; 0 as above.
+// Writes the result's shape to `result`; returns as ask_for_shape does.
 static int shape_of(prepared *prepared, const arrays *arrays, ck_view *result) {
     int64_t asked[MOST_NUMBERS];
     int count = 0, known = 1;
-    if (!are_alike(prepared, arrays)) return 0; // before anybody asks for a shape, which would be asked again
+    if (!are_alike(prepared, arrays)) return 0; // before calling the function, which the slow path would call again
     for (int i = 0; i < arrays->count; i++) count += write_shape(&arrays->views[i], &asked[count]);
     shapes *last = atomic_exchange(&prepared->last, NULL);
     if (last != NULL && last->inputs == count && memcmp(last->numbers, asked, sizeof *asked * (size_t)count) == 0) {
@@ -332,7 +332,7 @@ static int shape_of(prepared *prepared, const arrays *arrays, ck_view *result) {
     return known;
 }
 
-// 1: the result can be written straight into this array.
+// 1: the kernel can write its result directly into this array.
 static int take_output(module_state *state, const prepared *prepared, PyObject *out, const ck_view *result,
                        arrays *arrays) {
     const int inputs = arrays->count;
@@ -380,7 +380,7 @@ static number *make_number(module_state *state, int dtype, const char value[16],
     return NULL;
 }
 
-// Numbers get their places on the device. 1: done; 0: one does not fit the arrays' type; -1: an exception is set.
+// Copies numbers to the device. 1: done; 0: a number does not fit the arrays' type; -1: an exception is set.
 static int place_numbers(module_state *state, prepared *prepared, PyObject *inputs, arrays *arrays,
                          cudaStream_t stream) {
     const int dtype = prepared->types.input;
@@ -403,7 +403,7 @@ static int place_numbers(module_state *state, prepared *prepared, PyObject *inpu
     return 1;
 }
 
-// 1: a new array of that shape is one that memory may have.
+// 1: a new array of this shape does not exceed the address space.
 static int can_be(const ck_view *result) {
     int64_t bytes = 16;
     for (int i = 0; i < result->ndim; i++)
@@ -411,10 +411,10 @@ static int can_be(const ck_view *result) {
     return 1;
 }
 
-// Enqueues the call; the memory of a new result is taken first. -1: an exception is set.
+// Allocates memory for a new result, then enqueues the call. -1: an exception is set.
 static int enqueue(module_state *state, const prepared *prepared, arrays *arrays, ck_view *result, view *array,
                    cudaStream_t stream) {
-    ck_error error; // large: what is not used is not cleared
+    ck_error error; // not initialized, because it is large
     const int device = arrays->device;
     outside outside;
     ck_error_clear(&error);
@@ -473,7 +473,7 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
             else
                 Py_INCREF(answer);
         }
-        if (array != NULL && array->array.memory == NULL) Py_DECREF(array); // else it is among the arrays
+        if (array != NULL && array->array.memory == NULL) Py_DECREF(array); // otherwise `arrays` holds the reference
     } else if (!PyErr_Occurred()) {
         answer = Py_NotImplemented;
         Py_INCREF(answer);
@@ -521,7 +521,7 @@ static PyObject *get_known(PyObject *self, void *unused) {
 }
 
 static PyGetSetDef prepared_attributes[] = {
-    {"known", get_known, NULL, PyDoc_STR("What Python knows of calls of this kind."), NULL},
+    {"known", get_known, NULL, PyDoc_STR("Python's data on calls of this kind."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -550,10 +550,10 @@ PyMethodDef prepared_methods[] = {
                "The kind of a call on arrays of one device of this module; None for other inputs.")},
     {"prepare", FAST(prepare),
      PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, known, /)\n--\n\n"
-               "What call needs, for memo: alike, a mask of inputs that must have one shape; shape, a function "
-               "of the inputs' shapes.")},
+               "An entry of memo for call: alike is a mask of inputs that must have the same shape; shape is a "
+               "function that computes the result's shape from the inputs' shapes.")},
     {"call", FAST(call),
      PyDoc_STR("call(rule, variant, parameters, inputs, out, stream, /)\n--\n\n"
-               "A call on DeviceArrays, enqueued; NotImplemented unless its kind is prepared and the arrays fit.")},
+               "Enqueues a call with DeviceArrays; NotImplemented unless its kind is prepared and the arrays fit.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,6 @@
-// Set, a group of kernels that was loaded from a shared library; and a launch of one of its kernels.
+// Set, a group of kernels that was loaded from a shared library, and the launch of one of its kernels.
 //
-// The package's own kernels are the set that every module loads when it is imported: lib/kernels_BACKEND.so beside it.
+// The package's own kernels are the set lib/kernels_BACKEND.so, next to the module, which loads it when it is imported.
 #define _GNU_SOURCE // dladdr
 #include <dlfcn.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "python.h"
 
 typedef struct set {
-    PyObject_HEAD ck_set *set; // it is never unloaded, so nothing is given back
+    PyObject_HEAD ck_set *set; // never unloaded, so there is nothing to release
 } set;
 
 int load_package_set(module_state *state) {
@@ -17,7 +17,7 @@ int load_package_set(module_state *state) {
     char path[4096];
     Dl_info here;
     if (!dladdr((void *)(uintptr_t)load_package_set, &here) || here.dli_fname == NULL) {
-        PyErr_SetString(PyExc_ImportError, "the module's own file cannot be found, and its kernels lie beside it");
+        PyErr_SetString(PyExc_ImportError, "cannot find the module's own file, next to which its kernels are stored");
         return -1;
     }
     const char *slash = strrchr(here.dli_fname, '/');
@@ -38,9 +38,9 @@ static PyObject *load_set(PyObject *module, PyObject *argument) {
     outside_begin(&outside, state);
     const int status = ck_set_load(state->runtime, path, &loaded, &error);
     if (outside_end(&outside, status, &error) < 0) return NULL;
-    set *made = PyObject_New(set, state->set_type);
-    if (made != NULL) made->set = loaded;
-    return (PyObject *)made;
+    set *fresh = PyObject_New(set, state->set_type);
+    if (fresh != NULL) fresh->set = loaded;
+    return (PyObject *)fresh;
 }
 
 // --- a launch ----------------------------------------------------------------------------------------------------
@@ -61,17 +61,19 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
     const ck_view *described = &array->array.view;
     if (parameter->kind == CK_WRITTEN && check_writable(array, "argument", number) < 0) return -1;
     if (array->device != device) {
-        PyErr_Format(PyExc_ValueError, "argument %d is on device %d, and the launch is on device %d: copy it there",
-                     number, array->device, device);
+        PyErr_Format(PyExc_ValueError,
+                     "argument %d is on device %d, but the launch is on device %d; copy it there first", number,
+                     array->device, device);
         return -1;
     }
     if (parameter->dtype >= 0 && parameter->dtype != described->dtype) {
-        PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, and the parameter is a pointer to %s", number,
+        PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, but the parameter is a pointer to %s", number,
                      ck_dtype_name(described->dtype), ck_dtype_name(parameter->dtype));
         return -1;
     }
     if (!ck_view_is_contiguous(described)) {
-        PyErr_Format(PyExc_ValueError, "argument %d has gaps, or is not in C order: give a copy of it", number);
+        PyErr_Format(PyExc_ValueError, "argument %d is not contiguous in C order. Pass a contiguous copy of it",
+                     number);
         return -1;
     }
     arguments->pointers[number] = described->data;
@@ -82,8 +84,8 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
 
 static int refuse_value(PyObject *object, const ck_kernel_parameter *parameter, int number) {
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "argument %d is %R, and the parameter is a value of %s, %zu bytes long", number,
-                 object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type of its own",
+    PyErr_Format(PyExc_TypeError, "argument %d is %R, but the parameter is a value of %s, %zu bytes long", number,
+                 object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type that is not built in",
                  parameter->bytes);
     return -1;
 }
@@ -92,7 +94,7 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     Py_buffer buffer;
     const size_t at = (arguments->used + 15) / 16 * 16;
     if (at + parameter->bytes > MAX_VALUE) {
-        PyErr_Format(PyExc_ValueError, "the values of a launch have more than %d bytes", MAX_VALUE);
+        PyErr_Format(PyExc_ValueError, "the launch's arguments passed by value exceed %d bytes in all", MAX_VALUE);
         return -1;
     }
     char *value = arguments->values + at;
@@ -100,10 +102,11 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     arguments->addresses[number] = value;
     if (write_number(object, parameter->dtype, value)) return 0;
     if (PyLong_Check(object) || PyFloat_Check(object)) return refuse_value(object, parameter, number);
-    // NumPy's scalars are taken where their type is the parameter's; for a type of its own, anything of its size is.
+    // A NumPy scalar must have the parameter's type. For a parameter of a type that is not built in, any scalar of the
+    // right size is accepted.
     if (PyObject_GetBuffer(object, &buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0)
         return refuse_value(object, parameter, number);
-    const int dtype = parameter->dtype == CK_BFLOAT16 ? CK_UINT16 : parameter->dtype; // no format is bfloat16
+    const int dtype = parameter->dtype == CK_BFLOAT16 ? CK_UINT16 : parameter->dtype; // bfloat16 has no buffer format
     const int fits = buffer.len == (Py_ssize_t)parameter->bytes && (dtype < 0 || buffer_dtype(&buffer) == dtype);
     if (fits) memcpy(value, buffer.buf, parameter->bytes);
     PyBuffer_Release(&buffer);
@@ -113,12 +116,12 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
 static int read_arguments(const module_state *state, PyObject *objects, const ck_set_kernel *kernel, int device,
                           arguments *arguments) {
     if (!PyTuple_Check(objects) || PyTuple_Size(objects) != kernel->parameter_count) {
-        PyErr_Format(PyExc_TypeError, "%s has %d parameters, and a tuple of as many arguments is wanted, not %R",
+        PyErr_Format(PyExc_TypeError, "%s has %d parameters and needs a tuple of as many arguments, not %R",
                      kernel->name, kernel->parameter_count, objects);
         return -1;
     }
     if (kernel->parameter_count > MAX_ARGUMENTS) {
-        PyErr_Format(PyExc_ValueError, "%s has %d parameters, and at most %d are taken", kernel->name,
+        PyErr_Format(PyExc_ValueError, "%s has %d parameters; at most %d are allowed", kernel->name,
                      kernel->parameter_count, MAX_ARGUMENTS);
         return -1;
     }
@@ -135,20 +138,20 @@ static int read_arguments(const module_state *state, PyObject *objects, const ck
 }
 
 static int read_sizes(PyObject *object, const char *what, unsigned sizes[3]) {
-    int64_t given[3] = {1, 1, 1};
-    const int count = read_integers(object, what, 3, given);
+    int64_t items[3] = {1, 1, 1};
+    const int count = read_integers(object, what, 3, items);
     if (count < 0) return -1;
     for (int i = 0; i < 3; i++) {
-        if (count == 0 || given[i] < 1 || given[i] > UINT32_MAX) {
-            PyErr_Format(PyExc_ValueError, "%s is %R: it is one to three numbers from 1 on", what, object);
+        if (count == 0 || items[i] < 1 || items[i] > UINT32_MAX) {
+            PyErr_Format(PyExc_ValueError, "%s must be one to three integers of at least 1, not %R", what, object);
             return -1;
         }
-        sizes[i] = (unsigned)given[i];
+        sizes[i] = (unsigned)items[i];
     }
     return 0;
 }
 
-static PyObject *launch(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+static PyObject *launch(PyObject *module, PyObject *const *items, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
     ck_kernel_request request = {.kernel = NULL};
@@ -156,29 +159,29 @@ static PyObject *launch(PyObject *module, PyObject *const *given, Py_ssize_t cou
     if (check_count("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream)",
                     count, 10) < 0)
         return NULL;
-    if (!Py_IS_TYPE(given[0], state->set_type)) {
-        PyErr_Format(PyExc_TypeError, "set is a %R, and a Set of cudakern." QUOTE(CK_MODULE) " is wanted", given[0]);
+    if (!Py_IS_TYPE(items[0], state->set_type)) {
+        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", items[0]);
         return NULL;
     }
-    const char *name = read_text(given[1], "kernel");
+    const char *name = read_text(items[1], "kernel");
     if (name == NULL) return NULL;
-    request.kernel = ck_set_kernel_of(((set *)given[0])->set, name, &error);
+    request.kernel = ck_set_kernel_of(((set *)items[0])->set, name, &error);
     if (request.kernel == NULL) return errors_raise(state, &error);
-    const Py_ssize_t shared = PyLong_AsSsize_t(given[4]);
+    const Py_ssize_t shared = PyLong_AsSsize_t(items[4]);
     if (shared == -1 && PyErr_Occurred()) return NULL;
     if (shared < 0 || shared > INT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "shared is %zd: it is a number of bytes", shared);
+        PyErr_Format(PyExc_ValueError, "shared must be a number of bytes of at least 0, not %zd", shared);
         return NULL;
     }
     request.shared_bytes = (size_t)shared;
-    request.cooperative = PyObject_IsTrue(given[5]);
+    request.cooperative = PyObject_IsTrue(items[5]);
     request.arguments = arguments.addresses;
     request.memories = arguments.memories;
-    const int measured = read_measure(given[8]);
-    if (measured < 0 || request.cooperative < 0 || read_sizes(given[2], "grid", request.grid) < 0 ||
-        read_sizes(given[3], "block", request.block) < 0 || read_int(given[7], "device", &request.device) < 0 ||
-        read_stream(given[9], &request.stream) < 0 ||
-        read_arguments(state, given[6], request.kernel, request.device, &arguments) < 0)
+    const int measured = read_measure(items[8]);
+    if (measured < 0 || request.cooperative < 0 || read_sizes(items[2], "grid", request.grid) < 0 ||
+        read_sizes(items[3], "block", request.block) < 0 || read_int(items[7], "device", &request.device) < 0 ||
+        read_stream(items[9], &request.stream) < 0 ||
+        read_arguments(state, items[6], request.kernel, request.device, &arguments) < 0)
         return NULL;
     ck_measure measure = {.by_launch = measured == 2};
     outside outside;
@@ -215,8 +218,8 @@ static PyObject *get_kernels(PyObject *self, void *unused) {
 }
 
 static PyGetSetDef set_attributes[] = {
-    {"path", get_path, NULL, PyDoc_STR("The file that it was loaded from."), NULL},
-    {"operations", get_operations, NULL, PyDoc_STR("Its variant tables, as operations() gives them."), NULL},
+    {"path", get_path, NULL, PyDoc_STR("The file from which it was loaded."), NULL},
+    {"operations", get_operations, NULL, PyDoc_STR("Its variant tables, as operations() returns them."), NULL},
     {"kernels", get_kernels, NULL,
      PyDoc_STR("(name, ((\"value\", \"reads\" or \"writes\", dtype or None, bytes)...))."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -224,7 +227,7 @@ static PyGetSetDef set_attributes[] = {
 
 PyTypeObject *make_set_type(PyObject *module) {
     PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)PyDoc_STR("Kernels of a shared library, which stays loaded to the process's end.")},
+        {Py_tp_doc, (void *)PyDoc_STR("Kernels of a shared library, which stays loaded until the process ends.")},
         {Py_tp_dealloc, (void *)set_dealloc},
         {Py_tp_getset, set_attributes},
         {0, NULL},
@@ -243,6 +246,6 @@ PyMethodDef set_methods[] = {
      PyDoc_STR("load_set(path, /)\n--\n\nThe kernels of a shared library that exports cudakern_set.")},
     {"launch", FAST(launch),
      PyDoc_STR("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream, /)\n--\n\n"
-               "Launches one kernel on Views and values, in the order of other uses of the arrays.")},
+               "Launches one kernel with Views and values, ordered after earlier uses of the arrays.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,9 +1,10 @@
-// Streams and events. They are integers in Python: 0 and 1 the default stream, 2 the thread's own, all else a handle.
+// Streams and events. In Python they are integers: 0 and 1 are the default stream, 2 the thread's own default stream,
+// all others are handles.
 #include <stdio.h>
 
 #include "python.h"
 
-// Arguments: a device, then handles, whose names are given. The runtime says which handles are none.
+// Reads a device and then handles, with the given names. The runtime checks whether the handles are valid.
 static int take(const char *usage, PyObject *const *arguments, Py_ssize_t count, int *device, uintptr_t *handles,
                 const char *first, const char *second) {
     if (check_count(usage, count, second == NULL ? 2 : 3) < 0 || read_int(arguments[0], "device", device) < 0 ||
@@ -88,7 +89,7 @@ static PyObject *synchronize(PyObject *module, PyObject *argument) {
     return outside_end(&outside, status, &error) < 0 ? NULL : none();
 }
 
-// For what the device's printf left in C's own buffer. Another thread may hold that: so without Python.
+// Flushes what the device's printf left in C's stdout. Another thread may hold its lock, so release Python's lock first.
 static PyObject *flush_output(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     Py_BEGIN_ALLOW_THREADS
@@ -172,30 +173,32 @@ static PyObject *event_elapsed(PyObject *module, PyObject *const *arguments, Py_
 
 PyMethodDef stream_methods[] = {
     {"stream_create", FAST(stream_create),
-     PyDoc_STR("stream_create(device, priority, /)\n--\n\nA new stream that does not wait for the default one.")},
+     PyDoc_STR("stream_create(device, priority, /)\n--\n\nA new stream that does not wait for the default stream.")},
     {"stream_destroy", FAST(stream_destroy),
-     PyDoc_STR("stream_destroy(device, stream, /)\n--\n\nLets it go; what was enqueued in it is still done.")},
+     PyDoc_STR(
+         "stream_destroy(device, stream, /)\n--\n\nDestroys the stream; work enqueued in it is still completed.")},
     {"stream_synchronize", FAST(stream_synchronize),
      PyDoc_STR("stream_synchronize(device, stream, /)\n--\n\nWaits for all that was enqueued in the stream.")},
     {"stream_done", FAST(stream_done),
-     PyDoc_STR("stream_done(device, stream, /)\n--\n\nTrue if nothing in the stream is left to do. Does not wait.")},
+     PyDoc_STR("stream_done(device, stream, /)\n--\n\nTrue if all work in the stream is complete. Does not wait.")},
     {"stream_wait_event", FAST(stream_wait_event),
      PyDoc_STR("stream_wait_event(device, stream, event, /)\n--\n\n"
-               "What is enqueued in the stream from now on comes after the event. Does not wait.")},
+               "Work enqueued in the stream from now on waits for the event. The call itself does not wait.")},
     {"synchronize", synchronize, METH_O,
      PyDoc_STR("synchronize(device, /)\n--\n\nWaits for all work of the device.")},
     {"flush_output", flush_output, METH_NOARGS,
-     PyDoc_STR("flush_output()\n--\n\nWrites what C has kept back of standard output.")},
+     PyDoc_STR("flush_output()\n--\n\nFlushes C's buffer of standard output.")},
     {"event_create", FAST(event_create),
-     PyDoc_STR("event_create(device, timing, /)\n--\n\nA new event; with timing it can be given to event_elapsed.")},
-    {"event_destroy", FAST(event_destroy), PyDoc_STR("event_destroy(device, event, /)\n--\n\nLets it go.")},
+     PyDoc_STR("event_create(device, timing, /)\n--\n\nA new event; event_elapsed requires timing.")},
+    {"event_destroy", FAST(event_destroy), PyDoc_STR("event_destroy(device, event, /)\n--\n\nDestroys the event.")},
     {"event_record", FAST(event_record),
-     PyDoc_STR("event_record(device, event, stream, /)\n--\n\nIt happens when what was enqueued so far is done.")},
+     PyDoc_STR("event_record(device, event, stream, /)\n--\n\nThe event completes when all work enqueued so far is "
+               "complete.")},
     {"event_synchronize", FAST(event_synchronize),
-     PyDoc_STR("event_synchronize(device, event, /)\n--\n\nWaits until it has happened.")},
+     PyDoc_STR("event_synchronize(device, event, /)\n--\n\nWaits until the event is complete.")},
     {"event_done", FAST(event_done),
-     PyDoc_STR("event_done(device, event, /)\n--\n\nTrue if it has happened, or was never recorded.")},
+     PyDoc_STR("event_done(device, event, /)\n--\n\nTrue if the event is complete or was never recorded.")},
     {"event_elapsed", FAST(event_elapsed),
-     PyDoc_STR("event_elapsed(device, first, last, /)\n--\n\nMilliseconds between two events that have happened.")},
+     PyDoc_STR("event_elapsed(device, first, last, /)\n--\n\nMilliseconds between two complete events.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,4 @@
-// The tables of a set as Python sees them.
+// A set's tables as Python objects.
 #include "python.h"
 
 int set_item(PyObject *dictionary, const char *key, PyObject *value) {
@@ -7,7 +7,7 @@ int set_item(PyObject *dictionary, const char *key, PyObject *value) {
     return status;
 }
 
-// A tuple of `count` items that `make(source, i)` makes.
+// Creates a tuple of `count` items by calling make(source, i).
 static PyObject *make_tuple(Py_ssize_t count, PyObject *(*make)(const void *, Py_ssize_t), const void *source) {
     PyObject *tuple = PyTuple_New(count);
     for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
@@ -71,26 +71,27 @@ static PyObject *make_variant(const void *source, Py_ssize_t index) {
     while (types < CK_MAX_TYPES && variant->types[types].input >= 0) types++;
     while (kernels < CK_MAX_KERNELS && variant->kernels[kernels] != NULL) kernels++;
 #define TRAIT(name) PyBool_FromLong((variant->traits & (name)) != 0)
-    PyObject *made =
+    PyObject *dictionary =
         Py_BuildValue("{s:s,s:z,s:s,s:s,s:s,s:s,s:s,s:i}", "name", variant->name, "after", variant->after, "summary",
                       text(variant->summary), "lesson", text(variant->lesson), "origin", text(variant->origin),
                       "sum_order", orders[variant->sum_order], "finish",
                       variant->traits & CK_HOST_FINISH ? "host" : "kernel", "capability", variant->capability);
-    if (made == NULL || set_item(made, "parameters", make_tuple(parameters, make_parameter, variant)) < 0 ||
-        set_item(made, "types", make_tuple(types, make_types, variant)) < 0 ||
-        set_item(made, "kernels", make_tuple(kernels, make_kernel, variant)) < 0 ||
-        set_item(made, "backends", make_backends(variant->backends)) < 0 ||
-        set_item(made, "source", PyUnicode_FromString(text(variant->source))) < 0 ||
-        set_item(made, "deterministic", TRAIT(CK_DETERMINISTIC)) < 0 ||
-        set_item(made, "deterministic_integers", TRAIT(CK_DETERMINISTIC | CK_DETERMINISTIC_INTEGERS)) < 0 ||
-        set_item(made, "flushes_denormals", TRAIT(CK_FLUSHES_DENORMALS)) < 0 ||
-        set_item(made, "compensated", PyBool_FromLong(variant->sum_order == CK_SUM_COMPENSATED)) < 0 ||
-        set_item(made, "reads_clock", TRAIT(CK_READS_CLOCK)) < 0 ||
-        set_item(made, "cooperative", TRAIT(CK_COOPERATIVE)) < 0 ||
-        set_item(made, "capability_exact", PyBool_FromLong(variant->capability_exact)) < 0)
-        Py_CLEAR(made);
+    if (dictionary == NULL ||
+        set_item(dictionary, "parameters", make_tuple(parameters, make_parameter, variant)) < 0 ||
+        set_item(dictionary, "types", make_tuple(types, make_types, variant)) < 0 ||
+        set_item(dictionary, "kernels", make_tuple(kernels, make_kernel, variant)) < 0 ||
+        set_item(dictionary, "backends", make_backends(variant->backends)) < 0 ||
+        set_item(dictionary, "source", PyUnicode_FromString(text(variant->source))) < 0 ||
+        set_item(dictionary, "deterministic", TRAIT(CK_DETERMINISTIC)) < 0 ||
+        set_item(dictionary, "deterministic_integers", TRAIT(CK_DETERMINISTIC | CK_DETERMINISTIC_INTEGERS)) < 0 ||
+        set_item(dictionary, "flushes_denormals", TRAIT(CK_FLUSHES_DENORMALS)) < 0 ||
+        set_item(dictionary, "compensated", PyBool_FromLong(variant->sum_order == CK_SUM_COMPENSATED)) < 0 ||
+        set_item(dictionary, "reads_clock", TRAIT(CK_READS_CLOCK)) < 0 ||
+        set_item(dictionary, "cooperative", TRAIT(CK_COOPERATIVE)) < 0 ||
+        set_item(dictionary, "capability_exact", PyBool_FromLong(variant->capability_exact)) < 0)
+        Py_CLEAR(dictionary);
 #undef TRAIT
-    return made;
+    return dictionary;
 }
 
 static PyObject *make_operation(const void *source, Py_ssize_t i) {

@@ -1,30 +1,32 @@
-// What moves between arrays: to the device, from it, within it.
+// Copies between arrays: to the device, from it, within it.
 #include "python.h"
 
-// 0 when the host's array is what a transfer takes: the same shape and type, no gaps.
+// Returns 0 if the host's array is suitable for a transfer: of the same shape and type, and contiguous.
 static int check_host(const ck_view *host, const char *role, const ck_view *device) {
     if (!ck_view_same_shape(host, device)) {
-        PyObject *given = make_integers(host->shape, host->ndim);
-        PyObject *wanted = given ? make_integers(device->shape, device->ndim) : NULL;
-        if (wanted != NULL)
-            PyErr_Format(PyExc_ValueError, "%s has shape %R, the array on the device %R", role, given, wanted);
-        Py_XDECREF(given);
-        Py_XDECREF(wanted);
+        PyObject *host_shape = make_integers(host->shape, host->ndim);
+        PyObject *expected = host_shape ? make_integers(device->shape, device->ndim) : NULL;
+        if (expected != NULL)
+            PyErr_Format(PyExc_ValueError, "%s has shape %R, but the array on the device has shape %R", role,
+                         host_shape, expected);
+        Py_XDECREF(host_shape);
+        Py_XDECREF(expected);
         return -1;
     }
     if (host->dtype != device->dtype) {
-        PyErr_Format(PyExc_TypeError, "%s is of type %s, the array on the device %s. Convert it with .astype()", role,
+        PyErr_Format(PyExc_TypeError,
+                     "%s has type %s, but the array on the device has type %s. Convert it with .astype()", role,
                      ck_dtype_name(host->dtype), ck_dtype_name(device->dtype));
         return -1;
     }
     if (ck_view_is_contiguous(host)) return 0;
-    PyErr_Format(PyExc_ValueError, "%s has gaps, or is not in C order: take numpy.ascontiguousarray(x)", role);
+    PyErr_Format(PyExc_ValueError, "%s is not contiguous in C order. Use numpy.ascontiguousarray(x)", role);
     return -1;
 }
 
-// Between a host's array and the device's. The one on the device is `there`, whichever of the two is written.
+// Copies between host and device. `there` is the array on the device, whichever of the two is written.
 static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyObject *given_stream, int upload) {
-    const char *role = upload ? "source" : "into"; // of the host's array
+    const char *role = upload ? "source" : "into"; // the role of the host's array
     module_state *state = state_of(module);
     buffers buffers = {.count = 0};
     ck_view host;
@@ -66,7 +68,7 @@ static PyObject *copy(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     const view *source = to ? read_view(state, arguments[1], "source") : NULL;
     if (source == NULL || check_writable(to, "to", -1) < 0 || read_stream(arguments[2], &stream) < 0) return NULL;
     if (!ck_view_same_shape(&to->array.view, &source->array.view)) {
-        PyErr_Format(PyExc_ValueError, "source and to have different shapes: %R and %R", source, to);
+        PyErr_Format(PyExc_ValueError, "source and to must have the same shape, but they are %R and %R", source, to);
         return NULL;
     }
     outside_begin(&outside, state);
@@ -86,10 +88,10 @@ static PyObject *fill(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (to == NULL || check_writable(to, "to", -1) < 0 || PyBytes_AsStringAndSize(arguments[1], &value, &size) < 0 ||
         read_stream(arguments[2], &stream) < 0)
         return NULL;
-    const size_t wanted = ck_dtype_size(to->array.view.dtype);
-    if ((size_t)size != wanted) {
-        PyErr_Format(PyExc_ValueError, "value has %zd bytes, an element of %s has %zu", size,
-                     ck_dtype_name(to->array.view.dtype), wanted);
+    const size_t expected = ck_dtype_size(to->array.view.dtype);
+    if ((size_t)size != expected) {
+        PyErr_Format(PyExc_ValueError, "value has %zd bytes, but an element of %s has %zu", size,
+                     ck_dtype_name(to->array.view.dtype), expected);
         return NULL;
     }
     outside_begin(&outside, state);
@@ -102,12 +104,14 @@ PyMethodDef transfer_methods[] = {
      PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a C-contiguous buffer of the same shape "
                "and type, any byte order. Returns when source may be used again.")},
     {"download", FAST(download),
-     PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the values are there. into: a "
+     PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the copy is complete. into: a "
                "writable C-contiguous buffer.")},
     {"copy", FAST(copy),
-     PyDoc_STR("copy(to, source, stream, /)\n--\n\nDevice to device, enqueued; converts types as astype does. Equal "
-               "shapes.")},
+     PyDoc_STR("copy(to, source, stream, /)\n--\n\nEnqueues a copy from device to device; converts types as astype "
+               "does. The "
+               "shapes must be equal.")},
     {"fill", FAST(fill),
-     PyDoc_STR("fill(to, value, stream, /)\n--\n\nEvery element gets value: one element's bytes in native order.")},
+     PyDoc_STR(
+         "fill(to, value, stream, /)\n--\n\nSets every element to value, the bytes of one element in native order.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,21 +1,22 @@
-// View, the array on the device: the type, and how the other files get at its instances.
+// The type View, an array on the device, and the functions by which the other files access it.
 //
-//   View ---> ck_memory ---> device memory of ours, or an owner elsewhere that is told at the end
+//   View ---> ck_memory ---> device memory of ours, or an owner in another library that is released at the end
 //
-// Several Views share one memory; the last of them (or of the work and the exports that use it) lets it go.
+// Several Views share one memory. It is released with the last of them, or when the last work or export that uses it
+// ends.
 #include <string.h>
 
 #include "python.h"
 
-// --- made --------------------------------------------------------------------------------------------------------
+// --- creation and release ----------------------------------------------------------------------------------------
 view *view_allocate(module_state *state) {
     if (state->view_type == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "no array can be made any more: the interpreter is ending");
+        PyErr_SetString(PyExc_RuntimeError, "arrays cannot be created because the interpreter is shutting down");
         return NULL;
     }
-    view *made = PyObject_New(view, state->view_type);
-    if (made != NULL) made->array.memory = NULL;
-    return made;
+    view *fresh = PyObject_New(view, state->view_type);
+    if (fresh != NULL) fresh->array.memory = NULL;
+    return fresh;
 }
 
 void view_fill(view *view, ck_memory *memory, const ck_view *described, int read_only, int foreign) {
@@ -30,12 +31,12 @@ void view_fill(view *view, ck_memory *memory, const ck_view *described, int read
 }
 
 PyObject *view_create(module_state *state, ck_memory *memory, const ck_view *described, int read_only, int foreign) {
-    view *made = view_allocate(state);
-    if (made != NULL)
-        view_fill(made, memory, described, read_only, foreign);
+    view *fresh = view_allocate(state);
+    if (fresh != NULL)
+        view_fill(fresh, memory, described, read_only, foreign);
     else
         ck_memory_release(memory);
-    return (PyObject *)made;
+    return (PyObject *)fresh;
 }
 
 static void view_dealloc(PyObject *self) {
@@ -45,7 +46,7 @@ static void view_dealloc(PyObject *self) {
         Py_BEGIN_ALLOW_THREADS
         ck_memory_release(memory);
         Py_END_ALLOW_THREADS
-    } else { // the common case: not worth another thread's turn
+    } else { // the common case, which is so short that releasing Python's lock does not pay
         ck_memory_release(memory);
     }
     PyObject_Free(self);
@@ -53,13 +54,13 @@ static void view_dealloc(PyObject *self) {
 }
 
 void release_object(void *object) {
-    if (!Py_IsInitialized()) return; // the interpreter is going down, or gone: the process's end frees it
+    if (!Py_IsInitialized()) return; // the interpreter is shutting down or has ended; the exiting process frees it
     const PyGILState_STATE held = PyGILState_Ensure();
     Py_DECREF((PyObject *)object);
     PyGILState_Release(held);
 }
 
-// --- looked at ---------------------------------------------------------------------------------------------------
+// --- attributes --------------------------------------------------------------------------------------------------
 static const ck_view *described(PyObject *self) {
     return &((view *)self)->array.view;
 }
@@ -67,7 +68,7 @@ static const ck_view *described(PyObject *self) {
 static int64_t element_count(const ck_view *view) {
     int64_t count = 1;
     for (int axis = 0; axis < view->ndim; axis++)
-        if (__builtin_mul_overflow(count, view->shape[axis], &count)) return INT64_MAX; // broadcast, without end
+        if (__builtin_mul_overflow(count, view->shape[axis], &count)) return INT64_MAX; // broadcast to a huge shape
     return count;
 }
 
@@ -140,7 +141,7 @@ static view *explain_no_view(PyObject *object, const char *what) {
     const char *module = home && PyUnicode_Check(home) ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
     if (module != NULL && strncmp(module, "cudakern.", 9) == 0 && PyUnicode_CompareWithASCIIString(type, "View") == 0)
         PyErr_Format(PyExc_TypeError,
-                     "%s is an array of another backend (%s), and this is cudakern.%s: fetch it to the host first",
+                     "%s is an array of another backend (%s), but this is cudakern.%s; copy it to the host first",
                      what, module, QUOTE(CK_MODULE));
     else if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%s is a %S, not a View of cudakern.%s", what, type, QUOTE(CK_MODULE));
@@ -155,15 +156,15 @@ view *read_view(const module_state *state, PyObject *object, const char *what) {
 
 int check_writable(const view *view, const char *role, int number) {
     if (view->read_only) {
-        PyErr_Format(PyExc_ValueError, "%s is read-only. Give an array that can be written, such as a copy of it",
+        PyErr_Format(PyExc_ValueError, "%s is read-only. Pass a writable array, such as a copy of it",
                      label_of(role, number).text);
         return -1;
     }
     for (int axis = 0; axis < view->array.view.ndim && !ck_view_is_empty(&view->array.view); axis++) {
         if (view->array.view.strides[axis] != 0 || view->array.view.shape[axis] < 2) continue;
         PyErr_Format(PyExc_ValueError,
-                     "%s has %lld elements along axis %d that share their memory (it was broadcast): it cannot be "
-                     "written. Give a copy of it",
+                     "%s has %lld elements along axis %d that share their memory, because it was broadcast, so it "
+                     "cannot be written. Pass a copy of it",
                      label_of(role, number).text, (long long)view->array.view.shape[axis], axis);
         return -1;
     }
@@ -174,13 +175,13 @@ int check_writable(const view *view, const char *role, int number) {
 static PyGetSetDef view_attributes[] = {
     {"shape", get_shape, NULL, PyDoc_STR("Lengths of the axes."), NULL},
     {"strides", get_strides, NULL, PyDoc_STR("Bytes from one element to the next, along each axis."), NULL},
-    {"dtype", get_dtype, NULL, PyDoc_STR("NumPy's name of the elements' type, or 'bfloat16'."), NULL},
+    {"dtype", get_dtype, NULL, PyDoc_STR("The elements' type: NumPy's name, or 'bfloat16'."), NULL},
     {"pointer", get_pointer, NULL, PyDoc_STR("Address of the first element (index 0 in every axis)."), NULL},
-    {"nbytes", get_nbytes, NULL, PyDoc_STR("Bytes of the elements, not of the memory."), NULL},
+    {"nbytes", get_nbytes, NULL, PyDoc_STR("The size of the elements in bytes, not of the memory."), NULL},
     {"device", get_device, NULL, PyDoc_STR("Index of the device."), NULL},
-    {"read_only", get_read_only, NULL, PyDoc_STR("True if nothing here may write to it."), NULL},
+    {"read_only", get_read_only, NULL, PyDoc_STR("True if this package may not write to it."), NULL},
     {"foreign", get_foreign, NULL, PyDoc_STR("True for another library's memory."), NULL},
-    {"contiguous", get_contiguous, NULL, PyDoc_STR("True for C order without gaps."), NULL},
+    {"contiguous", get_contiguous, NULL, PyDoc_STR("True if contiguous in C order."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

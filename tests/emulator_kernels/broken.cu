@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include <cooperative_groups.h>
+#include <cuda_fp16.h>
 
 #define BROKEN(name)                                                                                                 \
     ENTRY run_##name(const Shape *shape, int *out) {                                                                 \
@@ -101,6 +102,31 @@ __global__ void clashing_operations(int *out) {
     out[threadIdx.x] = got;
 }
 BROKEN(clashing_operations)
+
+// The headers implement the next three by calling other functions of theirs: the error must still name this file.
+__global__ void half_shuffle(int *out) {
+    const __half one = __float2half(1.0f);
+    out[threadIdx.x] = static_cast<int>(__half2float(__shfl_sync(0x0000ffffu, one, 20))); // HERE: half_shuffle
+}
+BROKEN(half_shuffle)
+
+__global__ void tile_lacks_a_lane(int *out) {
+    const auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
+    if (threadIdx.x == 1) return;
+    out[threadIdx.x] = tile.shfl(1, 1); // HERE: tile_lacks_a_lane
+}
+BROKEN(tile_lacks_a_lane)
+
+__global__ void group_waits_twice(int *out) {
+    const auto block = cooperative_groups::this_thread_block();
+    if (threadIdx.x == 1) {
+        block.sync(); // HERE: group_waits_twice
+    } else {
+        cooperative_groups::sync(block); // HERE: group_waits_twice
+    }
+    out[threadIdx.x] = 1;
+}
+BROKEN(group_waits_twice)
 
 // grid.sync() in a launch that is not cooperative.
 __global__ void plain_grid_sync(int *out) {

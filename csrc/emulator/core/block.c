@@ -1,15 +1,16 @@
 // One block: its threads take turns on one OS thread.
 //
-//   fiber A:  thread 0 runs ... barrier --.                         .-> thread 0 goes on ... exits; A goes idle
+//   fiber A:  thread 0 runs ... barrier --.                         .-> thread 0 continues ... exits; A is idle
 //   fiber B:                              '-> thread 1 ... barrier -|
 //   fiber C:                                  thread 2 exits, so C runs thread 3 as a plain call ... barrier
 //
-// A fiber runs threads one after another, as calls, until one of them must wait; then the next ready thread goes on
+// A fiber runs threads one after another, as calls, until one of them must wait. Then the next ready thread continues
 // where it waited, or begins on an idle fiber. A kernel that never waits therefore never switches. When the last live
-// thread arrives at a barrier, all are ready again, in order.
+// thread arrives at a barrier, all threads are ready again, in order.
 //
-// Invariants: the barrier opens when arrived == live, checked at arrival and at exit. A live thread that is neither
-// running nor ready nor in a warp operation waits at the barrier, which is the same for all (site_file, site_line).
+// Invariants: the barrier opens when arrived == live, which is checked when a thread arrives and when one exits. A live
+// thread that is neither running nor ready nor in a warp operation waits at the barrier. All of them wait at the same
+// one (site_file, site_line).
 #include "block.h"
 
 #include <sched.h>
@@ -54,7 +55,7 @@ static emu_fiber *idle_fiber(emu_block *block) {
     return block->idle[--block->idle_count];
 }
 
-static const char NO_STACKS[] = "this computer has no memory left for the stacks of a block's threads";
+static const char NO_STACKS[] = "out of host memory for the stacks of a block's threads";
 
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     thread->fiber = idle_fiber(block);
@@ -65,7 +66,8 @@ emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     return thread->fiber;
 }
 
-// Nothing is ready. Lanes at __activemask are answered now, when it is known who is there; else it is a deadlock.
+// No thread is ready. If lanes wait at __activemask, all of them have arrived by now, so they get their result;
+// otherwise the block is deadlocked.
 emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from) {
     if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
     emu_warp_report_deadlock(block);
@@ -73,7 +75,7 @@ emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from) {
 
 // --- The order of threads -----------------------------------------------------------------------------------------
 
-static inline uint64_t mix(uint64_t x) { // splitmix64: every bit of the input reaches every bit of the output
+static inline uint64_t mix(uint64_t x) { // splitmix64: every bit of the input affects every bit of the output
     x += 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -92,7 +94,7 @@ static void put(emu_block *block, int slot, emu_thread *thread) {
     thread->slot = (uint16_t)slot;
 }
 
-// A new permutation of the live threads. The same seed, block and phase give the same one.
+// Permutes the live threads anew. The same seed, block and phase give the same permutation.
 static void shuffle_threads(emu_block *block) {
     int count = 0;
     for (int id = 0; id < block->thread_count; ++id)
@@ -110,7 +112,7 @@ static void shuffle_threads(emu_block *block) {
 
 // --- The grid: its barrier, its first error -----------------------------------------------------------------------
 
-// Called by a block's last arriving thread, for all of them.
+// Called by the last of a block's threads to arrive, on behalf of all of them.
 static int grid_barrier(emu_block *block) {
     emu_grid *grid = block->grid;
     int stuck = 0, waiting;
@@ -126,7 +128,7 @@ static int grid_barrier(emu_block *block) {
             stuck = 1;
             break;
         }
-        struct timespec until; // in slices: nobody signals when the caller cancels
+        struct timespec until; // wait in short intervals, because canceling does not signal the condition
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 20000000;
         if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
@@ -139,7 +141,7 @@ static int grid_barrier(emu_block *block) {
         emu_block_fail(
             block->site_file, block->site_line,
             "all blocks of a grid must reach the grid's sync(); %d of %llu blocks wait there, but %d ended "
-            "without it",
+            "without calling it",
             waiting, (unsigned long long)grid->total, finished);
     return emu_block_stopped(block);
 }
@@ -174,7 +176,7 @@ static __attribute__((noinline)) void check_site(emu_block *block, int kind, con
     if (kind == block->barrier && line == block->site_line && !strcmp(file, block->site_file)) return;
     emu_block_fail(
         file, line,
-        "all threads of a block must wait at the same barrier; this one came to %s, while %d of %d threads "
+        "all threads of a block must wait at the same barrier; this thread reached %s, while %d of %d threads "
         "wait at %s, %s:%d. Move the barrier out of the branch or loop that not all threads take",
         emu_barrier_names[kind], block->arrived, block->live, emu_barrier_names[block->barrier], block->site_file,
         block->site_line);
@@ -194,9 +196,9 @@ static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barr
     emu_block_switch(block, from);
 }
 
-// The usual case, where most of the emulator's time goes: not the first to arrive, not the last, and the thread in
-// the next slot can go on. Nothing is left to do after the switch, so that it is a jump, and this function saves
-// nothing.
+// The usual case, which takes most of the emulator's time: the thread is neither the first nor the last to arrive, and
+// the thread in the next slot can continue. Nothing remains to be done after the switch, so the compiler turns it into
+// a jump and this function saves no registers.
 void emu_sync_block(const char *file, int line) {
     emu_block *block = emu_current;
     int arrived = block->arrived + 1;
@@ -233,7 +235,7 @@ int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int l
 
 // --- Running ------------------------------------------------------------------------------------------------------
 
-// What every fiber does, for ever: run the current thread, then the next that has not begun, or hand over.
+// The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another fiber.
 static void fiber_main(void) {
     emu_fiber_begun();
     emu_block *block = emu_current;
@@ -246,7 +248,7 @@ static void fiber_main(void) {
         launch->trampoline(launch->function, launch->arguments);
 
         if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
-            emu_block_fail(NULL, 0, "the thread needed more than its stack of %zu bytes; raise the setting \"stack\"",
+            emu_block_fail(NULL, 0, "the thread overflowed its stack of %zu bytes; raise the setting \"stack\"",
                            fiber->size);
         self->state = EMU_EXITED;
         self->fiber = NULL;
@@ -256,7 +258,7 @@ static void fiber_main(void) {
         warp->exited |= 1u << (self->id % EMU_WARP);
         if (warp->meetings) emu_warp_lane_exits(block, self);
         unsigned from = self->slot + 1u;
-        if (block->arrived && block->arrived == block->live) { // the others waited for this one only
+        if (block->arrived && block->arrived == block->live) { // the others were waiting only for this thread
             open_barrier(block);
             from = 0;
         }
@@ -265,7 +267,7 @@ static void fiber_main(void) {
             if (!block->live) {
                 block->idle[block->idle_count++] = fiber;
                 emu_fiber_go(fiber, &block->main, 0, 0);
-                continue; // here in the next block that takes this fiber
+                continue; // reached when the next block uses this fiber
             }
             next = emu_block_nothing_ready(block, from);
         }
@@ -281,7 +283,7 @@ static void fiber_main(void) {
     }
 }
 
-// Idle fibers in the order of their memory, so that thread i of every block finds the stack of thread i.
+// Sorts idle fibers by address, so that thread i of every block uses the same stack.
 static void sort_idle(emu_block *block) {
     block->idle_count = block->stacks.count;
     for (int i = 0; i < block->idle_count; ++i) block->idle[i] = &block->stacks.fibers[block->idle_count - 1 - i];
@@ -340,7 +342,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
         block->warps[w].asking = 0;
     }
     if (grid->order != EMU_ORDER_FIXED && grid->launch->dynamic_shared)
-        memset(block->shared, 0xff, grid->launch->dynamic_shared); // NaN, -1: what nobody wrote should show
+        memset(block->shared, 0xff, grid->launch->dynamic_shared); // NaN or -1 reveals reads of unwritten memory
     if (grid->order == EMU_ORDER_SEEDED) {
         for (int id = 0; id < block->thread_count; ++id) block->threads[id].state = EMU_LIVE;
         shuffle_threads(block);
@@ -363,7 +365,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     block->current = NULL;
     if (EMU_LIKELY(!block->abandoned)) return;
 
-    // The block was dropped: what its threads have on their stacks is forgotten.
+    // The block was abandoned: discard the contents of its threads' stacks.
     for (int i = 0; i < block->stacks.count; ++i) emu_fiber_prepare(&block->stacks.fibers[i], i, fiber_main);
     sort_idle(block);
     for (int id = 0; id < block->thread_count; ++id)
@@ -384,7 +386,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
 void emu_block_abandon(emu_block *block) {
     block->abandoned = 1;
     emu_fiber_go(&block->nowhere, &block->main, 0, 1);
-    abort(); // nobody resumes a dropped thread
+    abort(); // unreachable: an abandoned thread is never resumed
 }
 
 void emu_block_fail(const char *file, int line, const char *format, ...) {
@@ -404,10 +406,11 @@ void emu_fail(const char *what, const char *file, int line) {
     emu_block_fail(file, line, "%s", what);
 }
 
-// --- Small services to device code --------------------------------------------------------------------------------
+// --- Small services for device code -------------------------------------------------------------------------------
 
-// A thread may wait for another by trying again and again (a lock, a flag). The thread it waits for runs on the same
-// OS thread, so trying must let go of it; now and then is enough, for most failed attempts come from other blocks.
+// A thread may wait for another one by repeated attempts (at a lock, a flag). If the other thread is in the same block,
+// it needs the same OS thread, so a failed attempt must let it run. Every 16th attempt is enough, since most failed
+// attempts are due to other blocks.
 void emu_spin(void) {
     if (++emu_current->spins % 16 == 0) emu_yield();
 }

@@ -1,16 +1,17 @@
-// One block on one OS thread: what block.c, warp.c and grid.c share.
+// One block on one OS thread: shared declarations of block.c, warp.c and grid.c.
 //
-//   emu_grid   a launch: next block to take, stop flag, first error          (grid.c; shared by OS threads)
+//   emu_grid   a launch: next block to run, stop flag, first error           (grid.c; shared by OS threads)
 //      |
 //   emu_block  one per OS thread, used for one block after another           (block.c)
-//      |-- threads[]   state, place, fiber; by linear thread id
-//      |-- order[]     slot -> thread: who runs after whom
-//      |-- ready[]     a bit a slot: may run, and does not run now
+//      |-- threads[]   state, slot, fiber; by linear thread id
+//      |-- order[]     slot -> thread: the order in which threads run
+//      |-- ready[]     one bit per slot: the thread can run but is not running
 //      |-- warps[]     operations that wait for lanes                        (warp.c)
 //      '-- stacks      fibers; those without a thread are in idle[]
 //
 // Invariants: exactly one thread of a block runs. A thread is running, ready (its bit is set), waiting (at a barrier
-// or a warp operation) or has exited. A ready thread without a fiber has not begun. live = those not exited.
+// or a warp operation) or has exited. A ready thread without a fiber has not begun. `live` counts threads that have not
+// exited.
 #ifndef EMULATOR_BLOCK_H
 #define EMULATOR_BLOCK_H
 
@@ -37,13 +38,13 @@ typedef struct emu_grid {
     emu_order order;
     uint64_t seed;
     size_t stack_bytes;
-    uint64_t total;        // blocks
+    uint64_t total;        // number of blocks
     _Atomic uint64_t next; // position in the order of blocks
-    atomic_int stop;       // something failed: everyone leaves
-    pthread_mutex_t lock;  // of what follows
+    atomic_int stop;       // a block has failed: all blocks stop
+    pthread_mutex_t lock;  // for the members below
     pthread_cond_t all_here;
-    int waiting, finished; // blocks at the grid barrier; blocks done (cooperative launches only)
-    unsigned generation;   // grid barriers passed
+    int waiting, finished; // cooperative launches only: blocks at the grid barrier; blocks that have ended
+    unsigned generation;   // number of grid barriers passed
     int code;
     char *message;
 } emu_grid;
@@ -51,24 +52,24 @@ typedef struct emu_grid {
 typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_EXITED } emu_state;
 
 typedef struct emu_thread {
-    emu_fiber *fiber; // NULL: not begun
+    emu_fiber *fiber; // NULL: has not begun
     emu_dim3 index;
     uint16_t id, slot;
-    uint8_t state, kind; // what follows is of the warp operation: emu_warp_kind,
+    uint8_t state, kind; // kind (an emu_warp_kind) and the members below describe the warp operation
     unsigned mask;
     int line;
     const char *file;
-    const void *caller; // of __activemask
-    uint64_t result;    // what the call that it waits in will return
+    const void *caller; // the call of __activemask
+    uint64_t result;    // the return value of the call in which the thread waits
 } __attribute__((aligned(64))) emu_thread;
 
-typedef struct emu_meeting { // lanes of one warp, one operation, one mask
+typedef struct emu_meeting { // lanes of one warp that call one operation with one mask
     unsigned mask, arrived;
     emu_warp_kind kind;
 } emu_meeting;
 
 typedef struct emu_warp_state {
-    unsigned exited; // lanes that are done or never were
+    unsigned exited; // lanes that have ended or do not exist
     unsigned asking; // lanes at __activemask
     int meetings;
     emu_meeting meeting[EMU_WARP];
@@ -79,27 +80,27 @@ typedef struct emu_warp_state {
 
 typedef struct emu_block {
     emu_thread *current;
-    unsigned slot; // of the current thread
+    unsigned slot; // the current thread's
     emu_grid *grid;
     int live, arrived;
-    const char *site_file; // of the first thread at the barrier
+    const char *site_file; // where the first thread waits at the barrier
     int site_line, barrier;
-    int sum, sum_not_zero; // predicates at this barrier: how many came, how many are true
-    int result;            // of the barrier passed last
+    int sum, sum_not_zero; // predicates at this barrier: their number, and how many are true
+    int result;            // of the last barrier passed
     int words;             // of the bitmaps in use
-    int asking;            // threads at __activemask
+    int asking;            // number of threads at __activemask
     unsigned spins;
-    uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // all 0 beyond those in use
+    uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
     uint64_t live_slots[EMU_MAX_THREADS / 64];
     emu_thread *order[EMU_MAX_THREADS];
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp_state warps[EMU_MAX_WARPS];
     int thread_count, warp_count;
-    emu_dim3 shape; // that threads[] is filled in for
+    emu_dim3 shape; // the block size for which threads[] is filled in
     emu_dim3 index;
     uint64_t number, phase;
-    uint64_t runs; // blocks that this OS thread has begun: what belongs to an earlier one is out of date
-    emu_fiber main, nowhere; // the OS thread's own stack; what is left for good
+    uint64_t runs; // blocks that this OS thread has begun: state of an earlier one is out of date
+    emu_fiber main, nowhere; // the OS thread's own stack; a stack that is left for good
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;
     int abandoned, failed;
@@ -112,14 +113,14 @@ typedef struct emu_block {
     emu_stacks stacks;
 } emu_block;
 
-// This OS thread's block. Static TLS (as threadIdx and its like): reached without a call, and small enough for what
-// the system keeps for libraries loaded late.
+// This OS thread's block. Like threadIdx and similar variables it is in static TLS, which is accessed without a call and
+// is small enough for the reserve that the system keeps for libraries loaded at run time.
 extern __thread emu_block *emu_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // --- block.c
 extern const char *const emu_barrier_names[];
-emu_block *emu_block_here(void);                        // this OS thread's, made on first use; NULL: no memory
-int emu_block_attach(emu_block *block, emu_grid *grid); // before blocks of this grid; -1: no memory
+emu_block *emu_block_here(void);                        // this OS thread's, created on first use; NULL: no memory
+int emu_block_attach(emu_block *block, emu_grid *grid); // before the grid's blocks run here; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
 emu_thread *emu_block_search(emu_block *block, unsigned from);
 emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from);
@@ -140,10 +141,10 @@ static inline int emu_block_stopped(const emu_block *block) {
 
 extern __thread emu_dim3 emu_threadIdx __attribute__((tls_model("initial-exec"), visibility("default")));
 
-// The first ready thread in slot `from` or after it, going round; it is not ready any more but about to run.
+// Removes and returns the first ready thread, from slot `from` on and then from slot 0; the caller runs it next.
 //
-// The thread in slot `from` itself is the usual answer, and it is guessed rather than searched: the processor then
-// need not finish the search before it goes on, and works at several emulated threads at once.
+// Usually it is the thread in slot `from` itself. A branch tests this first: the processor predicts it and continues
+// without waiting for the search, so it works on several emulated threads at once.
 static inline __attribute__((always_inline)) emu_thread *emu_block_take(emu_block *block, unsigned from) {
     uint64_t *word = &block->ready[from >> 6], bit = (uint64_t)1 << (from & 63);
     if (EMU_UNLIKELY(!(*word & bit))) return emu_block_search(block, from);
@@ -152,7 +153,7 @@ static inline __attribute__((always_inline)) emu_thread *emu_block_take(emu_bloc
     return block->order[from];
 }
 
-// Leaves `from` and goes on with `next`. Returns when the thread left behind goes on: its result.
+// Leaves the fiber `from` and continues `next`. Returns when the thread that left continues, with its result.
 static inline __attribute__((always_inline)) uint64_t emu_block_resume(emu_block *block, emu_fiber *from,
                                                                        emu_thread *next) {
     emu_fiber *to = next->fiber;
@@ -162,7 +163,7 @@ static inline __attribute__((always_inline)) uint64_t emu_block_resume(emu_block
     return emu_fiber_go(from, to, next->result, 0);
 }
 
-// The current thread waits; others run, from slot `from` on.
+// Lets the current thread wait and runs others, from slot `from` on.
 static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block *block, unsigned from) {
     emu_thread *self = block->current, *next = emu_block_take(block, from);
     if (EMU_UNLIKELY(!next)) next = emu_block_nothing_ready(block, from);

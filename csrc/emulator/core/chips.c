@@ -1,4 +1,4 @@
-// The chips that the emulator can answer as. Their facts are in emulator_chips.h, which Python reads too.
+// The chips that the emulator can present itself as. Their data is in emulator_chips.h, which Python reads too.
 #include "host.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #define MB(n) ((size_t)(n) << 20)
 
 // clang-format off
-#define CAPABILITY(number, ...) OF_##number, // where it stands in MULTIPROCESSORS
+#define CAPABILITY(number, ...) OF_##number, // its index in MULTIPROCESSORS
 enum {
 #include "emulator_chips.h"
 };

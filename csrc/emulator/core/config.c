@@ -1,11 +1,11 @@
-// Settings: environment variables first, emu_configure() after them.
+// Settings: initial values from environment variables, changes by emu_configure().
 //
 //   CUDAKERN_EMULATOR_DEVICES=2  --.
 //   CUDAKERN_EMULATOR_MEMORY=1G  --+--> emu_config (immutable) <--- emu_current_config(): one atomic load
 //   emu_configure("order", ...)  --'
 //
-// Invariant: a published emu_config never changes and is never freed, so that a grid that reads it needs no lock;
-// a change publishes a new one. A setting holds for what starts after the call: it waits for what runs.
+// Invariant: a published emu_config never changes and is never freed, so a grid can read it without a lock. Each
+// change publishes a new one. emu_configure() waits for running work, so a setting affects only work that starts later.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -17,21 +17,21 @@
 
 typedef struct snapshot {
     emu_config config;
-    struct snapshot *older; // kept reachable: leak checkers need not report them
+    struct snapshot *older; // keeps old snapshots reachable, so that leak checkers do not report them
 } snapshot;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static snapshot first; // static, so that the settings exist even where memory is short
+static snapshot first; // static, so that settings exist even when memory is exhausted
 static _Atomic(snapshot *) current;
-static atomic_llong failing_in;            // allocations until one fails; 0: none will
-static char problem[256], problem_key[24]; // a malformed environment variable, and the setting it is of
+static atomic_llong failing_in;            // number of allocations until one fails; 0: none fails
+static char problem[256], problem_key[24]; // the message on a malformed environment variable, and its setting
 static atomic_int has_problem;
 
 static const char *const KEYS[] = {"devices", "memory", "chip", "order", "workers", "stack", "fail_allocation"};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
-// "1048576", "64K", "64MiB", "2 GB": letters mean powers of 1024.
+// Accepts "1048576", "64K", "64MiB", "2 GB", ...; the units are powers of 1024.
 size_t emu_parse_size(const char *text, int *ok) {
     char *end;
     errno = 0;
@@ -57,17 +57,18 @@ static int parse_count(const char *text, long long low, long long high, long lon
 
 static char chip_names[160]; // filled by start()
 
-// Puts one setting into `config`; else returns what would be allowed.
+// Stores one setting in `config`. Returns NULL, a description of the allowed values, or "" for an unknown key.
 static const char *apply(emu_config *config, const char *key, const char *value) {
     long long count = 0;
     int ok;
     if (!strcmp(key, "devices")) {
-        if (!parse_count(value, 0, EMU_MAX_DEVICES, &count)) return "a number from 0 to 64";
+        if (!parse_count(value, 0, EMU_MAX_DEVICES, &count)) return "an integer from 0 to 64";
         config->devices = (int)count;
     } else if (!strcmp(key, "memory")) {
         size_t bytes = emu_parse_size(value, &ok);
         if (!ok)
-            return "bytes of each device, as 1048576, 64M or 2G (0: what the chip has and this computer affords)";
+            return "a size in bytes such as 1048576, 64M or 2G, or 0 (the chip's memory, as far as this computer has "
+                   "it)";
         config->memory = bytes;
     } else if (!strcmp(key, "chip")) {
         const emu_chip *chip = emu_find_chip(value);
@@ -82,18 +83,19 @@ static const char *apply(emu_config *config, const char *key, const char *value)
             config->order = EMU_ORDER_SEEDED;
             config->seed = (uint64_t)count;
         } else {
-            return "fixed, reversed or seed:N with a whole number N";
+            return "fixed, reversed or seed:N, where N is an integer from 0";
         }
     } else if (!strcmp(key, "workers")) {
-        if (!parse_count(value, 0, 1024, &count)) return "a number from 0 (one a core) to 1024";
+        if (!parse_count(value, 0, 1024, &count)) return "an integer from 0 (one per core) to 1024";
         config->workers = (int)count;
     } else if (!strcmp(key, "stack")) {
         size_t bytes = emu_parse_size(value, &ok);
         if (!ok || (bytes && bytes < (16u << 10)) || bytes > (64u << 20))
-            return "bytes of an emulated thread's stack, 16K to 64M (0: the emulator's choice)";
+            return "a size in bytes from 16K to 64M, or 0 (the default)";
         config->stack_bytes = bytes;
     } else if (!strcmp(key, "fail_allocation")) {
-        if (!parse_count(value, 0, INT64_MAX, &count)) return "n: the n-th device allocation from now fails; 0: none";
+        if (!parse_count(value, 0, INT64_MAX, &count))
+            return "an integer n from 0 (the n-th device allocation from now fails; 0: none)";
         config->fail_allocation = count;
         atomic_store(&failing_in, count);
     } else {
@@ -104,14 +106,14 @@ static const char *apply(emu_config *config, const char *key, const char *value)
 
 static void publish(const emu_config *config) {
     snapshot *fresh = malloc(sizeof *fresh);
-    if (!fresh) return; // a few bytes: the old settings stay
+    if (!fresh) return; // out of memory: the old settings remain
     fresh->config = *config;
     fresh->older = atomic_load(&current);
     atomic_store(&current, fresh);
 }
 
-// Reads CUDAKERN_EMULATOR_DEVICES and its like. A malformed one is not passed over: every call that needs a device
-// then fails and says why, until emu_configure() sets that key.
+// Reads CUDAKERN_EMULATOR_DEVICES and the other variables. A malformed one is not ignored: every call that needs a
+// device fails with an explanation until emu_configure() sets that key.
 static void start(void) {
     emu_config config = {.devices = 1, .chip = "H200"};
     emu_list_chips(chip_names, sizeof chip_names);
@@ -123,7 +125,8 @@ static void start(void) {
         if (!value || !*value) continue;
         const char *allowed = apply(&config, KEYS[i], value);
         if (!allowed || atomic_load(&has_problem)) continue;
-        snprintf(problem, sizeof problem, "the environment has %s=%.60s; allowed: %s", name, value, allowed);
+        snprintf(problem, sizeof problem, "the environment variable %s must be %s, not \"%.60s\"", name, allowed,
+                 value);
         snprintf(problem_key, sizeof problem_key, "%s", KEYS[i]);
         atomic_store(&has_problem, 1);
     }
@@ -151,7 +154,7 @@ int emu_allocation_should_fail(void) {
 }
 
 int emu_change_config(const char *key, const char *value) {
-    if (!key || !value) return emu_error(cudaErrorInvalidValue, "emu_configure: a key and a value are needed");
+    if (!key || !value) return emu_error(cudaErrorInvalidValue, "emu_configure: the key or the value is NULL");
     emu_current_config();
     pthread_mutex_lock(&lock);
     emu_config config = atomic_load(&current)->config;
@@ -162,9 +165,9 @@ int emu_change_config(const char *key, const char *value) {
     }
     pthread_mutex_unlock(&lock);
     if (!allowed) return cudaSuccess;
-    if (*allowed) return emu_error(cudaErrorInvalidValue, "%s = \"%.60s\": allowed is %s", key, value, allowed);
+    if (*allowed) return emu_error(cudaErrorInvalidValue, "%s must be %s, not \"%.60s\"", key, allowed, value);
     return emu_error(cudaErrorInvalidValue,
-                     "there is no setting \"%.60s\"; the settings are devices, memory, chip, order, workers, stack, "
+                     "unknown setting \"%.60s\"; the settings are devices, memory, chip, order, workers, stack and "
                      "fail_allocation",
                      key);
 }

@@ -1,6 +1,6 @@
-// Copies and fills: rows of bytes, checked against the allocations they touch, moved in the stream's order.
+// Copies and fills: rows of bytes, checked against the allocations that they access, moved in the stream's order.
 //
-//   linear: one row      two dimensions: `height` rows, each `pitch` bytes behind the one before
+//   linear: one row      two dimensions: `height` rows, each `pitch` bytes after the previous one
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -10,14 +10,14 @@ enum { SMALL_COPY = 64 << 10 };
 
 typedef struct rectangle {
     char *to;
-    const char *from; // NULL: set to `value`
+    const char *from; // NULL: fill with `value`
     size_t to_pitch, from_pitch, width, height;
     int value;
 } rectangle;
 
 static void move_rows(void *data) {
     rectangle r = *(rectangle *)data;
-    if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // one piece
+    if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // contiguous: copy as one row
         r.width *= r.height;
         r.height = 1;
     }
@@ -29,41 +29,41 @@ static void move_rows(void *data) {
     }
 }
 
-// One end of a copy: does it lie within one allocation, and is it device memory where the call says so? Device memory
-// where the call says host is right, as on a GPU with unified addresses: the pointer decides.
+// Checks one end of a copy: it must lie within one allocation and be device memory if the copy's kind requires that.
+// Device memory is accepted where the kind specifies host memory, as on a GPU with unified addresses.
 static int check_end(const char *call, const char *end, const void *pointer, size_t pitch, size_t width,
                      size_t height, int must_be_device, int *pageable) {
     size_t extent;
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the %s is NULL", call, end);
     if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent))
-        return emu_error(cudaErrorInvalidValue, "%s: %zu rows of pitch %zu are more than can be addressed", call,
-                         height, pitch);
+        return emu_error(cudaErrorInvalidValue, "%s: %zu rows with a pitch of %zu bytes exceed the address space",
+                         call, height, pitch);
     emu_allocation within;
     if (!emu_find_allocation(pointer, &within)) {
         *pageable = 1;
         if (!must_be_device) return cudaSuccess;
         return emu_error(cudaErrorInvalidValue,
-                         "%s: the %s %p should be device memory, but is not (never allocated, or "
-                         "freed before)",
-                         call, end, pointer);
+                         "%s: the %s %p must be device memory, but it was never allocated or has been freed", call,
+                         end, pointer);
     }
     size_t left = within.bytes - ((uintptr_t)pointer - within.base);
-    if (within.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p was freed before", call, end, pointer);
+    if (within.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p has been freed", call, end, pointer);
     if (extent > left)
-        return emu_error(cudaErrorInvalidValue,
-                         "%s: %zu bytes at the %s %p; only %zu are left of the allocation of %zu bytes at %p", call,
-                         extent, end, pointer, left, within.bytes, (void *)within.base);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "%s: %zu bytes at the %s %p; only %zu bytes remain from there in the allocation of %zu bytes at %p", call,
+            extent, end, pointer, left, within.bytes, (void *)within.base);
     return cudaSuccess;
 }
 
 static int submit(const rectangle *r, int pageable, void *stream, int async) {
     if (!async) return emu_submit(NULL, move_rows, r, sizeof *r, EMU_HERE, 0);
-    // Pageable memory is the caller's again as soon as the call returns, so the copy is made before that.
+    // The caller may reuse pageable memory as soon as the call returns, so the copy is made before that.
     emu_manner manner = pageable ? EMU_HERE : r->width * r->height <= (size_t)SMALL_COPY ? EMU_EITHER : EMU_LATER;
     return emu_submit(stream, move_rows, r, sizeof *r, manner, 0);
 }
 
-// The code is as a GPU gives it: error 12 for a copy of several rows, else 1.
+// The code is the same as on a GPU: 12 for a copy of several rows, else 1.
 static int check_pitch(int code, const char *call, const char *end, size_t pitch, size_t width, size_t height) {
     if (pitch >= width || height < 1) return cudaSuccess;
     return emu_error(height > 1 ? code : cudaErrorInvalidValue,
@@ -76,7 +76,7 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     int device, code = emu_stream_device(stream, &device), pageable = 0;
     if (code) return code;
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-        return emu_error(cudaErrorInvalidMemcpyDirection, "%s: %d is no cudaMemcpyKind", call, kind);
+        return emu_error(cudaErrorInvalidMemcpyDirection, "%s: %d is not a cudaMemcpyKind", call, kind);
     if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "destination", to_pitch, width, height))) return code;
     if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "source", from_pitch, width, height))) return code;
     int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -91,19 +91,20 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     }
     if (async) return code;
     emu_print_flush();
-    return code ? code : emu_collect(NULL); // a synchronous copy reports the errors of what came before
+    return code ? code : emu_collect(NULL); // a synchronous copy reports the errors of earlier work
 }
 
-// Between devices: each end must be memory of the device named for it.
+// For copies between devices: each end must be memory of the given device.
 static int check_peer(const char *call, const char *end, const void *pointer, size_t bytes, int device) {
     int pageable = 0, code = check_end(call, end, pointer, bytes, bytes, 1, 1, &pageable);
     emu_allocation within;
     if (code || !emu_find_allocation(pointer, &within) || within.device == device) return code;
     if (within.device < 0)
-        return emu_error(cudaErrorInvalidValue, "%s: the %s %p should be memory of device %d, but is the host's",
+        return emu_error(cudaErrorInvalidValue, "%s: the %s %p must be memory of device %d, but it is host memory",
                          call, end, pointer, device);
-    return emu_error(cudaErrorInvalidValue, "%s: the %s %p should be memory of device %d, but is device %d's", call,
-                     end, pointer, device, within.device);
+    return emu_error(cudaErrorInvalidValue,
+                     "%s: the %s %p must be memory of device %d, but it is memory of device %d", call, end, pointer,
+                     device, within.device);
 }
 
 int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream, int async) {
@@ -114,7 +115,7 @@ int emu_copy_peer(void *to, int to_device, const void *from, int from_device, si
     if (code || !bytes) return code;
     if ((code = check_peer(call, "destination", to, bytes, to_device))) return code;
     if ((code = check_peer(call, "source", from, bytes, from_device))) return code;
-    if (!async) { // as CUDA: it comes after all that both devices were given
+    if (!async) { // as in CUDA, the copy runs after all earlier work of both devices
         emu_wait_idle(to_device);
         emu_wait_idle(from_device);
     }

@@ -2,8 +2,8 @@
 //
 //   settings (chip, devices, memory) --> chips.c --> properties, attributes; launch.c: occupancy, checks
 //
-// Invariant: a limit is stated once, in emulator_chips.h or EMU_LIMITS below; properties, attributes, occupancy and the
-// checks of launches read it there. All emulated devices are of the same chip.
+// Invariant: each limit is defined once, in emulator_chips.h or in EMU_LIMITS below. Properties, attributes, occupancy
+// and the checks of launches read it there. All emulated devices have the same chip.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -13,7 +13,7 @@
 
 #define MB(n) ((size_t)(n) << 20)
 
-// The same on all of these chips.
+// Limits that are the same on all chips.
 const emu_limits EMU_LIMITS = {
     .warp = EMU_WARP,
     .block_threads = EMU_MAX_THREADS,
@@ -33,7 +33,7 @@ const emu_limits EMU_LIMITS = {
 };
 
 static _Thread_local int current_device;
-static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: access was enabled
+static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: whether access is enabled
 
 const emu_chip *emu_chip_now(void) {
     return emu_find_chip(emu_current_config()->chip);
@@ -43,7 +43,7 @@ size_t emu_half_of_computer(void) {
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2;
 }
 
-// The chip's memory, as far as the computer affords it: half its own, shared among the devices.
+// The chip's memory, but at most half of the computer's divided by the number of devices.
 size_t emu_device_memory(void) {
     const emu_config *config = emu_current_config();
     if (config->memory) return config->memory;
@@ -57,7 +57,7 @@ static int check_any(void) {
     if (problem) return emu_error(cudaErrorInitializationError, "%s", problem);
     if (!emu_current_config()->devices)
         return emu_error(cudaErrorNoDevice,
-                         "the emulator is set to have 0 devices: CUDAKERN_EMULATOR_DEVICES says how many");
+                         "the emulator is set to have 0 devices; set CUDAKERN_EMULATOR_DEVICES to 1 or more");
     return cudaSuccess;
 }
 
@@ -66,8 +66,8 @@ int emu_check_device(int device, const char *call) {
     if (code) return code;
     int count = emu_current_config()->devices;
     if (device >= 0 && device < count) return cudaSuccess;
-    return emu_error(cudaErrorInvalidDevice, "%s: there is no device %d; the emulator has %d (0 to %d)", call, device,
-                     count, count - 1);
+    return emu_error(cudaErrorInvalidDevice, "%s: device %d does not exist; the emulator has %d (0 to %d)", call,
+                     device, count, count - 1);
 }
 
 int emu_enter(int *device) {
@@ -76,7 +76,7 @@ int emu_enter(int *device) {
 }
 
 int emu_device_count(int *count) {
-    if (!count) return emu_error(cudaErrorInvalidValue, "cudaGetDeviceCount: no place for the result");
+    if (!count) return emu_error(cudaErrorInvalidValue, "cudaGetDeviceCount: the pointer for the result is NULL");
     *count = 0;
     int code = check_any();
     if (!code) *count = emu_current_config()->devices;
@@ -84,7 +84,7 @@ int emu_device_count(int *count) {
 }
 
 int emu_get_device(int *device) {
-    if (!device) return emu_error(cudaErrorInvalidValue, "cudaGetDevice: no place for the result");
+    if (!device) return emu_error(cudaErrorInvalidValue, "cudaGetDevice: the pointer for the result is NULL");
     int code = check_any();
     if (!code) *device = current_device;
     return code;
@@ -132,7 +132,7 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->memoryBusWidth = chip->bus_bits;
     p->l2CacheSize = (int)chip->l2;
     p->maxThreadsPerMultiProcessor = each->warps * EMU_LIMITS.warp;
-    p->streamPrioritiesSupported = 0; // accepted, but all streams are alike
+    p->streamPrioritiesSupported = 0; // priorities are accepted but have no effect
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
     p->sharedMemPerMultiprocessor = each->shared;
     p->computePreemptionSupported = 1;
@@ -143,14 +143,15 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->reservedSharedMemPerBlock = each->shared_reserved;
     p->hostRegisterSupported = 1;
     p->memoryPoolsSupported = 1;
-    p->clusterLaunch = 0; // the emulator has no clusters yet, whatever the chip has
+    p->clusterLaunch = 0; // the emulator does not support clusters, whatever the chip does
     p->unifiedFunctionPointers = 0;
 }
 
 int emu_device_properties(void *properties, size_t size, int device) {
     int code = emu_check_device(device, "cudaGetDeviceProperties");
     if (code) return code;
-    if (!properties) return emu_error(cudaErrorInvalidValue, "cudaGetDeviceProperties: no place for the result");
+    if (!properties)
+        return emu_error(cudaErrorInvalidValue, "cudaGetDeviceProperties: the pointer for the result is NULL");
     struct cudaDeviceProp p;
     fill(&p, device);
     memcpy(properties, &p, size < sizeof p ? size : sizeof p);
@@ -160,7 +161,7 @@ int emu_device_properties(void *properties, size_t size, int device) {
 int emu_device_attribute(int *value, int attribute, int device) {
     int code = emu_check_device(device, "cudaDeviceGetAttribute");
     if (code) return code;
-    if (!value) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetAttribute: no place for the result");
+    if (!value) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetAttribute: the pointer for the result is NULL");
     struct cudaDeviceProp p;
     fill(&p, device);
     const emu_chip *chip = emu_chip_now();
@@ -241,7 +242,7 @@ int emu_device_attribute(int *value, int attribute, int device) {
     case cudaDevAttrMemoryPoolsSupported: answer = p.memoryPoolsSupported; break;
     case cudaDevAttrClusterLaunch: answer = p.clusterLaunch; break;
     default:
-        return emu_error(cudaErrorInvalidValue, "cudaDeviceGetAttribute: the emulator does not know attribute %d",
+        return emu_error(cudaErrorInvalidValue, "cudaDeviceGetAttribute: the emulator does not support attribute %d",
                          attribute);
     }
     *value = (int)answer;
@@ -251,7 +252,8 @@ int emu_device_attribute(int *value, int attribute, int device) {
 int emu_device_bus_id(char *text, int size, int device) {
     int code = emu_check_device(device, "cudaDeviceGetPCIBusId");
     if (code) return code;
-    if (!text || size < 13) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetPCIBusId: 13 bytes are needed");
+    if (!text || size < 13)
+        return emu_error(cudaErrorInvalidValue, "cudaDeviceGetPCIBusId: the text needs a buffer of 13 bytes");
     snprintf(text, (size_t)size, "0000:%02X:00.0", (unsigned)(device + 1) & 0xff);
     return cudaSuccess;
 }
@@ -260,15 +262,15 @@ int emu_versions(int *driver, int *runtime) {
     if (driver) *driver = CUDART_VERSION;
     if (runtime) *runtime = CUDART_VERSION;
     if (driver || runtime) return cudaSuccess;
-    return emu_error(cudaErrorInvalidValue, "cudaDriverGetVersion: no place for the result");
+    return emu_error(cudaErrorInvalidValue, "cudaDriverGetVersion: the pointer for the result is NULL");
 }
 
-// --- peers: all emulated devices have one memory, so each can reach the others' ---------------------------------------
+// --- peers: the memory of all emulated devices is host memory, so each device can access the others' -----------------
 int emu_device_peers(int *can, int device, int peer) {
     int code = emu_check_device(device, "cudaDeviceCanAccessPeer");
     if (!code) code = emu_check_device(peer, "cudaDeviceCanAccessPeer");
     if (code) return code;
-    if (!can) return emu_error(cudaErrorInvalidValue, "cudaDeviceCanAccessPeer: no place for the result");
+    if (!can) return emu_error(cudaErrorInvalidValue, "cudaDeviceCanAccessPeer: the pointer for the result is NULL");
     *can = device != peer;
     return cudaSuccess;
 }
@@ -281,11 +283,11 @@ int emu_device_enable_peer(int peer, unsigned flags, int enable) {
     if (flags) return emu_error(cudaErrorInvalidValue, "%s: flags %u; only 0 is allowed", call, flags);
     if (peer == device)
         return emu_error(enable ? cudaErrorPeerAccessUnsupported : cudaErrorPeerAccessNotEnabled,
-                         "%s: device %d is the current one", call, peer);
+                         "%s: device %d is the current device; name another device", call, peer);
     if (atomic_exchange(&peers[device][peer], (unsigned char)enable) != enable) return cudaSuccess;
     return emu_error(enable ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled,
-                     "%s: it was %s for device %d to reach device %d", call,
-                     enable ? "enabled before" : "not enabled", device, peer);
+                     "%s: access from device %d to device %d is %s", call, device, peer,
+                     enable ? "already enabled" : "not enabled");
 }
 
 void emu_drop_peers(int device) {

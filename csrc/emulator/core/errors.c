@@ -1,10 +1,10 @@
-// Errors: a code and words, kept for each OS thread.
+// Errors: a code and a message, kept for each OS thread.
 //
-//   failing call --emu_error--> code   --> cudaGetLastError (clears), cudaPeekAtLastError
-//                              words  --> emu_error_detail
+//   failing call --emu_error--> code    --> cudaGetLastError (clears), cudaPeekAtLastError
+//                               message --> emu_error_detail
 //
-// Invariant: a call that returns a code other than success has noted exactly that code and its own words; a call
-// that succeeds touches neither, as in CUDA, so an error stays to be seen until cudaGetLastError takes it.
+// Invariant: a call that fails records exactly the code that it returns, with a message of its own. A call that succeeds
+// changes neither. So, as in CUDA, an error stays visible until cudaGetLastError clears it.
 #include "host.h"
 
 #include <pthread.h>
@@ -15,10 +15,10 @@
 
 static _Thread_local int last_error;
 
-// The words lie on the heap: thread-locals of this library come out of a reserve of about 1.6 KB that all libraries
-// loaded at run time share, and it must stay loadable beside others.
-static _Thread_local char *last_words; // NULL: none yet, or no memory for them
-static pthread_key_t words_key;        // frees them when the thread ends
+// The message is on the heap: this library's thread-local variables come out of a reserve of about 1.6 KB that all
+// libraries loaded at run time share. If they took more, loading could fail when other libraries use the reserve too.
+static _Thread_local char *last_words; // NULL: no message yet, or no memory for it
+static pthread_key_t words_key;        // frees the message when the thread ends
 static pthread_once_t words_once = PTHREAD_ONCE_INIT;
 
 static void make_words_key(void) {

@@ -1,14 +1,15 @@
 // Events: marks in a stream's queue.
 //
-//   record in A:  e->stream = A, e->ticket = that of the record;  fired: A->completed >= e->ticket
-//   B waits:      an operation in B that holds (A, ticket): a later record of e does not move it
+//   record in A:  e->stream = A, e->ticket = the record's ticket;  fired: A->completed >= e->ticket
+//   B waits:      an operation in B that stores (A, ticket): a later record of e does not change it
 #define _GNU_SOURCE
 #include "stream.h"
 
 #include <stdlib.h>
 
-// Events lie in rows, each twice as long as the one before, so that a handle is looked up among a few rows and never
-// followed: a wrong one may point anywhere. Rows stay. All of this is under the streams' lock.
+// Events are stored in rows, each twice as long as the previous one. A handle is looked up in these few rows and not
+// dereferenced, because an invalid handle may point anywhere. Rows are never freed. The streams' lock protects all of
+// this.
 enum { FIRST_ROW = 64, MOST_ROWS = 40 };
 static struct {
     emu_event *events;
@@ -35,29 +36,31 @@ static emu_event *new_event(void) { // NULL: no memory
     return e;
 }
 
-static int find_event(void *handle, emu_event **found) {
-    *found = NULL;
-    for (int i = row_count; i-- > 0 && !*found;) {
-        const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // (large where the handle is before them)
+static int find_event(void *handle, emu_event **result) {
+    *result = NULL;
+    for (int i = row_count; i-- > 0 && !*result;) {
+        const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // wraps if the handle is before the row
         if (at / sizeof(emu_event) >= rows[i].count || at % sizeof(emu_event)) continue;
         emu_event *e = rows[i].events + at / sizeof(emu_event);
-        if (e->live) *found = e;
+        if (e->live) *result = e;
     }
-    if (*found) return cudaSuccess;
-    return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or one that was destroyed", handle);
+    if (*result) return cudaSuccess;
+    return emu_error(cudaErrorInvalidResourceHandle, "%p is not an event, or the event has been destroyed", handle);
 }
 
 int emu_event_create(void **handle, unsigned flags) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!handle || flags > 7 || (flags & cudaEventInterprocess))
-        return emu_error(cudaErrorInvalidValue,
-                         "cudaEventCreateWithFlags: flags %u; allowed are 1 (blocking) and 2 (no timing)", flags);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "cudaEventCreateWithFlags: flags %u; only 1 (blocking) and 2 (no timing) are allowed, and their sum",
+            flags);
     pthread_mutex_lock(&emu_queues.lock);
     emu_event *e = new_event();
     if (e) *e = (emu_event){.live = 1, .device = device, .flags = flags};
     pthread_mutex_unlock(&emu_queues.lock);
-    if (!e) return emu_error(cudaErrorMemoryAllocation, "no memory left for an event");
+    if (!e) return emu_error(cudaErrorMemoryAllocation, "out of host memory for an event");
     *handle = e;
     return cudaSuccess;
 }
@@ -68,7 +71,7 @@ int emu_event_destroy(void *handle) {
     int code = find_event(handle, &e);
     if (!code) {
         e->live = 0;
-        e->record = 0; // a record on its way finds that it is not meant any more
+        e->record = 0; // a queued record then no longer matches this event
         e->next = free_events;
         free_events = e;
     }
@@ -80,7 +83,7 @@ int emu_event_record(void *event, void *stream) {
     int device, code = emu_enter(&device);
     if (code) return code;
     emu_op *later = calloc(1, sizeof *later);
-    if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+    if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
     later->kind = OP_RECORD;
     emu_stream *s;
     emu_event *e;
@@ -89,7 +92,8 @@ int emu_event_record(void *event, void *stream) {
     if (!code) code = find_event(event, &e);
     if (!code && e->device != s->device)
         code = emu_error(cudaErrorInvalidResourceHandle,
-                         "cudaEventRecord: an event of device %d on a stream of device %d", e->device, s->device);
+                         "cudaEventRecord: the event belongs to device %d, but the stream to device %d", e->device,
+                         s->device);
     if (!code) {
         int now = emu_can_run_now(s, later);
         later->event = e;
@@ -118,7 +122,7 @@ static int fired(const emu_event *e) {
     return !e->stream || e->stream->completed >= e->ticket;
 }
 
-// The error that waiting for the event reports: of its stream, if it arose before the event.
+// The error that waiting for the event reports: its stream's, if it occurred before the event.
 static int event_error(emu_event *e) {
     emu_report earliest = {0};
     if (e->stream && e->stream->error.order < e->order) emu_tell(&e->stream->error, &earliest);
@@ -139,7 +143,7 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
     if (!code && e->stream) {
-        emu_stream *s = e->stream; // as it is now: a later record is not waited for
+        emu_stream *s = e->stream; // read now, so that a later record is not waited for
         uint64_t ticket = e->ticket, order = e->order, ask = emu_ask_at();
         while (!code && s->completed < ticket)
             if (emu_wait_and_ask(s, &ask, interrupted, argument)) {
@@ -156,14 +160,17 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
 
 int emu_event_elapsed(float *milliseconds, void *start, void *end) {
     emu_event *a, *b;
-    if (!milliseconds) return emu_error(cudaErrorInvalidValue, "cudaEventElapsedTime: no place for the result");
+    if (!milliseconds)
+        return emu_error(cudaErrorInvalidValue, "cudaEventElapsedTime: the pointer for the result is NULL");
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(start, &a);
     if (!code) code = find_event(end, &b);
     if (!code &&
         (!a->stream || !b->stream || a->device != b->device || (a->flags | b->flags) & cudaEventDisableTiming))
-        code = emu_error(cudaErrorInvalidResourceHandle,
-                         "cudaEventElapsedTime: both events must have been recorded, on one device, with timing");
+        code =
+            emu_error(cudaErrorInvalidResourceHandle,
+                      "cudaEventElapsedTime: both events must have been created with timing and recorded on the same "
+                      "device");
     if (!code && !(fired(a) && fired(b))) code = cudaErrorNotReady;
     if (!code) *milliseconds = (float)((double)(int64_t)(b->time_ns - a->time_ns) / 1e6);
     pthread_mutex_unlock(&emu_queues.lock);
@@ -174,7 +181,7 @@ int emu_stream_wait_event(void *stream, void *event) {
     int device, code = emu_enter(&device);
     if (code) return code;
     emu_op *later = calloc(1, sizeof *later);
-    if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+    if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
     later->kind = OP_WAIT;
     emu_stream *s;
     emu_event *e;

@@ -1,4 +1,4 @@
-// Stacks and the switch between them: see fiber.h for the picture.
+// Stacks and the switch between them; fiber.h has a diagram.
 #define _GNU_SOURCE
 #include "fiber.h"
 
@@ -25,10 +25,10 @@ enum { CANARY_WORDS = 8 };
 static const uint64_t CANARY = 0xc0ffee5eedfacade;
 
 #if defined(__x86_64__) && !defined(EMU_FIBER_UCONTEXT)
-// It ends with a jump, not with `ret`. For `ret` the processor guesses the caller of the fiber left behind: wrong
-// whenever that one came to a barrier and the next goes on from the barrier before. A jump's guess learns from
-// history. For the same reason callers should jump here (as the last thing they do, a call becomes a jump): every
-// `ret` after the switch would be guessed wrong.
+// The function ends with a jump, not with `ret`. For `ret` the processor predicts a return to the caller in the fiber
+// that left, which is wrong whenever that fiber arrived at one barrier and the next continues from the barrier before.
+// The prediction of a jump learns from history. For the same reason callers should jump here, by making the call the
+// last thing they do: every `ret` after the switch would be mispredicted.
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl emu_fiber_switch\n"
@@ -53,11 +53,11 @@ __asm__(".text\n"
         "    movq %rdx, %rax\n"
         "    notrack jmpq *%rcx\n"
         ".size emu_fiber_switch, .-emu_fiber_switch\n");
-// Six registers, the address to return to, and the return address that entry() finds: none. Its stack is then
-// aligned as after a call.
+// Six registers, the address to continue at, and a null return address for entry(), whose stack is then aligned as
+// after a call.
 enum { FRAME_WORDS = 8, FRAME_ENTRY = 6 };
 #elif defined(__aarch64__) && !defined(EMU_FIBER_UCONTEXT)
-// Here it must be `ret`: where branch targets are checked, a jump may not go to the instruction after a call.
+// Here it must be `ret`: where branch targets are checked, a jump must not target the instruction after a call.
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl emu_fiber_switch\n"
@@ -94,9 +94,9 @@ __asm__(".text\n"
 enum { FRAME_WORDS = 20, FRAME_ENTRY = 1 };
 #endif
 
-// Guard pages split mappings, and a process may have 65,530 of them (by default): we take at most a quarter, two for
-// a guarded stack. Stacks beyond that have canaries only.
-static atomic_int guards_taken;
+// Guard pages split mappings, of which a process may have 65,530 by default. Guarded stacks use at most a quarter of
+// them, two per stack. Stacks beyond that have canaries only.
+static atomic_int guards_in_use;
 static int guards_most;
 static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
 
@@ -112,20 +112,20 @@ static void count_guards(void) {
 
 static int take_guard(void) {
     pthread_once(&guards_once, count_guards);
-    int taken = atomic_load(&guards_taken);
-    while (taken < guards_most)
-        if (atomic_compare_exchange_weak(&guards_taken, &taken, taken + 1)) return 1;
+    int guards = atomic_load(&guards_in_use);
+    while (guards < guards_most)
+        if (atomic_compare_exchange_weak(&guards_in_use, &guards, guards + 1)) return 1;
     return 0;
 }
 
 static void give_guard(void) {
-    atomic_fetch_sub(&guards_taken, 1);
+    atomic_fetch_sub(&guards_in_use, 1);
 }
 
-// Stacks are a power of two apart. Were their tops too, the hot frames of all fibers would fall into the same few
-// cache sets: each stack begins at another of the 64 lines of a page. Seven lines are what a waiting thread of a
-// typical kernel holds, and 7 has no divisor in common with 64.
-static size_t colour(int index) {
+// Stacks are a power of two apart. If their tops were too, the active frames of all fibers would map to the same few
+// cache sets. Therefore each stack begins at another one of a page's 64 cache lines. They advance by 7 lines, which is
+// what a waiting thread of a typical kernel uses; 7 and 64 have no common divisor, so all 64 lines are used.
+static size_t color(int index) {
     return (size_t)index * 7 % 64 * 64;
 }
 
@@ -134,9 +134,9 @@ void emu_fiber_prepare(emu_fiber *fiber, int index, void (*entry)(void)) {
     __asan_unpoison_memory_region(fiber->low, fiber->size);
     fiber->fake_stack = NULL;
 #endif
-    if (!fiber->guarded) // else the page would be touched for nothing
+    if (!fiber->guarded) // a guarded stack needs no canary, and writing it would allocate a page
         for (int i = 0; i < CANARY_WORDS; ++i) ((uint64_t *)fiber->low)[i] = CANARY;
-    size_t used = colour(index);
+    size_t used = color(index);
 #ifdef EMU_FIBER_UCONTEXT
     getcontext(&fiber->context);
     fiber->context.uc_stack.ss_sp = fiber->low;
@@ -195,7 +195,7 @@ void emu_stacks_free(emu_stacks *stacks) {
 
 void emu_fiber_adopt(emu_fiber *fiber) {
     memset(fiber, 0, sizeof *fiber);
-#if EMU_ASAN // it wants to know the bounds of every stack it is told about
+#if EMU_ASAN // AddressSanitizer needs the bounds of every stack
     pthread_attr_t attributes;
     void *low;
     if (pthread_getattr_np(pthread_self(), &attributes)) return;

@@ -1,16 +1,14 @@
-// Fibers: a stack each, and a switch between them that needs no system call.
+// Fibers: each has a stack, and switching between them needs no system call.
 //
 //   emu_fiber_switch(from, to, value):   push registers | from->sp = sp | sp = to->sp | pop | return value
 //
-// It returns on `to`'s side, from the call that `to` left with, with the value that the one who left now passes.
-// A slab holds the stacks of one OS thread. Each stack, from low to high addresses:
+// The switch returns in `to`, from the call of emu_fiber_switch with which `to` left, and returns `value` there.
+// The stacks of an OS thread are allocated in slabs. Each stack, from low to high addresses:
 //
-//   [guard page or nothing] [canary if no guard] [ ... free ... <- sp | frames ] [colour: unused, differs from stack
-//   to stack]
+//   [guard page or nothing] [canary if no guard] [ ... free ... <- sp | frames ] [color: unused, of varying length]
 //
-// Invariants: a fiber never runs on another OS thread than the one that first ran it (compilers keep addresses of
-// thread-locals in registers across calls). The x87 and MXCSR control words are not switched: kernels do not set
-// them.
+// Invariants: a fiber always runs on the OS thread that first ran it, because compilers keep addresses of thread-local
+// variables in registers across calls. The x87 and MXCSR control words are not switched: kernels do not set them.
 #ifndef EMULATOR_FIBER_H
 #define EMULATOR_FIBER_H
 
@@ -36,7 +34,7 @@
 #endif
 
 typedef struct emu_fiber {
-    void *sp; // first: the switch in assembly knows
+    void *sp; // must be the first member: the switch, in assembly, relies on it
     char *low;
     size_t size;
     int guarded;
@@ -51,7 +49,7 @@ typedef struct emu_fiber {
 
 enum { EMU_MAX_FIBERS = 1024, EMU_STACK_CHUNK = 32 };
 
-// The stacks of one OS thread: made in chunks when first needed, kept until the OS thread ends.
+// The stacks of one OS thread: allocated in chunks when first needed, kept until the OS thread ends.
 typedef struct emu_stacks {
     emu_fiber fibers[EMU_MAX_FIBERS];
     int count;
@@ -59,17 +57,17 @@ typedef struct emu_stacks {
     void *chunks[EMU_MAX_FIBERS / EMU_STACK_CHUNK];
 } emu_stacks;
 
-// Makes one more chunk of stacks; 0, or -1 when the system gives no memory. Every fiber begins in entry().
+// Allocates one more chunk of stacks; returns 0, or -1 if memory is exhausted. Every fiber begins in entry().
 int emu_stacks_grow(emu_stacks *stacks, size_t stack_bytes, void (*entry)(void));
 void emu_stacks_free(emu_stacks *stacks);
 
-// Throws away what is on the fiber's stack: it will begin again in entry().
+// Discards the contents of the fiber's stack: the fiber will begin again in entry().
 void emu_fiber_prepare(emu_fiber *fiber, int index, void (*entry)(void));
 
-// Whether something wrote over the low end of a stack without a guard page.
+// Whether the low end of a stack without a guard page has been overwritten.
 int emu_fiber_overflowed(const emu_fiber *fiber);
 
-// The calling OS thread's own stack as a fiber: where the others come back to.
+// Makes a fiber of the calling OS thread's own stack, to which the other fibers return.
 void emu_fiber_adopt(emu_fiber *fiber);
 
 #ifdef EMU_FIBER_UCONTEXT
@@ -82,7 +80,7 @@ static inline uint64_t emu_fiber_switch(emu_fiber *from, emu_fiber *to, uint64_t
 uint64_t emu_fiber_switch(emu_fiber *from, emu_fiber *to, uint64_t value);
 #endif
 
-// `forever`: the stack left behind is never used again as it is now.
+// `forever`: the fiber `from` is never resumed; its stack may only be prepared again.
 static inline __attribute__((always_inline)) uint64_t emu_fiber_go(emu_fiber *from, emu_fiber *to, uint64_t value,
                                                                    int forever) {
 #if EMU_ASAN

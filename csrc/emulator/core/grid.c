@@ -1,15 +1,16 @@
-// A grid: its blocks over the OS threads.
+// A grid: distributes its blocks over OS threads.
 //
-//   stream's thread --- emu_grid_run --- takes blocks itself ------------------------.
+//   stream's thread --- emu_grid_run --- runs blocks itself -------------------------.
 //                          |                                                         |
 //                        tasks: grid, grid, ...  <--- pool threads help, block by block --> waits for its helpers
 //
-// A grid's blocks are taken from one counter, in the order that is set. Several streams may run grids at once; the
-// pool helps whoever needs it. A cooperative grid must have all blocks resident: each gets an OS thread of its own.
+// OS threads draw a grid's blocks from one counter, in the order set by the configuration. Several streams may run grids
+// at once; the pool's threads help all of them. All blocks of a cooperative grid must be resident, so each block has an
+// OS thread of its own.
 //
-// Invariants (under pool.lock): idle >= helpers that cooperative grids still lack, because that many threads are
-// started when the grid is queued, and a thread takes no other task while one of those lacks helpers. A task is in the
-// list while its caller runs blocks; helpers hold it (active) no longer than their last block.
+// Invariants (under pool.lock): idle >= the number of helpers that cooperative grids still lack, because that many
+// threads are started when the grid is queued, and no thread takes another task while a cooperative grid lacks helpers.
+// A task is in the list while its caller runs blocks; helpers are active in it until their last block ends.
 #include "block.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 
 typedef struct task {
     emu_grid *grid;
-    int wanted, active; // helpers that may still come; helpers at work
+    int wanted, active; // helpers that may still join; helpers at work
     pthread_cond_t done;
     struct task *next;
 } task;
@@ -29,7 +30,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t work;
     task *tasks;
-    int threads, idle, keep; // `keep` threads stay; more (cooperative grids needed them) leave after a while
+    int threads, idle, keep; // threads beyond `keep` (started for cooperative grids) end after IDLE_SECONDS
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
 
 enum { IDLE_SECONDS = 2 };
@@ -43,8 +44,8 @@ static int cores(void) {
 
 // --- The order of blocks ------------------------------------------------------------------------------------------
 
-// A bijection of [0, total) drawn from the seed: a Feistel network over the next power of four, applied again while
-// the result lies outside. It needs no memory, and a grid may have 2^60 blocks.
+// A bijection of [0, total) that depends on the seed: a Feistel network over the next power of four, repeated while the
+// result is not below `total`. It needs no memory, even for a grid of 2^60 blocks.
 static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     unsigned half = 1;
     while (half < 32 && (uint64_t)1 << (2 * half) < total) ++half;
@@ -66,7 +67,7 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
 static void run_blocks(emu_grid *grid) {
     emu_block *block = emu_block_here();
     if (!block || emu_block_attach(block, grid)) {
-        emu_grid_fail(grid, cudaErrorMemoryAllocation, "this computer has no memory left for an emulated block");
+        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block");
         return;
     }
     emu_dim3 shape = grid->launch->grid;
@@ -82,14 +83,14 @@ static void run_blocks(emu_grid *grid) {
         if (!grid->launch->cooperative) continue;
         pthread_mutex_lock(&grid->lock);
         ++grid->finished;
-        pthread_cond_broadcast(&grid->all_here); // who waits at the grid barrier sees it, and knows its line
+        pthread_cond_broadcast(&grid->all_here); // a block that waits at the grid barrier then reports the error
         pthread_mutex_unlock(&grid->lock);
     }
 }
 
 // --- The pool -----------------------------------------------------------------------------------------------------
 
-static int lacking(void) { // helpers that cooperative grids must still get
+static int lacking(void) { // the number of helpers that cooperative grids still lack
     int sum = 0;
     for (task *t = pool.tasks; t; t = t->next)
         if (t->grid->launch->cooperative) sum += t->wanted;
@@ -141,7 +142,7 @@ static int start_thread(void) {
     return 0;
 }
 
-// Puts the task in the list with as many helpers as it may have; -1 if it cannot have those it must have.
+// Adds the task to the list and starts helpers; -1 if a cooperative grid cannot have all the helpers that it needs.
 static int queue_task(task *t, int workers) {
     const emu_grid *grid = t->grid;
     int failed = 0, cooperative = grid->launch->cooperative;
@@ -184,11 +185,10 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     task t = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_task(&t, workers)) {
-        snprintf(
-            message, EMU_MESSAGE,
-            "this computer has no room for %llu OS threads, one for each block of a cooperative launch: its memory, "
-            "or what a process may have of it (ulimit -v) or of threads (ulimit -u), is used up",
-            (unsigned long long)grid.total);
+        snprintf(message, EMU_MESSAGE,
+                 "cannot start %llu OS threads, one per block of a cooperative launch: the computer's memory or the "
+                 "process's limit of memory (ulimit -v) or threads (ulimit -u) is used up",
+                 (unsigned long long)grid.total);
         return cudaErrorMemoryAllocation;
     }
     run_blocks(&grid);
@@ -205,7 +205,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     pthread_mutex_destroy(&grid.lock);
     if (grid.code) return grid.code;
     if (cancel && atomic_load(cancel)) {
-        snprintf(message, EMU_MESSAGE, "cancelled");
+        snprintf(message, EMU_MESSAGE, "canceled");
         return EMU_CANCELLED;
     }
     return 0;

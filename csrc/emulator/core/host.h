@@ -1,35 +1,37 @@
-// What the host side's files share (core.h lists them; stream.h has what is behind the queues).
+// Shared declarations of the host side. core.h lists its files; stream.h declares the internals of the queues.
 //
-// Locks: a file has one at most (those around stream.h share theirs), and no function takes a lock while it holds
-// another one. fork() takes them all (life.c), so that a child never inherits one half way.
+// Locks: a file has at most one lock (the files around stream.h share one), and no function takes a lock while it holds
+// another. fork() takes all of them (life.c), so that a child never inherits a lock that another thread holds.
 #ifndef EMULATOR_CORE_HOST_H
 #define EMULATOR_CORE_HOST_H
 
 #include "core.h"
 #include "cuda_runtime_api.h"
 
-enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 }; // EMU_GRAIN: alignment of device memory, and what sizes round up to
+// EMU_GRAIN: the alignment of device memory; sizes are rounded up to a multiple of it.
+enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 };
 
-// What happens to a lock around fork().
+// The three calls around fork(): lock before it, unlock after it in the parent and in the child.
 typedef enum emu_fork { EMU_FORK_PREPARE, EMU_FORK_PARENT, EMU_FORK_CHILD } emu_fork;
 
 // --- errors.c ----------------------------------------------------------------------------------------------------
-// Notes code and words for the calling thread; returns the code.
+// Records code and message for the calling thread; returns the code.
 int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // --- config.c ----------------------------------------------------------------------------------------------------
-const char *emu_config_problem(void); // a malformed environment variable, in words; NULL: none
-int emu_allocation_should_fail(void); // counts fail_allocation down
+const char *emu_config_problem(void); // the message on a malformed environment variable; NULL: none
+int emu_allocation_should_fail(void); // decrements fail_allocation
 size_t emu_parse_size(const char *text, int *ok);
-int emu_change_config(const char *key, const char *value); // emu_configure, which waits before
+int emu_change_config(const char *key, const char *value); // without waiting, unlike emu_configure
 void emu_config_fork(emu_fork stage);
 
 // --- chips.c -----------------------------------------------------------------------------------------------------
-typedef struct emu_multiprocessor { // what a multiprocessor of a compute capability has
-    int capability, warps, blocks;  // 90 is 9.0; warps and blocks that it holds at once
-    size_t shared, shared_per_block, shared_reserved, shared_piece; // a block by opt-in; kept by the system, a block
+typedef struct emu_multiprocessor { // the resources of a multiprocessor of one compute capability
+    int capability, warps, blocks;  // 90 for 9.0; the most resident warps and blocks
+    // Bytes of shared memory: in all; per block by opt-in; reserved by the system per block; allocation granularity.
+    size_t shared, shared_per_block, shared_reserved, shared_piece;
     int registers, registers_per_block;
-    int float_rate, double_rate; // multiply-adds a cycle
+    int float_rate, double_rate; // multiply-adds per cycle
 } emu_multiprocessor;
 
 typedef struct emu_chip {
@@ -40,7 +42,7 @@ typedef struct emu_chip {
     int async_engines;
 } emu_chip;
 
-const emu_chip *emu_find_chip(const char *name); // NULL: unknown
+const emu_chip *emu_find_chip(const char *name); // NULL: unknown name
 void emu_list_chips(char *text, size_t size);
 
 // --- device.c ----------------------------------------------------------------------------------------------------
@@ -49,28 +51,28 @@ typedef struct emu_limits { // the same on all chips
     unsigned grid_dim[3];
     size_t shared_per_block, constant, pitch;
     int texture_1d, texture_2d[2], texture_3d[3];
-    int texture_1d_layered[2], texture_2d_layered[3]; // the last number: layers
+    int texture_1d_layered[2], texture_2d_layered[3]; // the last item: the number of layers
     int texture_alignment, texture_pitch_alignment, surface_alignment;
 } emu_limits;
 extern const emu_limits EMU_LIMITS;
 
 const emu_chip *emu_chip_now(void);
-size_t emu_device_memory(void);    // bytes that each device has
-size_t emu_half_of_computer(void); // bytes of memory
-int emu_enter(int *device);        // the calling thread's device, or why there is none
+size_t emu_device_memory(void);    // bytes per device
+size_t emu_half_of_computer(void); // half of the computer's memory in bytes
+int emu_enter(int *device);        // the calling thread's device; an error if it does not exist
 int emu_check_device(int device, const char *call);
-void emu_drop_peers(int device); // cudaDeviceReset
+void emu_drop_peers(int device); // for cudaDeviceReset
 
 // --- texture.c ---------------------------------------------------------------------------------------------------
-void emu_drop_textures(int device); // cudaDeviceReset: arrays and textures become invalid
+void emu_drop_textures(int device); // for cudaDeviceReset: arrays and textures become invalid
 void emu_texture_fork(emu_fork stage);
 
 // --- kernel.c ----------------------------------------------------------------------------------------------------
-typedef struct emu_kernel { // what a handle points to
+typedef struct emu_kernel { // a handle points to one
     const void *function;
-    _Atomic(const emu_signature *) signature; // NULL: only the address has been named so far
-    atomic_size_t shared;                     // dynamic shared memory that a block may have
-    _Atomic(char *) name;                     // the linker's; NULL: nobody has asked for it
+    _Atomic(const emu_signature *) signature; // NULL: only the address is known so far
+    atomic_size_t shared;                     // the most dynamic shared memory per block
+    _Atomic(char *) name;                     // the mangled name; NULL until it is first requested
 } emu_kernel;
 
 static inline const emu_signature *emu_kernel_signature(const emu_kernel *kernel) {
@@ -80,48 +82,48 @@ static inline size_t emu_kernel_shared(const emu_kernel *kernel) {
     return atomic_load_explicit(&kernel->shared, memory_order_relaxed);
 }
 
-// The kernel that `call` names by its handle or host function; else an error. A function of a library that is not
-// known yet becomes known by its address.
-int emu_find_kernel(const void *function, const char *call, emu_kernel **found);
-int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **found); // one that has a signature
-int emu_check_version(uint32_t version); // of the interface that a library was built against
+// Finds a kernel by its handle or host function; `call` is the CUDA function, for the error message. An unknown
+// function of a library is registered by its address.
+int emu_find_kernel(const void *function, const char *call, emu_kernel **result);
+int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **result); // fails without a signature
+int emu_check_version(uint32_t version); // the version of the interface that a library was built against
 void emu_kernel_fork(emu_fork stage);
 
 // --- memory.c ----------------------------------------------------------------------------------------------------
 typedef struct emu_allocation {
     uintptr_t base;
     size_t bytes;
-    int dying;     // its release has been asked for
+    int dying;     // its release has been requested
     int device;    // -1: host memory
     int is_symbol; // a __constant__ or __device__ variable
 } emu_allocation;
 
-int emu_find_allocation(const void *pointer, emu_allocation *found); // the one that holds the address; 0: none
-void emu_release_device(int device);                                 // every allocation of the device
+int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
+void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
 
 // --- print.c -----------------------------------------------------------------------------------------------------
-void emu_print_flush(void); // what kernels have printed so far, to standard output; no lock held
+void emu_print_flush(void); // writes what kernels have printed so far to standard output; call without a lock held
 void emu_print_fork(emu_fork stage);
 
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);
 
-// How work gets done in its place in the stream's order.
+// Which thread does the work when the stream reaches it.
 typedef enum emu_manner {
-    EMU_HERE,   // by the calling thread, when the stream has come to it; the call waits
-    EMU_LATER,  // by the stream's thread
-    EMU_EITHER, // by the calling thread if the stream has nothing to do, else by the stream's thread
+    EMU_HERE,   // the calling thread; the call waits until the stream reaches the work
+    EMU_LATER,  // the stream's thread
+    EMU_EITHER, // the calling thread if the stream is idle, else the stream's thread
 } emu_manner;
 
-// Copies `bytes` of data along. `always`: even when it is given up (memory must be given back).
+// Copies `bytes` bytes of `data` into the queue. `always`: the work is done even if it is canceled (frees must be).
 int emu_submit(void *stream, emu_work work, const void *data, size_t bytes, emu_manner manner, int always);
 int emu_stream_device(void *stream, int *device); // checks the handle
-void emu_drop_streams(int device);                // cudaDeviceReset: handles become invalid
+void emu_drop_streams(int device);                // for cudaDeviceReset: handles become invalid
 void emu_stream_fork(emu_fork stage);
 
 // --- wait.c ------------------------------------------------------------------------------------------------------
-void emu_wait_idle(int device); // for what is queued now; -1: all devices; leaves errors where they are
-int emu_collect(void *stream);  // after waiting: the error that a synchronising call reports
+void emu_wait_idle(int device); // waits for what is queued now (-1: on all devices); errors stay pending
+int emu_collect(void *stream);  // after waiting: the error that a synchronizing call reports
 
 #endif

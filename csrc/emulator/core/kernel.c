@@ -1,15 +1,16 @@
-// Kernels: a handle for each, what is known of its parameters, and what was set for it.
+// Kernels: each one's handle, parameters and attributes.
 //
 //   cudaGetKernel(&handle, tile<16>) --> table:  address of tile<16>   --.
 //                                                address of the handle --+--> emu_kernel: function, signature,
 //   cudaLaunchKernelExC(config, handle or tile<16>, ...) ----------------'    shared memory allowed, name
 //
-// Finding takes no lock, because every launch does it: a slot of the table is written once, its key last, and a table
-// that became too small stays as it is beside the larger one. Only what makes a kernel looks again under the lock.
+// A lookup takes no lock, because every launch does one: a slot of the table is written once, its key last, and a table
+// that has become too small is kept unchanged next to the larger one. Only adding a kernel repeats the lookup under the
+// lock.
 //
 // Invariant: a kernel stays in the table until the process ends, and its library stays loaded, so no address in the
-// table comes to belong to something else. A kernel that the host has named by its address alone has no signature
-// yet: what is set for it holds, but only a call that knows its type makes it one that can be launched.
+// table can be reused for something else. A kernel that is known only by its address has no signature yet: its
+// attributes can be set, but it can be launched only after a call that knows its type.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -25,7 +26,7 @@ typedef struct slot {
 } slot;
 
 typedef struct table {
-    struct table *older; // smaller ones: somebody may be reading there
+    struct table *older; // smaller tables, which other threads may still be reading
     size_t slots, used;  // slots: a power of two, at most half of them used
     slot slot[];
 } table;
@@ -42,7 +43,8 @@ void emu_kernel_fork(emu_fork stage) {
 
 // --- The table ----------------------------------------------------------------------------------------------------
 
-// Functions and handles begin at multiples of 16: the bits above those are mixed, and the best mixed ones taken.
+// Functions and handles begin at multiples of 16, so the lowest 4 bits are dropped. Of the product with the constant,
+// bits from the 32nd on are used, which depend on more bits of the key than lower ones.
 static size_t first_slot(const table *in, const void *key) {
     return (size_t)(((uint64_t)(uintptr_t)key >> 4) * 0x9e3779b97f4a7c15 >> 32) & (in->slots - 1);
 }
@@ -81,7 +83,7 @@ static table *with_room(size_t more) { // lock held; NULL: no memory
     return grown;
 }
 
-// Makes the function's kernel if there is none, and notes its signature if that is new. NULL: no memory.
+// Creates the function's kernel if it does not exist, and records its signature if that is new. NULL: no memory.
 static emu_kernel *learn(const void *function, const emu_signature *signature) {
     pthread_mutex_lock(&lock);
     emu_kernel *kernel = find(function);
@@ -99,58 +101,59 @@ static emu_kernel *learn(const void *function, const emu_signature *signature) {
     return kernel;
 }
 
-// --- Kernels as calls name them: by the handle, or by the host function -------------------------------------------
+// --- Finding a kernel by its handle or its host function ----------------------------------------------------------
 
 int emu_check_version(uint32_t version) {
     if (version == EMU_INTERFACE_VERSION) return cudaSuccess;
     return emu_error(cudaErrorInvalidKernelImage,
-                     "the kernel was built against version %u of the emulator's interface; this is version %d: "
-                     "build it again",
+                     "the kernel was built against version %u of the emulator's interface, but this emulator has "
+                     "version %d; rebuild the kernel",
                      version, EMU_INTERFACE_VERSION);
 }
 
 static int no_kernel(const void *function, const char *call) {
     if (!function) return emu_error(cudaErrorInvalidDeviceFunction, "%s: the kernel is NULL", call);
-    return emu_error(cudaErrorInvalidDeviceFunction,
-                     "%s: %p is neither a kernel's handle nor a function of a library", call, function);
+    return emu_error(cudaErrorInvalidDeviceFunction, "%s: %p is neither a kernel handle nor a function in a library",
+                     call, function);
 }
 
 static int no_memory(const char *call) {
-    return emu_error(cudaErrorMemoryAllocation, "%s: no memory left for what is known of a kernel", call);
+    return emu_error(cudaErrorMemoryAllocation, "%s: out of host memory for a kernel's handle", call);
 }
 
-int emu_find_kernel(const void *function, const char *call, emu_kernel **found) {
-    *found = find(function);
-    if (*found) return cudaSuccess;
+int emu_find_kernel(const void *function, const char *call, emu_kernel **result) {
+    *result = find(function);
+    if (*result) return cudaSuccess;
     if (!function || !emu_keep_loaded(function)) return no_kernel(function, call);
-    *found = learn(function, NULL);
-    return *found ? cudaSuccess : no_memory(call);
+    *result = learn(function, NULL);
+    return *result ? cudaSuccess : no_memory(call);
 }
 
-int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **found) {
-    *found = find(function);
-    if (*found && emu_kernel_signature(*found)) return cudaSuccess;
+int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **result) {
+    *result = find(function);
+    if (*result && emu_kernel_signature(*result)) return cudaSuccess;
     Dl_info where;
-    if (*found) function = (*found)->function;
+    if (*result) function = (*result)->function;
     if (!function || !dladdr(function, &where)) return no_kernel(function, call);
     char name[256];
     emu_kernel_name(function, name, sizeof name);
     return emu_error(cudaErrorInvalidDeviceFunction,
-                     "%s: the parameters of %s are not known. Here an address does not tell them; "
-                     "cudaGetKernel(&handle, kernel) does, where the compiler sees the kernel's type",
+                     "%s: the parameters of %s are unknown, because an address does not carry them. Call "
+                     "cudaGetKernel(&handle, kernel) first, where the compiler sees the kernel's type",
                      call, name);
 }
 
 int emu_get_kernel(void **handle, const void *function, const emu_signature *signature) {
     const char *call = "cudaGetKernel";
-    if (!handle) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!handle) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     emu_kernel *kernel = find(function);
-    if (!kernel || !emu_kernel_signature(kernel)) { // else there is nothing to check: this comes before every launch
+    if (!kernel || !emu_kernel_signature(kernel)) { // else there is nothing to check; every launch calls this first
         int device, code = emu_enter(&device);
         if (!code && (!function || !signature)) code = emu_find_typed_kernel(function, call, &kernel);
         if (!code && signature) code = emu_check_version(signature->interface_version);
         if (!code && signature) {
-            // Not under our lock: the loader holds its own while a library's constructors run, which may call us.
+            // Without our lock: the loader holds its own lock while a library's constructors run, and these may call
+            // this function.
             emu_keep_loaded(function);
             emu_keep_loaded(signature);
             kernel = learn(function, signature);
@@ -162,7 +165,7 @@ int emu_get_kernel(void **handle, const void *function, const emu_signature *sig
     return cudaSuccess;
 }
 
-// --- What is known of a kernel, and set for it --------------------------------------------------------------------
+// --- A kernel's attributes, name and parameters -------------------------------------------------------------------
 
 int emu_function_set(const void *function, int attribute, int value) {
     const char *call = "cudaFuncSetAttribute";
@@ -172,16 +175,15 @@ int emu_function_set(const void *function, int attribute, int value) {
     if (code) return code;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess; // a hint
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
-        return emu_error(cudaErrorInvalidValue, "%s: the emulator does not know attribute %d", call, attribute);
+        return emu_error(cudaErrorInvalidValue, "%s: the emulator does not support attribute %d", call, attribute);
     size_t limit = emu_chip_now()->each->shared_per_block;
     if (value < 0 || (size_t)value > limit) {
         char name[256];
         emu_kernel_name(kernel->function, name, sizeof name);
         return emu_error(
             cudaErrorInvalidValue,
-            "%s: %d bytes of dynamic shared memory asked for by %s; a block of this device (%s) may have "
-            "at most %zu",
-            name, value, call, emu_chip_now()->name, limit);
+            "%s: %d bytes of dynamic shared memory for %s; a block on this device (%s) may have at most %zu", call,
+            value, name, emu_chip_now()->name, limit);
     }
     atomic_store_explicit(&kernel->shared, (size_t)value, memory_order_relaxed);
     return cudaSuccess;
@@ -193,9 +195,9 @@ int emu_function_attributes(void *attributes, size_t size, const void *function)
     int device, code = emu_enter(&device);
     if (!code) code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
-    if (!attributes) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!attributes) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     const int capability = emu_chip_now()->each->capability;
-    // Registers, static shared and local memory are the host compiler's affair here: 0, for "not known".
+    // Registers, static shared memory and local memory are up to the host compiler and unknown here: 0.
     struct cudaFuncAttributes a = {.maxThreadsPerBlock = EMU_LIMITS.block_threads,
                                    .ptxVersion = capability,
                                    .binaryVersion = capability,
@@ -210,22 +212,22 @@ int emu_function_name(const char **name, const void *function) {
     emu_kernel *kernel;
     int code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
-    if (!name) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!name) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     char *known = atomic_load_explicit(&kernel->name, memory_order_acquire);
     if (!known) {
-        // CUDA gives the linker's name, mangled; our own messages give the source's.
+        // CUDA returns the mangled name; our own messages use the demangled one.
         char text[1024];
         Dl_info info;
         if (dladdr(kernel->function, &info) && info.dli_sname)
             snprintf(text, sizeof text, "%s", info.dli_sname);
         else
             emu_kernel_name(kernel->function, text, sizeof text);
-        char *made = strdup(text); // callers keep the pointer: it lives as long as the kernel does
-        if (!made) return no_memory(call);
-        if (atomic_compare_exchange_strong(&kernel->name, &known, made))
-            known = made;
+        char *copy = strdup(text); // callers keep the pointer, so it is valid as long as the kernel
+        if (!copy) return no_memory(call);
+        if (atomic_compare_exchange_strong(&kernel->name, &known, copy))
+            known = copy;
         else
-            free(made);
+            free(copy);
     }
     *name = known;
     return cudaSuccess;
@@ -237,13 +239,13 @@ int emu_function_parameter(size_t *offset, size_t *size, const void *function, s
     int device, code = emu_enter(&device);
     if (!code) code = emu_find_typed_kernel(function, call, &kernel);
     if (code) return code;
-    if (!offset || !size) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!offset || !size) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     const emu_signature *signature = emu_kernel_signature(kernel);
     if (index >= signature->count) {
         char name[256];
         emu_kernel_name(kernel->function, name, sizeof name);
-        return emu_error(cudaErrorInvalidValue, "%s: parameter %zu of %s, which has %u (counted from 0)", call, index,
-                         name, signature->count);
+        return emu_error(cudaErrorInvalidValue, "%s: parameter %zu of %s does not exist; it has %u, counted from 0",
+                         call, index, name, signature->count);
     }
     *offset = signature->parameters[index].offset;
     *size = signature->parameters[index].size;

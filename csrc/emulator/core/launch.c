@@ -1,11 +1,11 @@
-// Launches: what a kernel may ask for, whether the device has it, and into the stream's queue.
+// Launches: checks a launch against the limits of kernel and device, and adds it to the stream's queue.
 //
 //   cudaFuncSetAttribute --> emu_kernel (kernel.c) --.
 //   emulator_chips.h, EMU_LIMITS (device.c) ---------+--> check_launch --> emu_launch_kernel --> the stream's queue
 //                                                                                |
 //   arguments[0], [1], ...: pointers  ------------- copied, by the signature ----'
 //
-// A launch names its kernel by the handle or the host function; whichever it was, it is the same launch from here on.
+// A launch may name its kernel by the handle or the host function; both are treated alike.
 #define _GNU_SOURCE
 #include "stream.h"
 
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are not known): the
-// rules of cudakern/_occupancy.py, which tests hold against this. Shared memory is given out in pieces.
+// The number of blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are
+// unknown). The rules are those of cudakern/_occupancy.py; tests compare both. Shared memory is allocated in pieces.
 static int chip_occupancy(int threads, size_t dynamic_shared) {
     const emu_multiprocessor *has = emu_chip_now()->each;
     if (threads < 1 || threads > EMU_LIMITS.block_threads || dynamic_shared > has->shared_per_block) return 0;
@@ -26,14 +26,15 @@ static int chip_occupancy(int threads, size_t dynamic_shared) {
     return blocks < has->blocks ? blocks : has->blocks;
 }
 
-// What a resident block takes of the computer's memory, and each of its threads: two pages of a stack.
+// The computer's memory that a resident block uses, and each of its threads: two pages of its stack.
 enum { BLOCK_BYTES = 512 << 10, THREAD_BYTES = 8 << 10 };
 
 static long cooperative_limit(int threads, size_t dynamic_shared) {
     return (long)chip_occupancy(threads, dynamic_shared) * emu_chip_now()->multiprocessors;
 }
 
-// Programs size a cooperative grid as this answer times the multiprocessors, which is what such a launch may have.
+// Programs compute the size of a cooperative grid as this number times the number of multiprocessors, which is the most
+// that such a launch may have.
 int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared) {
     const char *call = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
     emu_kernel *kernel;
@@ -41,17 +42,19 @@ int emu_occupancy(int *blocks, const void *function, int block_size, size_t dyna
     if (!code) code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
     if (!blocks || block_size < 1)
-        return emu_error(cudaErrorInvalidValue, "%s: %d threads a block; at least 1 is needed", call, block_size);
+        return emu_error(cudaErrorInvalidValue, "%s: %d threads per block; at least 1 is needed", call, block_size);
     *blocks = dynamic_shared <= emu_kernel_shared(kernel) ? chip_occupancy(block_size, dynamic_shared) : 0;
     return cudaSuccess;
 }
 
-// As CUDA's header does it: whole warps from the largest block down; most threads resident win, and of those that have
-// as many the largest block.
+// The same search as in CUDA's header: in whole warps from the largest block down. The block size with the most resident
+// threads wins, and among equals the largest.
 int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit) {
     if (!grid || !block || limit < 0)
-        return emu_error(cudaErrorInvalidValue,
-                         "cudaOccupancyMaxPotentialBlockSize: no place for the result, or a limit of %d", limit);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "cudaOccupancyMaxPotentialBlockSize: a pointer for the results is NULL, or the limit of %d is negative",
+            limit);
     const int warp = EMU_LIMITS.warp, most = EMU_LIMITS.block_threads;
     int best = 0;
     *grid = *block = 0;
@@ -78,7 +81,7 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
     if (code) return code;
     if (!bytes || blocks < 1 || blocks > chip_occupancy(block_size, 0))
         return emu_error(cudaErrorInvalidValue,
-                         "%s: %d blocks of %d threads do not fit a multiprocessor; at most %d do", call, blocks,
+                         "%s: %d blocks of %d threads; a multiprocessor holds 1 to %d such blocks", call, blocks,
                          block_size, chip_occupancy(block_size, 0));
     const emu_multiprocessor *has = emu_chip_now()->each;
     size_t share = has->shared / (size_t)blocks / has->shared_piece * has->shared_piece - has->shared_reserved;
@@ -86,8 +89,8 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
     return cudaSuccess;
 }
 
-// Every limit of a launch, each with the code that cudaLaunchKernelEx gives on a GPU (error 9 is that of <<<>>>,
-// which is not offered here), and words that give value and limit.
+// Checks every limit of a launch. The codes are those of cudaLaunchKernelEx on a GPU (<<<>>>, which is not supported
+// here, returns error 9 instead); the messages contain the value and the limit.
 static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel) {
     char name[256];
     const emu_dim3 *grid = &launch->grid, *block = &launch->block;
@@ -104,15 +107,15 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
                    b[0], b[1], b[2], 'x' + i, EMU_LIMITS.block_dim[i]);
     }
     if (threads > (unsigned long long)EMU_LIMITS.block_threads)
-        REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) = %llu threads; a block may have at most %d",
-               name, b[0], b[1], b[2], threads, EMU_LIMITS.block_threads);
+        REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) = %llu threads; at most %d are allowed", name,
+               b[0], b[1], b[2], threads, EMU_LIMITS.block_threads);
     size_t allowed = emu_kernel_shared(kernel), most = emu_chip_now()->each->shared_per_block;
     if (launch->dynamic_shared > allowed || launch->dynamic_shared > most)
-        REFUSE(
-            cudaErrorInvalidValue,
-            "kernel %s: %zu bytes of dynamic shared memory; allowed are %zu, and up to %zu on this device (%s) after "
-            "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
-            name, launch->dynamic_shared, allowed < most ? allowed : most, most, emu_chip_now()->name);
+        REFUSE(cudaErrorInvalidValue,
+               "kernel %s: %zu bytes of dynamic shared memory; at most %zu are allowed, or %zu on this device (%s) "
+               "after "
+               "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
+               name, launch->dynamic_shared, allowed < most ? allowed : most, most, emu_chip_now()->name);
     if (launch->cooperative) {
         long limit = cooperative_limit((int)threads, launch->dynamic_shared);
         double blocks = (double)g[0] * g[1] * g[2];
@@ -125,8 +128,8 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
         const double bytes = blocks * (BLOCK_BYTES + (double)threads * THREAD_BYTES);
         if (blocks > 1 && bytes > (double)emu_half_of_computer())
             REFUSE(cudaErrorMemoryAllocation,
-                   "kernel %s: a cooperative grid of %.0f blocks of %llu threads, all resident at once, takes the "
-                   "emulator about %.1f GB, more than half of this computer's memory; launch fewer",
+                   "kernel %s: a cooperative grid of %.0f blocks of %llu threads, all resident at once, needs about "
+                   "%.1f GB, more than half of this computer's memory; launch fewer blocks",
                    name, blocks, threads, bytes / 1e9);
     }
     return cudaSuccess;
@@ -135,13 +138,14 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
 
 static int read_attributes(emu_grid_launch *to, const cudaLaunchAttribute *attributes, unsigned count) {
     if (count && !attributes)
-        return emu_error(cudaErrorInvalidValue, "the launch: %u attributes, but the list of them is NULL", count);
+        return emu_error(cudaErrorInvalidValue, "the launch has %u attributes, but the pointer to them is NULL",
+                         count);
     for (unsigned i = 0; i < count; i++) {
         const cudaLaunchAttribute *a = &attributes[i];
         if (a->id == cudaLaunchAttributeCooperative) to->cooperative = a->val.cooperative != 0;
         if (a->id == cudaLaunchAttributeClusterDimension &&
             a->val.clusterDim.x * a->val.clusterDim.y * a->val.clusterDim.z > 1)
-            return emu_error(cudaErrorNotSupported, "the emulator has no clusters of more than one block");
+            return emu_error(cudaErrorNotSupported, "the emulator does not support clusters of more than one block");
     }
     return cudaSuccess;
 }
@@ -153,10 +157,10 @@ static int copy_arguments(char *to, const emu_signature *signature, void *const 
         if (!from) {
             char name[256];
             emu_kernel_name(function, name, sizeof name);
-            return emu_error(cudaErrorInvalidValue, "kernel %s: the pointer to argument %u is NULL; it has %u", name,
-                             i, signature->count);
+            return emu_error(cudaErrorInvalidValue, "kernel %s: the pointer to argument %u of %u is NULL", name, i,
+                             signature->count);
         }
-        if (at.size == 8) // most are: without a call
+        if (at.size == 8) // the usual sizes, without a call of memcpy
             memcpy(to + at.offset, from, 8);
         else if (at.size == 4)
             memcpy(to + at.offset, from, 4);
@@ -166,42 +170,42 @@ static int copy_arguments(char *to, const emu_signature *signature, void *const 
     return cudaSuccess;
 }
 
-int emu_launch_kernel(const emu_launch *asked) {
+int emu_launch_kernel(const emu_launch *request) {
     emu_kernel *kernel;
     int device, code = emu_enter(&device);
-    if (!code) code = emu_check_version(asked->interface_version);
-    if (!code) code = emu_find_typed_kernel(asked->kernel, "the launch", &kernel);
+    if (!code) code = emu_check_version(request->interface_version);
+    if (!code) code = emu_find_typed_kernel(request->kernel, "the launch", &kernel);
     if (code) return code;
     const emu_signature *signature = emu_kernel_signature(kernel);
     emu_grid_launch launch = {.trampoline = signature->trampoline,
                               .function = kernel->function,
-                              .grid = asked->grid,
-                              .block = asked->block,
-                              .dynamic_shared = asked->dynamic_shared};
-    code = read_attributes(&launch, asked->attributes, asked->attribute_count);
+                              .grid = request->grid,
+                              .block = request->block,
+                              .dynamic_shared = request->dynamic_shared};
+    code = read_attributes(&launch, request->attributes, request->attribute_count);
     if (!code) code = check_launch(&launch, kernel);
     if (code) return code;
     const size_t align = signature->align > alignof(emu_op) ? signature->align : alignof(emu_op);
     size_t offset = (sizeof(emu_op) + align - 1) / align * align;
     void *memory;
     if (posix_memalign(&memory, align, offset + signature->bytes))
-        return emu_error(cudaErrorMemoryAllocation, "no memory left for a launch");
+        return emu_error(cudaErrorMemoryAllocation, "out of host memory for a launch");
     launch.arguments = (char *)memory + offset;
     emu_op *later = memory;
     *later = (emu_op){.kind = OP_KERNEL, .launch = launch};
-    code = copy_arguments((char *)memory + offset, signature, asked->arguments, kernel->function);
+    code = copy_arguments((char *)memory + offset, signature, request->arguments, kernel->function);
     if (code) {
         free(later);
         return code;
     }
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
-    code = emu_find_stream(asked->stream, device, &s);
+    code = emu_find_stream(request->stream, device, &s);
     if (!code && s->device != device)
-        code = emu_error(
-            cudaErrorInvalidResourceHandle,
-            "a kernel on a stream of device %d, while the current device is %d: call cudaSetDevice(%d) first",
-            s->device, device, s->device);
+        code =
+            emu_error(cudaErrorInvalidResourceHandle,
+                      "the stream belongs to device %d, but the current device is %d; call cudaSetDevice(%d) first",
+                      s->device, device, s->device);
     if (!code) code = emu_queue_later(s, later);
     pthread_mutex_unlock(&emu_queues.lock);
     if (code) free(later);

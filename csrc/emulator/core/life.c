@@ -1,12 +1,12 @@
-// What concerns the whole emulator: settings that change, a device's reset, fork(). It is above all other files of the
-// host side, so that none of them needs to know who else keeps something.
+// What concerns the whole emulator: changes of settings, a device's reset, fork(). This file uses all other files of the
+// host side, so that none of them needs to know which others keep state.
 #define _GNU_SOURCE
 #include "host.h"
 
 #include <pthread.h>
 
 int emu_configure(const char *key, const char *value) {
-    emu_wait_idle(-1); // what was launched before keeps its settings
+    emu_wait_idle(-1); // earlier launches run with the settings that they started with
     return emu_change_config(key, value);
 }
 
@@ -22,7 +22,7 @@ int emu_device_reset(void) {
 }
 
 // --- fork --------------------------------------------------------------------------------------------------------
-static void at_fork(emu_fork stage) { // any order does: no function holds two of these locks
+static void at_fork(emu_fork stage) { // in any order, because no function holds two of these locks
     emu_config_fork(stage);
     emu_kernel_fork(stage);
     emu_memory_fork(stage);
@@ -41,7 +41,7 @@ static void fork_child(void) {
     at_fork(EMU_FORK_CHILD);
 }
 
-// When the library is loaded: before anybody can hold one of the locks.
+// Runs when the library is loaded, before any thread can hold one of the locks.
 __attribute__((constructor)) static void watch_forks(void) {
     pthread_atfork(fork_prepare, fork_parent, fork_child);
 }

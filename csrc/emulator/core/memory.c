@@ -1,18 +1,20 @@
-// Memory: every allocation is known by its address, so that what CUDA would refuse is refused, with the sizes.
+// Memory: keeps a table of all allocations by address, so that invalid uses are refused as by CUDA, and the error
+// contains the sizes.
 //
 //   blocks, sorted by address:  [device 0, 4096 B] [pinned host] [device 1, 64 B] [registered host] [symbol] ...
 //   used[device] <= emu_device_memory()
 //
-// Invariants: blocks never overlap; used[d] is the sum of device d's blocks, rounded up to EMU_GRAIN each; a block
-// whose release has been asked for (`dying`) is invalid to every call, though it stays until its stream comes to it.
+// Invariants: blocks never overlap; used[d] is the sum of device d's blocks, each rounded up to EMU_GRAIN; a block
+// whose release has been requested (`dying`) is invalid in every call, although it remains until its stream reaches the
+// release.
 //
-// Device memory is host memory with CUDA's rules around it. It is never zero when new, since a GPU's is not either:
-// all bytes are 0xFF, a NaN in every floating-point format and -1 in every integer one, so that a read of memory
-// that nobody wrote shows in the result. Beyond FILL bytes only the first and the last FILL / 2 are filled.
+// Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes are
+// 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten memory
+// shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
 //
-// Freed blocks of some size are kept as spares for the next of the same size, because fresh pages cost more than a
-// kernel's run on small arrays. Spares belong to no device and count as free; sanitizer builds keep none, so that
-// they see a use after a free.
+// Freed blocks from SPARE_LEAST bytes on are kept as spares for the next allocation of the same size, because touching
+// new pages takes longer than a kernel on small arrays. Spares belong to no device and count as free. Sanitizer builds
+// keep none, so that they detect a use after a free.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -41,7 +43,7 @@ typedef enum block_kind { DEVICE, PINNED, REGISTERED, SYMBOL } block_kind;
 
 typedef struct pool {
     int live, device;
-    int reuse[3]; // cudaMemPoolReuse*: kept, without effect; the pool keeps nothing back
+    int reuse[3]; // cudaMemPoolReuse*: stored without effect, since the pool does not retain memory
     uint64_t threshold;
     size_t used, high;
     struct pool *next;
@@ -92,17 +94,17 @@ static size_t after(uintptr_t address) {
     return low;
 }
 
-// The block that holds the address; NULL: none.
+// The block that contains the address; NULL: none.
 static block *holding(const void *pointer) {
     size_t i = after((uintptr_t)pointer);
     if (!i || (uintptr_t)pointer - blocks[i - 1].base >= blocks[i - 1].bytes) return NULL;
     return &blocks[i - 1];
 }
 
-// The block that begins at the address and is one of the kinds (a bit each).
+// The block that begins at the address and whose kind is in `kinds` (one bit per kind).
 static block *beginning(const void *pointer, unsigned kinds) {
-    block *found = holding(pointer);
-    return found && found->base == (uintptr_t)pointer && !found->dying && (kinds >> found->kind & 1) ? found : NULL;
+    block *match = holding(pointer);
+    return match && match->base == (uintptr_t)pointer && !match->dying && (kinds >> match->kind & 1) ? match : NULL;
 }
 
 static int insert(block fresh) {
@@ -128,13 +130,14 @@ static void account(const block *b, int sign) {
     if (b->pool->used > b->pool->high) b->pool->high = b->pool->used;
 }
 
-static void drop(block *b) { // takes it out of the table; the memory is the caller's affair
+static void drop(block *b) { // removes it from the table; the caller frees the memory
     account(b, -1);
     size_t i = (size_t)(b - blocks);
     memmove(b, b + 1, (--block_count - i) * sizeof *blocks);
 }
 
-static int check_pool(const pool *p) { // lock held; looked up, never followed: a wrong handle may point anywhere
+// Lock held. The handle is looked up and not dereferenced, because an invalid one may point anywhere.
+static int check_pool(const pool *p) {
     for (int device = 0; device < EMU_MAX_DEVICES; device++)
         if (p == &default_pools[device]) return p->live;
     const pool *known = pools;
@@ -143,7 +146,7 @@ static int check_pool(const pool *p) { // lock held; looked up, never followed: 
 }
 
 static int bad_pool(const void *handle) {
-    return emu_error(cudaErrorInvalidValue, "%p is not a memory pool, or one that was destroyed", handle);
+    return emu_error(cudaErrorInvalidValue, "%p is not a memory pool, or the pool has been destroyed", handle);
 }
 
 // --- device memory -----------------------------------------------------------------------------------------------
@@ -186,32 +189,32 @@ static void drop_spares(void) {
 }
 
 static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
-    if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
+    if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     if (emu_allocation_should_fail())
         return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes; the setting fail_allocation made this call fail",
                          call, bytes);
     block fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
-    size_t limit = emu_device_memory(), taken = 0;
+    size_t limit = emu_device_memory(), in_use = 0;
     int fits = 0;
-    // A second try once the streams have carried out the frees that are on their way.
+    // If it does not fit, try again after the streams have executed pending frees.
     for (int attempt = 0; attempt < 2 && !fits; attempt++) {
         if (attempt) emu_wait_idle(device);
         pthread_mutex_lock(&lock);
-        taken = used[device];
-        fits = bytes <= limit && taken <= limit && rounded(bytes) <= limit - taken;
-        if (fits) account(&fresh, 1); // taken now: two threads may not both have the last bytes
+        in_use = used[device];
+        fits = bytes <= limit && in_use <= limit && rounded(bytes) <= limit - in_use;
+        if (fits) account(&fresh, 1); // reserve it now, so that two threads cannot both get the last bytes
         pthread_mutex_unlock(&lock);
     }
     if (!fits)
-        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu are free", call,
-                         bytes, device, taken < limit ? limit - taken : 0, limit);
+        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu bytes are free", call,
+                         bytes, device, in_use < limit ? limit - in_use : 0, limit);
     pthread_mutex_lock(&lock);
     void *memory = take_spare(bytes);
     pthread_mutex_unlock(&lock);
     int failed = !memory && posix_memalign(&memory, EMU_GRAIN, bytes);
-    if (failed) { // the computer's memory is short: spares are a luxury
+    if (failed) { // the computer's memory is used up: give up the spares and try again
         pthread_mutex_lock(&lock);
         drop_spares();
         pthread_mutex_unlock(&lock);
@@ -228,7 +231,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (failed) {
         if (fresh.base) free(memory);
         return emu_error(cudaErrorMemoryAllocation,
-                         "%s: %zu bytes; device %d has them free, but this computer's own memory is short", call,
+                         "%s: %zu bytes; device %d has enough free, but this computer's own memory is used up", call,
                          bytes, device);
     }
     *pointer = memory;
@@ -243,22 +246,22 @@ int emu_malloc(void **pointer, size_t bytes) {
 int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!pitch) return emu_error(cudaErrorInvalidValue, "cudaMallocPitch: no place for the pitch");
+    if (!pitch) return emu_error(cudaErrorInvalidValue, "cudaMallocPitch: the pointer for the pitch is NULL");
     size_t bytes;
     if (width > SIZE_MAX - PITCH || __builtin_mul_overflow((width + PITCH - 1) / PITCH * PITCH, height, &bytes))
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes are too many", height,
-                         width);
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes exceed the address space",
+                         height, width);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     return allocate(pointer, bytes, device, NULL, "cudaMallocPitch");
 }
 
-static void release(void *data) { // a block marked as dying
+static void release(void *data) { // frees a block marked as dying
     void *memory = *(void **)data;
     pthread_mutex_lock(&lock);
-    block *found = holding(memory);
-    if (found) {
-        block old = *found;
-        drop(found);
+    block *match = holding(memory);
+    if (match) {
+        block old = *match;
+        drop(match);
         if (old.kind == DEVICE)
             keep_spare(memory, old.bytes);
         else
@@ -267,32 +270,34 @@ static void release(void *data) { // a block marked as dying
     pthread_mutex_unlock(&lock);
 }
 
-// Marks the block that begins there as dying, or says what is wrong.
+// Marks the block that begins at the address as dying; returns an error if the call may not free it.
 static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *call, int *device) {
     pthread_mutex_lock(&lock);
-    block *found = beginning(pointer, kinds), *around = found ? NULL : holding(pointer);
-    if (found && of_a_pool && !found->pool) {
+    block *match = beginning(pointer, kinds), *around = match ? NULL : holding(pointer);
+    if (match && of_a_pool && !match->pool) {
         pthread_mutex_unlock(&lock);
-        return emu_error(cudaErrorInvalidValue,
-                         "%s(%p): that is memory of cudaMalloc, in no stream's order: cudaFree frees it", call,
-                         pointer);
+        return emu_error(
+            cudaErrorInvalidValue,
+            "%s(%p): this memory comes from cudaMalloc, which is not stream-ordered; free it with cudaFree", call,
+            pointer);
     }
     uintptr_t base = around ? around->base : 0;
     size_t bytes = around ? around->bytes : 0;
     int dying = around && around->dying;
-    if (found) {
-        found->dying = 1;
-        *device = found->device;
+    if (match) {
+        match->dying = 1;
+        *device = match->device;
     }
     pthread_mutex_unlock(&lock);
-    if (found) return cudaSuccess;
+    if (match) return cudaSuccess;
     if (around && base != (uintptr_t)pointer)
-        return emu_error(cudaErrorInvalidValue, "%s(%p): that is inside the allocation of %zu bytes at %p; free that",
-                         call, pointer, bytes, (void *)base);
+        return emu_error(cudaErrorInvalidValue,
+                         "%s(%p): the address is inside the allocation of %zu bytes at %p; pass its beginning", call,
+                         pointer, bytes, (void *)base);
     return emu_error(cudaErrorInvalidValue, "%s(%p): %s", call, pointer,
-                     dying    ? "it was freed before"
-                     : around ? "that memory is of another kind: device and host memory have their own functions"
-                              : "not the beginning of an allocation, or freed before");
+                     dying    ? "the memory has already been freed"
+                     : around ? "the memory is of another kind: device and host memory have their own functions"
+                              : "the address was never allocated, or it has already been freed");
 }
 
 int emu_free(void *pointer) {
@@ -300,7 +305,7 @@ int emu_free(void *pointer) {
     if (code || !pointer) return code;
     code = condemn(pointer, 1u << DEVICE, 0, "cudaFree", &device);
     if (code) return code;
-    emu_wait_idle(device); // as CUDA: kernels may still use it; their errors stay for a synchronising call
+    emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
     return cudaSuccess;
 }
@@ -322,10 +327,10 @@ int emu_free_async(void *pointer, void *stream) {
     code = condemn(pointer, 1u << DEVICE, 1, "cudaFreeAsync", &device);
     if (code) return code;
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
-    if (code) { // not queued: the block lives on
+    if (code) { // not queued: the block stays valid
         pthread_mutex_lock(&lock);
-        block *found = holding(pointer);
-        if (found) found->dying = 0;
+        block *match = holding(pointer);
+        if (match) match->dying = 0;
         pthread_mutex_unlock(&lock);
     }
     return code;
@@ -346,20 +351,22 @@ void emu_release_device(int device) {
 int emu_memory_info(size_t *free_bytes, size_t *total) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!free_bytes || !total) return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: no place for the result");
+    if (!free_bytes || !total)
+        return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: the pointer for the result is NULL");
     pthread_mutex_lock(&lock);
-    size_t taken = used[device];
+    size_t in_use = used[device];
     pthread_mutex_unlock(&lock);
     *total = emu_device_memory();
-    *free_bytes = taken < *total ? *total - taken : 0;
+    *free_bytes = in_use < *total ? *total - in_use : 0;
     return cudaSuccess;
 }
 
-// --- pools: they keep account, and nothing back -------------------------------------------------------------------
+// --- pools: they count bytes but retain no memory -----------------------------------------------------------------
 int emu_default_pool(void **handle, int device) {
     int code = emu_check_device(device, "cudaDeviceGetDefaultMemPool");
     if (code) return code;
-    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: no place for the result");
+    if (!handle)
+        return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: the pointer for the result is NULL");
     pthread_mutex_lock(&lock);
     default_pools[device].live = 1;
     default_pools[device].device = device;
@@ -371,7 +378,7 @@ int emu_default_pool(void **handle, int device) {
 int emu_pool_create(void **handle, int device) {
     int code = emu_check_device(device, "cudaMemPoolCreate");
     if (code) return code;
-    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaMemPoolCreate: no place for the result");
+    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaMemPoolCreate: the pointer for the result is NULL");
     pthread_mutex_lock(&lock);
     pool *fresh = pools;
     while (fresh && (fresh->live || fresh->used)) fresh = fresh->next;
@@ -380,14 +387,14 @@ int emu_pool_create(void **handle, int device) {
     if (fresh) *fresh = (pool){.live = 1, .device = device, .reuse = {1, 1, 1}, .next = next};
     pthread_mutex_unlock(&lock);
     *handle = fresh;
-    return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a memory pool");
+    return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a memory pool");
 }
 
 int emu_pool_destroy(void *handle) {
     pool *p = handle;
     pthread_mutex_lock(&lock);
     int ok = check_pool(p) && !(p >= default_pools && p < default_pools + EMU_MAX_DEVICES);
-    if (ok) p->live = 0; // what was taken from it lives on until it is freed
+    if (ok) p->live = 0; // allocations from it stay valid until they are freed
     pthread_mutex_unlock(&lock);
     return ok ? cudaSuccess : bad_pool(handle);
 }
@@ -446,7 +453,7 @@ int emu_pool_attribute(void *handle, int attribute, void *value, int set) {
     pthread_mutex_unlock(&lock);
     if (ok) return cudaSuccess;
     return emu_error(cudaErrorInvalidValue, "attribute %d of a memory pool cannot be %s", attribute,
-                     set ? "set so" : "read");
+                     set ? "set to this value" : "read");
 }
 
 // --- host memory -------------------------------------------------------------------------------------------------
@@ -454,19 +461,21 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!pointer || flags > 7)
-        return emu_error(cudaErrorInvalidValue, "cudaHostAlloc: flags %u; 0 to 7 exist", flags);
+        return emu_error(cudaErrorInvalidValue,
+                         "cudaHostAlloc: flags %u; they must be from 0 to 7, and the pointer for the result not NULL",
+                         flags);
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     void *memory;
     if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %zu bytes; this computer's memory is short",
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %zu bytes; this computer's memory is used up",
                          bytes);
     pthread_mutex_lock(&lock);
     int ok = insert((block){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
     pthread_mutex_unlock(&lock);
     if (!ok) {
         free(memory);
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: this computer's memory is short");
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: this computer's memory is used up");
     }
     *pointer = memory;
     return cudaSuccess;
@@ -482,25 +491,27 @@ int emu_free_host(void *pointer) {
     return cudaSuccess;
 }
 
-// Addresses are unified: a device finds pinned memory where the host does.
+// Addresses are unified: pinned memory has the same address on the device as on the host.
 int emu_host_device_pointer(void **device, void *host, unsigned flags) {
     pthread_mutex_lock(&lock);
-    const block *found = holding(host);
-    int ok = found && !found->dying && (found->kind == PINNED || found->kind == REGISTERED);
+    const block *match = holding(host);
+    int ok = match && !match->dying && (match->kind == PINNED || match->kind == REGISTERED);
     pthread_mutex_unlock(&lock);
     if (!ok || !device || flags)
         return emu_error(cudaErrorInvalidValue, "cudaHostGetDevicePointer(%p), flags %u: %s", host, flags,
-                         ok ? "a place for the result and flags 0 are needed" : "that is no page-locked memory");
+                         ok ? "flags must be 0, and the pointer for the result not NULL"
+                            : "this is not page-locked memory");
     *device = host;
     return cudaSuccess;
 }
 
-// Host memory that becomes "pinned", or a __device__ variable, which is device memory that nobody allocated.
+// Registers host memory as pinned, or a __device__ variable as device memory.
 int emu_register(void *pointer, size_t bytes, int is_symbol) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
-        return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
+        return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
+                         pointer);
     pthread_mutex_lock(&lock);
     size_t i = after((uintptr_t)pointer + bytes - 1);
     block *before = i ? &blocks[i - 1] : NULL;
@@ -515,31 +526,31 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (ok) return cudaSuccess;
     if (overlaps)
         return emu_error(cudaErrorHostMemoryAlreadyRegistered,
-                         "some of the %zu bytes at %p are registered or allocated", bytes, pointer);
-    return emu_error(cudaErrorMemoryAllocation, "no memory left to register memory");
+                         "some of the %zu bytes at %p are already registered or allocated", bytes, pointer);
+    return emu_error(cudaErrorMemoryAllocation, "out of host memory to register memory");
 }
 
 int emu_unregister(void *pointer) {
     pthread_mutex_lock(&lock);
-    block *found = beginning(pointer, 1u << REGISTERED);
-    if (found) found->dying = 1;
+    block *match = beginning(pointer, 1u << REGISTERED);
+    if (match) match->dying = 1;
     pthread_mutex_unlock(&lock);
-    if (!found)
-        return emu_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister(%p): nothing is registered there",
-                         pointer);
+    if (!match)
+        return emu_error(cudaErrorHostMemoryNotRegistered,
+                         "cudaHostUnregister(%p): no memory is registered at this address", pointer);
     emu_wait_idle(-1);
     pthread_mutex_lock(&lock);
-    found = holding(pointer);
-    if (found) drop(found);
+    match = holding(pointer);
+    if (match) drop(match);
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
 
-int emu_find_allocation(const void *pointer, emu_allocation *found) {
+int emu_find_allocation(const void *pointer, emu_allocation *match) {
     pthread_mutex_lock(&lock);
     const block *b = holding(pointer);
     if (b)
-        *found = (emu_allocation){.base = b->base,
+        *match = (emu_allocation){.base = b->base,
                                   .bytes = b->bytes,
                                   .dying = b->dying,
                                   .is_symbol = b->kind == SYMBOL,
@@ -551,15 +562,16 @@ int emu_find_allocation(const void *pointer, emu_allocation *found) {
 int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!attributes) return emu_error(cudaErrorInvalidValue, "cudaPointerGetAttributes: no place for the result");
+    if (!attributes)
+        return emu_error(cudaErrorInvalidValue, "cudaPointerGetAttributes: the pointer for the result is NULL");
     void *address = (void *)(uintptr_t)pointer;
     struct cudaPointerAttributes a = {.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = address};
     pthread_mutex_lock(&lock);
-    const block *found = holding(pointer);
-    if (found && !found->dying) {
-        int on_device = found->kind == DEVICE || found->kind == SYMBOL;
+    const block *match = holding(pointer);
+    if (match && !match->dying) {
+        int on_device = match->kind == DEVICE || match->kind == SYMBOL;
         a.type = on_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
-        a.device = found->device;
+        a.device = match->device;
         a.devicePointer = address;
         a.hostPointer = on_device ? NULL : address;
     }

@@ -1,10 +1,10 @@
-// printf in kernels: text that waits on the device until somebody synchronises, as on a GPU.
+// printf in kernels: as on a GPU, the text stays in a buffer until the host synchronizes.
 //
 //   kernel's printf --> piece -> piece -> piece  --a wait, a copy that waits, cudaDeviceReset--> standard output
-//                       (LIMIT bytes in all: beyond that the oldest give way)
+//                       (at most LIMIT bytes in all: the oldest pieces are dropped)
 //
-// There is one buffer for all devices. Invariant: a piece is what one call printed, and appears whole; pieces appear in
-// the order in which they were printed, whoever synchronises.
+// All devices share one buffer. Invariant: a piece is the text of one call and is written as a whole. Pieces are written
+// in the order in which they were printed, whichever thread synchronizes.
 #include "block.h"
 #include "host.h"
 
@@ -22,11 +22,11 @@ typedef struct piece {
     char text[];
 } piece;
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; // held while text is written, too: else it could be reordered
+// Also held while text is written to standard output, so that two threads cannot reorder it.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static piece *first, *last;
 static size_t held;
-static atomic_int any; // so that a wait that finds nothing takes no lock
+static atomic_int any; // lets a wait without pending text skip the lock
 
 static void drop_first(void) { // lock held
     piece *old = first;
@@ -40,7 +40,7 @@ void emu_print_fork(emu_fork stage) {
         pthread_mutex_lock(&lock);
         return;
     }
-    while (stage == EMU_FORK_CHILD && first) drop_first(); // it is the parent's to show
+    while (stage == EMU_FORK_CHILD && first) drop_first(); // the parent writes this text
     pthread_mutex_unlock(&lock);
 }
 
@@ -49,33 +49,34 @@ static int append(const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     const int length = vsnprintf(text, sizeof text, format, arguments);
-    piece *made = length < 0 ? NULL : malloc(sizeof *made + (size_t)length + 1);
-    if (made) {
-        *made = (piece){.bytes = (size_t)length};
+    piece *fresh = length < 0 ? NULL : malloc(sizeof *fresh + (size_t)length + 1);
+    if (fresh) {
+        *fresh = (piece){.bytes = (size_t)length};
         if (length < SHORT)
-            memcpy(made->text, text, (size_t)length);
+            memcpy(fresh->text, text, (size_t)length);
         else
-            vsnprintf(made->text, (size_t)length + 1, format, again);
+            vsnprintf(fresh->text, (size_t)length + 1, format, again);
     }
     va_end(again);
-    if (!made || made->bytes > LIMIT) {
-        free(made);
+    if (!fresh || fresh->bytes > LIMIT) {
+        free(fresh);
         return -1;
     }
     pthread_mutex_lock(&lock);
-    while (held + made->bytes > LIMIT) drop_first();
+    while (held + fresh->bytes > LIMIT) drop_first();
     if (first)
-        last->next = made;
+        last->next = fresh;
     else
-        first = made;
-    last = made;
-    held += made->bytes;
+        first = fresh;
+    last = fresh;
+    held += fresh->bytes;
     atomic_store_explicit(&any, 1, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     return 0;
 }
 
-// In a kernel: CUDA's result, the number of arguments; -1 for no format, -2 where it went wrong. Outside: printf.
+// In a kernel: returns the number of arguments as CUDA does, -1 if the format is NULL, -2 on other errors. Elsewhere:
+// printf.
 int emu_print(int count, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -1,11 +1,12 @@
-// Streams: their handles, what waits for what, the thread that runs what is queued. (stream.h has the picture.)
+// Streams: their handles, the order of operations, and the thread that runs queued operations. (Diagram: stream.h.)
 //
-// The legacy default stream (NULL) of a device runs after all that was queued before it on the device's blocking
-// streams, and they run after it; streams made with cudaStreamNonBlocking keep out of that. As on a GPU. A thread's own
-// default stream (cudaStreamPerThread) is a blocking stream, one a device, made when the thread first asks for it.
+// As on a GPU, work on the legacy default stream (NULL) of a device runs after all work that was queued before it on the
+// device's blocking streams, and their later work runs after it. Streams created with cudaStreamNonBlocking are exempt.
+// A thread's own default stream (cudaStreamPerThread) is a blocking stream. Each thread has one per device, created when
+// the thread first uses it.
 //
-// An operation is run by the stream's own thread, made when it is first needed, or "here": by the thread that calls,
-// which takes its place in the queue and waits for its turn. On an idle stream that costs no switch of threads.
+// An operation is run by the stream's own thread, which is started when first needed, or "here", by the calling thread,
+// which queues it and waits for its turn. On an idle stream the latter needs no switch of threads.
 #define _GNU_SOURCE
 #include "stream.h"
 
@@ -15,9 +16,9 @@
 #include <time.h>
 
 struct emu_queues emu_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // under that lock
+static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // protected by that lock
 static unsigned long long last_id;                               // likewise
-static pthread_key_t own_streams;                                // of the calling thread: an array, a stream a device
+static pthread_key_t own_streams;                                // the calling thread's: an array, one per device
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
 // --- handles (lock held) -----------------------------------------------------------------------------------------
@@ -50,10 +51,11 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
     return s;
 }
 
-// One place for the errors of streams that are gone: the earliest stays, one that nobody was told of before others.
+// Keeps one error per device of destroyed streams: an unreported one rather than a reported one, else the earliest.
 static void keep_as_orphan(int device, emu_report *from) {
     emu_report *to = &emu_queues.orphans[device];
-    if (from->code && (!to->code || (to->told == from->told ? from->order < to->order : to->told))) *to = *from;
+    if (from->code && (!to->code || (to->reported == from->reported ? from->order < to->order : to->reported)))
+        *to = *from;
     from->code = 0;
 }
 
@@ -69,7 +71,7 @@ static void recycle(emu_stream *s) {
     free_streams = s;
 }
 
-static void close_stream(emu_stream *s) { // what is queued still runs
+static void close_stream(emu_stream *s) { // queued operations still run
     s->live = 0;
     s->closing = 1;
     if (s->head) return;
@@ -109,28 +111,28 @@ static emu_stream *own_stream(int device) { // NULL: no memory
 }
 
 static int bad_stream(const void *handle) {
-    return emu_error(cudaErrorInvalidResourceHandle, "%p is not a stream, or one that was destroyed", handle);
+    return emu_error(cudaErrorInvalidResourceHandle, "%p is not a stream, or the stream has been destroyed", handle);
 }
 
-int emu_find_stream(void *handle, int device, emu_stream **found) {
-    *found = NULL;
+int emu_find_stream(void *handle, int device, emu_stream **result) {
+    *result = NULL;
     if (handle == (void *)cudaStreamPerThread) {
-        *found = own_stream(device);
-        return *found ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
+        *result = own_stream(device);
+        return *result ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
     }
     if (!handle || handle == (void *)cudaStreamLegacy) {
         if (!null_streams[device]) {
             null_streams[device] = new_stream(device, cudaStreamDefault, 0);
-            if (!null_streams[device]) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
+            if (!null_streams[device]) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
             null_streams[device]->is_null = 1;
         }
-        *found = null_streams[device];
+        *result = null_streams[device];
         return cudaSuccess;
     }
-    // Looked up, never followed: a wrong handle may point anywhere.
-    for (emu_stream *s = emu_queues.streams; s && !*found; s = s->next)
-        if (s == handle && s->live) *found = s;
-    return *found ? cudaSuccess : bad_stream(handle);
+    // Looked up and not dereferenced, because an invalid handle may point anywhere.
+    for (emu_stream *s = emu_queues.streams; s && !*result; s = s->next)
+        if (s == handle && s->live) *result = s;
+    return *result ? cudaSuccess : bad_stream(handle);
 }
 
 // --- order (lock held) -------------------------------------------------------------------------------------------
@@ -172,14 +174,16 @@ void emu_finish(emu_stream *s) {
 
 // --- the stream's thread -----------------------------------------------------------------------------------------
 static void set_error(emu_stream *s, const emu_op *o, int code, const char *message) { // lock held
-    if (s->error.code && !s->error.told) return;
+    if (s->error.code && !s->error.reported) return;
     s->error = (emu_report){.code = code, .order = o->order, .launcher = o->launcher};
     snprintf(s->error.message, sizeof s->error.message, "%s", message);
 }
 
-// Whether the kernel's input may be what an earlier kernel failed to make, and its launcher does not know it yet.
+// Whether the kernel must be skipped: an earlier kernel, which may write its input, failed, and this has not been
+// reported to the launcher yet.
 static int inherits_failure(const emu_stream *s, const emu_op *o) { // lock held
-    return o->kind == OP_KERNEL && s->error.code && (!s->error.told || pthread_equal(o->launcher, s->error.launcher));
+    return o->kind == OP_KERNEL && s->error.code &&
+           (!s->error.reported || pthread_equal(o->launcher, s->error.launcher));
 }
 
 static void run(emu_stream *s, emu_op *o) { // lock not held
@@ -188,7 +192,7 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
     } else if (o->kind == OP_KERNEL) {
         char message[EMU_MESSAGE] = "";
         int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, message);
-        if (!code || code == EMU_CANCELLED) return; // who launched it knows that it was given up
+        if (!code || code == EMU_CANCELLED) return; // its launcher canceled it, so there is nothing to report
         pthread_mutex_lock(&emu_queues.lock);
         set_error(s, o, code, message);
         pthread_mutex_unlock(&emu_queues.lock);
@@ -223,11 +227,11 @@ static void *worker(void *argument) {
 static int ensure_worker(emu_stream *s) { // lock held
     if (s->has_worker) return cudaSuccess;
     int error = emu_start_thread(worker, s);
-    if (error) // (of a stack that has no room the system says EAGAIN, as of too many threads)
+    if (error) // (EAGAIN if there are too many threads, but also if there is no memory for the stack)
         return emu_error(
             cudaErrorMemoryAllocation,
-            "this computer has no room for a stream's thread: %s; its memory, or what a process may have "
-            "of it (ulimit -v) or of threads (ulimit -u), is used up",
+            "cannot start a stream's thread: %s; the computer's memory or the process's limit of memory (ulimit -v) "
+            "or threads (ulimit -u) is used up",
             strerror(error));
     s->has_worker = 1;
     return cudaSuccess;
@@ -252,7 +256,7 @@ int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_
     emu_op *later = NULL;
     if (manner != EMU_HERE) { // before the lock is taken
         later = calloc(1, sizeof *later + bytes);
-        if (!later) return emu_error(cudaErrorMemoryAllocation, "no memory left for a stream's queue");
+        if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
         *later = (emu_op){.kind = OP_WORK, .work = work, .data = later + 1, .always = always};
         memcpy(later->data, data, bytes);
     }
@@ -299,11 +303,12 @@ int emu_stream_create(void **handle, unsigned flags, int priority) {
     int device, code = emu_enter(&device);
     if (code) return code;
     if (!handle || flags > cudaStreamNonBlocking)
-        return emu_error(cudaErrorInvalidValue, "cudaStreamCreateWithFlags: flags %u; 0 and 1 are allowed", flags);
+        return emu_error(cudaErrorInvalidValue, "cudaStreamCreateWithFlags: flags %u; only 0 and 1 are allowed",
+                         flags);
     pthread_mutex_lock(&emu_queues.lock);
     *handle = new_stream(device, flags, priority);
     pthread_mutex_unlock(&emu_queues.lock);
-    return *handle ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "no memory left for a stream");
+    return *handle ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
 }
 
 int emu_stream_destroy(void *handle) {
@@ -344,7 +349,7 @@ int emu_stream_info(void *handle, unsigned *flags, int *priority, int *device_ou
 int emu_stream_id(void *handle, unsigned long long *id) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!id) return emu_error(cudaErrorInvalidValue, "cudaStreamGetId: no place for the result");
+    if (!id) return emu_error(cudaErrorInvalidValue, "cudaStreamGetId: the pointer for the result is NULL");
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);
@@ -370,8 +375,8 @@ int emu_stream_call(void *stream, void (*function)(void *), void *argument) {
 }
 
 // --- fork --------------------------------------------------------------------------------------------------------
-// In the child only the thread that forked exists. Queues are emptied: what was on its way is lost there, and frees
-// are carried out. Streams stay usable and get new threads when they need them, but for those of the other threads.
+// In the child only the thread that forked exists. Its queues are emptied: queued operations are dropped, except frees,
+// which are executed. Streams stay usable and get new threads when needed, except the per-thread streams of other threads.
 static void after_fork(void) {
     for (emu_stream *s = emu_queues.streams, *next; s; s = next) {
         next = s->next;
@@ -382,7 +387,7 @@ static void after_fork(void) {
         while (s->head) {
             emu_op *o = s->head;
             s->head = o->next;
-            if (o->here) continue; // on the stack of a thread that is no more
+            if (o->here) continue; // on the stack of a thread that does not exist in the child
             if (o->kind == OP_WORK && o->always) o->work(o->data);
             free(o);
         }

@@ -1,38 +1,38 @@
-// Symbols: __constant__ and __device__ variables, as the host names them.
+// Symbols: __constant__ and __device__ variables, accessed by the host.
 //
-//   float table[64] of a kernels' library  --emu_symbol-->  a SYMBOL in memory.c's list of allocations
+//   float table[64] of a library of kernels  --emu_symbol-->  a SYMBOL in memory.c's table of allocations
 //
-// Here a symbol is an ordinary variable, at one address for kernels and host. The first call that names it makes it
-// known as device memory; from then on copies check its bounds, whether they name it or its address. Invariant: a
-// library whose symbols are known stays loaded, so no address in the list comes to belong to something else.
+// Here a symbol is an ordinary variable with the same address for kernels and host. The first call that names it
+// registers it as device memory. From then on copies check its bounds, whether they use its name or its address.
+// Invariant: a library whose symbols are registered stays loaded, so no address in the table can be reused.
 #include "host.h"
 
 #include <stdint.h>
 
-// `size` 0: by address alone, as C names symbols; it must be known.
-static int find(const void *symbol, size_t size, const char *call, emu_allocation *found) {
+// `size` 0: only the address is known, as for symbols in C; the symbol must have been registered before.
+static int find(const void *symbol, size_t size, const char *call, emu_allocation *match) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (emu_find_allocation(symbol, found)) {
-        if (found->is_symbol && found->base == (uintptr_t)symbol && (!size || size == found->bytes))
+    if (emu_find_allocation(symbol, match)) {
+        if (match->is_symbol && match->base == (uintptr_t)symbol && (!size || size == match->bytes))
             return cudaSuccess;
-    } else if (symbol && size && emu_keep_loaded(symbol)) { // static variables lie in what is loaded from a file
+    } else if (symbol && size && emu_keep_loaded(symbol)) { // a static variable is in a library or the program
         code = emu_register((void *)(uintptr_t)symbol, size, 1);
         if (code) return code;
-        *found = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};
+        *match = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};
         return cudaSuccess;
     }
-    return emu_error(cudaErrorInvalidSymbol, "%s: %p is no __constant__ or __device__ variable", call, symbol);
+    return emu_error(cudaErrorInvalidSymbol, "%s: %p is not a __constant__ or __device__ variable", call, symbol);
 }
 
 int emu_symbol(void **address, size_t *bytes, const void *symbol, size_t size) {
     const char *call = address ? "cudaGetSymbolAddress" : "cudaGetSymbolSize";
-    if (!address && !bytes) return emu_error(cudaErrorInvalidValue, "%s: no place for the result", call);
-    emu_allocation found;
-    int code = find(symbol, size, call, &found);
+    if (!address && !bytes) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
+    emu_allocation match;
+    int code = find(symbol, size, call, &match);
     if (code) return code;
-    if (address) *address = (void *)found.base;
-    if (bytes) *bytes = found.bytes;
+    if (address) *address = (void *)match.base;
+    if (bytes) *bytes = match.bytes;
     return cudaSuccess;
 }
 
@@ -40,18 +40,18 @@ int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other,
                     int to_symbol, void *stream, int async) {
     const char *call = to_symbol ? (async ? "cudaMemcpyToSymbolAsync" : "cudaMemcpyToSymbol")
                                  : (async ? "cudaMemcpyFromSymbolAsync" : "cudaMemcpyFromSymbol");
-    emu_allocation found;
-    int code = find(symbol, size, call, &found);
+    emu_allocation match;
+    int code = find(symbol, size, call, &match);
     if (code) return code;
     if (kind != (to_symbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost) && kind != cudaMemcpyDeviceToDevice &&
         kind != cudaMemcpyDefault)
         return emu_error(cudaErrorInvalidMemcpyDirection,
-                         "%s: kind %d; a symbol is device memory, so the kind is %s, DeviceToDevice or Default", call,
-                         kind, to_symbol ? "HostToDevice" : "DeviceToHost");
-    if (offset > found.bytes || bytes > found.bytes - offset)
-        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes from byte %zu of a symbol that has %zu", call, bytes,
-                         offset, found.bytes);
-    char *at = (char *)found.base + offset;
+                         "%s: kind %d; a symbol is device memory, so the kind must be %s, DeviceToDevice or Default",
+                         call, kind, to_symbol ? "HostToDevice" : "DeviceToHost");
+    if (offset > match.bytes || bytes > match.bytes - offset)
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes from byte %zu on; the symbol has only %zu bytes", call,
+                         bytes, offset, match.bytes);
+    char *at = (char *)match.base + offset;
     return emu_copy(to_symbol ? (void *)at : other, bytes, to_symbol ? other : (void *)at, bytes, bytes, 1, kind,
                     stream, async);
 }

@@ -1,4 +1,4 @@
-// What both halves ask of the operating system: threads, libraries that stay, the names in them, and the time.
+// Services of the operating system for both sides: threads, keeping libraries loaded, names in them, and the time.
 #define _GNU_SOURCE
 #include "core.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-// Signals are for the program's own threads (Python takes Ctrl-C in its main one). Faults are not blocked: a process
-// ends at once at one that is, and no handler (faulthandler's, a sanitizer's) gets a word.
+// Signals are left to the program's own threads (Python handles Ctrl-C in its main thread). The signals of faults are not
+// blocked: a fault whose signal is blocked ends the process without running a handler (faulthandler's, a sanitizer's).
 int emu_start_thread(void *(*entry)(void *), void *argument) {
     static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     sigset_t blocked, before;
@@ -37,26 +37,27 @@ uint64_t emu_now_ns(void) {
 int emu_keep_loaded(const void *address) {
     Dl_info info;
     if (!dladdr(address, &info)) return 0;
-    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); // of the program itself: fails, and need not
+    // For the program itself this fails, and is not needed.
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     return 1;
 }
 
-// The demangler belongs to the C++ library, which a module of kernels has loaded; the core itself is C.
+// The demangler is in the C++ library, which is loaded with a library of kernels; the core itself is in C.
 static char *demangled(const char *symbol) {
     static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
     typedef char *demangle(const char *, char *, size_t *, int *);
     union {
         void *pointer;
         demangle *function;
-    } found = {dlsym(RTLD_DEFAULT, "__cxa_demangle")};
-    for (int i = 0; !found.pointer && i < 2; ++i) {
+    } demangler = {dlsym(RTLD_DEFAULT, "__cxa_demangle")};
+    for (int i = 0; !demangler.pointer && i < 2; ++i) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
         if (!library) continue;
-        found.pointer = dlsym(library, "__cxa_demangle");
-        dlclose(library); // it was loaded before us and stays
+        demangler.pointer = dlsym(library, "__cxa_demangle");
+        dlclose(library); // it was loaded before and stays loaded
     }
     int status = -1;
-    char *name = found.pointer ? found.function(symbol, NULL, NULL, &status) : NULL;
+    char *name = demangler.pointer ? demangler.function(symbol, NULL, NULL, &status) : NULL;
     return status == 0 ? name : NULL;
 }
 

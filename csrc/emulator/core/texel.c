@@ -1,45 +1,50 @@
-// What a texture read gives: coordinates to elements, elements to a value. Where the programming guide's "Texture
-// Fetching" is silent, the rule was fitted to the answers of an H200 (tests/data/texture_filter_h200.json has some).
+// The value of a texture read: from coordinates to elements, and from elements to a value. Where the programming guide's
+// section "Texture Fetching" is silent, the rule was fitted to results of an H200 (some of them are in
+// tests/data/texture_filter_h200.json).
 //
-//   x in elements    the coordinate; a normalised one is wrapped or mirrored, times the axis' length (first floored
-//                    to 21 bits after the point, 22 in an axis of more than 16384 elements); element i is [i, i + 1)
-//   point filter     the element that holds x
-//   linear filter    xB = x - 0.5 in 256ths, to nearest, halves up; i = floor(xB), a = xB - i: T[i] and T[i + 1] have
-//                    weights 256 - a and a
-//   outside          clamp: the nearest element (xB stops at the edges' middles); wrap, mirror: the element there;
-//                    border: the border's value
+//   x in elements    the coordinate. A normalized one is floored to 21 bits after the point (22 along an axis of more
+//                    than 16384 elements), wrapped or mirrored, and multiplied by the axis's length. Element i covers
+//                    [i, i + 1)
+//   point filter     the element that contains x
+//   linear filter    xB = x - 0.5, rounded to 256ths (to nearest, ties up); i = floor(xB), a = xB - i: T[i] and
+//                    T[i + 1] have weights 256 - a and a, in 256ths
+//   outside          clamp: the nearest element (xB is limited to the centers of the outermost elements); wrap, mirror:
+//                    the element that they repeat there; border: the border's value
 //
-// More axes: weights stay in 256ths and add to 256. They are divided along z, then x, then y; of each part one side
-// is a product, to nearest, halves up, and the other side is what is left: weigh().
+// Several axes: weights stay in 256ths and add up to 256. They are divided along z, then x, then y. When a weight is
+// divided, one part is a product, rounded to nearest, ties up, and the other part is the remainder: weigh().
 //
-//   256  z:  c | left      each by x:  round(part * a) | left      a right part by y:  round(part * b) | left
-//                                                                  a left part by y:   left | round(part * (1 - b))
+//   256 by z:  c | rest    each by x:  round(part * a) | rest      a right part by y:  round(part * b) | rest
+//                                                                  a left part by y:   rest | round(part * (1 - b))
 //
-// A 1-D array is filtered as a 2-D one of one row, read at y = 0: half the weight lies on row -1. Where y's mode is
-// border, that half is the border's.
+// A 1-D array is filtered like a 2-D array of one row that is read at y = 0: half of the weight belongs to row -1. If
+// the address mode of y is border, this half is multiplied with the border's value.
 //
-// Floats, their sum: in each plane (z) the elements with a weight lose, towards zero, what lies 28 bits below the power
-// of two above the largest; their products and sum are exact: plane_sum(). Of two planes the smaller loses, downwards,
-// what lies below a power 2^(4k + 2), the first one from 36 bits below the larger's power on down: together(). The
-// whole is rounded once, to nearest, halves away from zero: rounded().
+// Floats, the sum: in each plane (z), elements with a nonzero weight are truncated towards zero to 28 bits below the
+// power of two above the largest; their products and sum are then exact: plane_sum(). Of two planes, the smaller one is
+// rounded down to a multiple of a power 2^(4k + 2), the first one at or below 36 bits under the larger's power:
+// together(). The total is rounded once, to nearest, ties away from zero: rounded().
 //
-// Special floats: numbers below the normal range count as zeros of their sign, and a sum there becomes one; zeros that
-// are all negative give -0. Infinities and NaN give what IEEE 754 says of their sum. They and zeros' signs count where
-// each axis' own weight does, though their product be rounded to none.
+// Special floats: subnormal numbers count as zeros of the same sign, and a subnormal sum becomes such a zero. Zeros that
+// are all negative give -0. Infinities and NaN give the result that IEEE 754 defines for their sum. They, and the signs
+// of zeros, count if the element's weight along each axis is not 0, even if the product of these weights is rounded to
+// 0.
 //
-// Halves: likewise, but 15 bits below the power above the largest are kept, the sum is rounded to a half, and numbers
-// below the halves' normal range count and are given in full.
+// Halves: likewise, but with 15 bits below the power above the largest, the sum is rounded to a half, and subnormal
+// halves keep their values, as elements and as results.
 //
-// Shares (8- and 16-bit integers read as floats): the products and their sum are exact integers. The sum becomes
-// 65535ths (signed: 32767ths), is rounded once, halves up, and cut off at -1; only that becomes a float. 8 bits are
-// widened by repeating them: unsigned s + s / 2^8; signed s + s / 2^7 + s / 2^15, each to an eighth, downwards, before
-// the whole is rounded: filtered_shares(). The border's value is such an integer too, for either filter: NaN is 0, what
-// is beyond the range its end, the product with the largest a float, its halves towards zero: border_number().
+// Shares (8- and 16-bit integers that are read as floats): the products and their sum are exact integers. The sum is
+// converted to 65535ths (signed: 32767ths), rounded once, ties up, and limited to -1 from below; only then it becomes a
+// float. 8-bit sums are widened by repeating their bits: unsigned s + s / 2^8; signed s + s / 2^7 + s / 2^15, each
+// rounded down to an eighth before the total is rounded: filtered_shares(). For both filters, the border's value is such
+// an integer too: NaN is 0, values beyond the range are its ends, the product with the largest integer is computed as a
+// float, and ties are rounded towards zero: border_number().
 //
-// All this gives the H200's bits in all of 17,791,869 recorded reads of float32, 517,600 of shares and 19,165 of
-// halves. Not recorded, so guessed: halves between integers of a border (three, positive, were seen), a border among
-// halves (as it is), a sum that is rounded up to the smallest normal number (kept), a point filter's NaN among halves.
-// Where the bits of a normalised coordinate become 22 is a guess too: 4097 elements have 21 and 30000 have 22.
+// This reproduces the H200's bits in all of 17,791,869 recorded reads of float32, 517,600 of shares and 19,165 of halves.
+// Cases that were not recorded are guesses: ties between integers of a border (only three, positive, were recorded), a
+// border with halves (taken unchanged), a sum that is rounded up to the smallest normal number (kept), and a NaN of
+// halves under a point filter. The axis length from which a normalized coordinate has 22 bits is a guess too: recorded
+// are 4097 elements, with 21 bits, and 30000, with 22.
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -68,7 +73,7 @@ static int32_t whole(const emu_texture *t, const char *at, int channel) {
     }
 }
 
-// The integer whose share is 1; 0: elements are floats.
+// The integer that is read as 1.0; 0: elements are floats.
 static int one_of(const emu_texture *t) {
     switch (t->format) {
     case EMU_SIGNED_8: return 127;
@@ -92,7 +97,7 @@ static double number(const emu_texture *t, const char *at, int channel) {
     }
 }
 
-// As an element: among shares an integer, halves towards zero.
+// The border's value as an element: of shares an integer, with ties rounded towards zero.
 static double border_number(const emu_texture *t, int channel) {
     const float border = t->border[channel];
     const int one = one_of(t);
@@ -103,8 +108,8 @@ static double border_number(const emu_texture *t, int channel) {
 }
 
 // --- coordinates -------------------------------------------------------------------------------------------------
-// In elements, within what an int holds; a coordinate that is no number is 0.
-static double place(const emu_texture *t, int axis, float coordinate) {
+// The coordinate in elements, limited to the range of an int. NaN becomes 0.
+static double position(const emu_texture *t, int axis, float coordinate) {
     const double n = (double)t->extent[axis];
     double x = isnan(coordinate) ? 0 : (double)coordinate;
     if (t->normalized) {
@@ -113,14 +118,14 @@ static double place(const emu_texture *t, int axis, float coordinate) {
         if (t->address[axis] == cudaAddressModeWrap) {
             x = isinf(x) ? 0 : x - floor(x);
         } else if (t->address[axis] == cudaAddressModeMirror) {
-            x = isinf(x) ? 0 : x - 2 * floor(x / 2); // element() mirrors
+            x = isinf(x) ? 0 : x - 2 * floor(x / 2); // element() does the mirroring
         }
         x *= n;
     }
     return fmin(fmax(x, -2), 2 * n + 2);
 }
 
-// The element's place in its axis, or -1: the border.
+// The element's index along its axis; -1: the border.
 static long element(const emu_texture *t, int axis, long i) {
     const long n = (long)t->extent[axis];
     if (i >= 0 && i < n) return i;
@@ -132,13 +137,13 @@ static long element(const emu_texture *t, int axis, long i) {
     }
 }
 
-typedef struct tap { // what of an axis takes part: two elements, and the second one's weight in 256ths
+typedef struct tap { // along one axis: the two elements that take part, and the second one's weight in 256ths
     long at[2];
     int second;
 } tap;
 
 static tap taps(const emu_texture *t, int axis, float coordinate) {
-    const double x = place(t, axis, coordinate);
+    const double x = position(t, axis, coordinate);
     const long half = 128, last = 256 * ((long)t->extent[axis] - 1);
     if (!t->linear) {
         const long i = element(t, axis, (long)floor(x));
@@ -161,7 +166,7 @@ static int share(int of, int part) {
     return (of * part + 128) >> 8;
 }
 
-// What each of the eight elements weighs, in 256ths; element 4 z + 2 y + x.
+// The weights of the eight elements in 256ths; element 4 z + 2 y + x.
 static void weigh(const tap taps[3], int weights[8]) {
     const int a = taps[0].second, b = taps[1].second, c = taps[2].second;
     for (int z = 0; z < 2; z++) {
@@ -176,12 +181,13 @@ static void weigh(const tap taps[3], int weights[8]) {
 
 typedef struct sum {
     int64_t whole;
-    int unit; // its power of two; INT_MIN: nothing was added
+    int unit; // the exponent of its unit, a power of two; INT_MIN: an empty sum
 } sum;
 
-// Of a plane's four products; a value without a weight is 0; `bits` are kept below the power above the largest.
+// The sum of a plane's four products. A value of weight 0 must be 0. Of each value, `bits` bits below the power of two
+// above the largest value are kept.
 static sum plane_sum(const double values[4], const int weights[4], int bits) {
-    int top = INT_MIN; // all are below 2^top
+    int top = INT_MIN; // all values are below 2^top
     for (int i = 0; i < 4; i++) {
         int above;
         if (frexp(values[i], &above) != 0 && above > top) top = above;
@@ -189,7 +195,7 @@ static sum plane_sum(const double values[4], const int weights[4], int bits) {
     if (top == INT_MIN) return (sum){0, INT_MIN};
     int64_t whole = 0;
     for (int i = 0; i < 4; i++) whole += weights[i] * (int64_t)ldexp(values[i], bits - top);
-    return (sum){whole, top - bits - 8}; // 8 of the weights
+    return (sum){whole, top - bits - 8}; // 8 bits for the weights
 }
 
 static sum together(sum a, sum b) {
@@ -201,7 +207,7 @@ static sum together(sum a, sum b) {
     return (sum){high.whole * (1 << finer) + kept, unit};
 }
 
-// To a float, or a half, of so many bits and no finer than `unit`: to nearest, halves away from zero.
+// Rounds to a float or half with `bits` significant bits, but no finer than 2^unit: to nearest, ties away from zero.
 static float rounded(sum s, int bits, int unit) {
     if (s.whole == 0) return 0;
     int64_t size = s.whole < 0 ? -s.whole : s.whole;
@@ -242,7 +248,7 @@ static float filtered_shares(const emu_texture *t, const double values[8], const
     return (float)((double)(total < -one ? -one : total) / one);
 }
 
-static float no_number(const emu_texture *t) { // the one that a GPU makes
+static float gpu_nan(const emu_texture *t) { // the NaN that a GPU returns
     const uint32_t bits = t->format == EMU_FLOAT_16 ? 0x7fffe000 : 0x7fffffff;
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -269,13 +275,13 @@ static float filtered(const emu_texture *t, const tap taps[3], int channel) {
         values[i] = weights[i] ? value : 0;
     }
     if (one_of(t)) return filtered_shares(t, values, weights);
-    if (isnan(total)) return no_number(t);
+    if (isnan(total)) return gpu_nan(t);
     if (isinf(total)) return (float)total;
     const float value = (t->format == EMU_FLOAT_16 ? filtered_halves : filtered_floats)(values, weights);
     return value == 0 && all_negative ? -0.0f : value;
 }
 
-// By a point filter.
+// The value under a point filter.
 static float plain(const emu_texture *t, const long at[3], int channel) {
     const double value = value_at(t, at, channel);
     const int one = one_of(t);
@@ -283,11 +289,12 @@ static float plain(const emu_texture *t, const long at[3], int channel) {
 }
 
 static const char *problem(const emu_texture *t, int axes, int as_float, int channels) {
-    if (t == NULL) return "a read of a texture that never was, or that was destroyed";
+    if (t == NULL) return "a read of a texture that never existed or has been destroyed";
     if (axes != t->axes)
-        return axes == 0      ? "tex1Dfetch of a texture that is not linear memory"
-               : t->axes == 0 ? "a texture of linear memory is read by tex1Dfetch alone"
-                              : "a texture read with another number of coordinates than the texture has axes";
+        return axes == 0 ? "tex1Dfetch of a texture that is not linear memory"
+               : t->axes == 0
+                   ? "a texture of linear memory can be read with tex1Dfetch only"
+                   : "a texture read whose number of coordinates differs from the texture's number of axes";
     if (as_float != t->gives_float)
         return as_float ? "a read of floats from a texture of integers"
                         : "a read of integers from a texture of floats";

@@ -1,12 +1,12 @@
-// Arrays and texture objects: what they are made of, and what CUDA would refuse.
+// Arrays and texture objects: creates and copies them, and refuses what CUDA would refuse.
 //
 //   cudaMallocArray --> array: device memory without an address, elements in C order
-//   cudaCreateTextureObject --> entry: a texture (texture.h) and its descriptors; the handle is its place in a table
+//   cudaCreateTextureObject --> entry: a texture (texture.h) and its descriptors; the handle contains its index
 //
-//   handle = generation << 32 | place + 1       chunks[place / CHUNK][place % CHUNK]
+//   handle = generation << 32 | index + 1       entry: chunks[index / CHUNK][index % CHUNK]
 //
-// Invariants: a chunk never moves and is never freed, so a fetch needs no lock; a destroyed texture's place gets a new
-// generation, so its old handle is known to be dead.
+// Invariants: a chunk never moves and is never freed, so a fetch needs no lock. When a texture is destroyed, its entry
+// gets a new generation, so the old handle is recognized as invalid.
 #define _GNU_SOURCE
 #include "texture.h"
 
@@ -17,13 +17,13 @@
 
 #include "host.h"
 
-// The least of what chips from compute capability 6.0 on have.
+// The lowest limits of all chips from compute capability 6.0 on.
 enum { ROW = 131072, ROWS = 65536, CUBE = 16384, FETCHED = 1 << 27, PITCHED_ROWS = 65000, PITCH_MOST = 2097120 };
 enum { CHUNK = 256, CHUNKS = 4096, PITCH_GRAIN = 32, BASE_GRAIN = 512 };
 
 typedef struct array {
     struct cudaChannelFormatDesc channels;
-    struct cudaExtent extent; // as it was asked for: 0 rows or planes for fewer axes
+    struct cudaExtent extent; // as requested: height or depth 0 if there are fewer axes
     unsigned flags;
     int device;
     void *data;
@@ -37,8 +37,8 @@ typedef struct entry {
     emu_texture texture;
     struct cudaResourceDesc resource;
     struct cudaTextureDesc description;
-    struct entry *next; // in the list of free ones
-    unsigned place;
+    struct entry *next; // in the list of free entries
+    unsigned index;
 } entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +55,7 @@ void emu_texture_fork(emu_fork stage) {
 }
 
 // --- channels ----------------------------------------------------------------------------------------------------
-// How many there are, and of what format; an error where no texture has such.
+// The number of channels and their format; an error if textures do not support them.
 static int check_channels(const char *call, const struct cudaChannelFormatDesc *desc, int *count,
                           emu_format *format) {
     static const emu_format formats[3][3] = {{EMU_SIGNED_8, EMU_SIGNED_16, EMU_SIGNED_32},
@@ -71,8 +71,8 @@ static int check_channels(const char *call, const struct cudaChannelFormatDesc *
           (desc->f == cudaChannelFormatKindFloat && bits[0] > 8);
     if (!ok)
         return emu_error(cudaErrorInvalidChannelDescriptor,
-                         "%s: channels of %d, %d, %d, %d bits, kind %d; a texture has 1, 2 or 4 equal channels of 8, "
-                         "16 or 32 bits, floats of 16 or 32",
+                         "%s: channels of %d, %d, %d and %d bits, kind %d; a texture must have 1, 2 or 4 equal "
+                         "channels, integers of 8, 16 or 32 bits or floats of 16 or 32",
                          call, bits[0], bits[1], bits[2], bits[3], (int)desc->f);
     *count = n;
     *format = formats[desc->f][bits[0] / 16];
@@ -87,29 +87,32 @@ static array *find(const void *handle) { // lock held
 }
 
 static int no_array(const char *call, const void *handle) {
-    return emu_error(cudaErrorInvalidResourceHandle, "%s: %p is no array, or one that was freed", call, handle);
+    return emu_error(cudaErrorInvalidResourceHandle, "%s: %p is not an array, or the array has been freed", call,
+                     handle);
 }
 
-int emu_array_create(void **made, const void *channels, size_t width, size_t height, size_t depth, unsigned flags) {
+int emu_array_create(void **result, const void *channels, size_t width, size_t height, size_t depth, unsigned flags) {
     const char *call = "cudaMallocArray";
     int device, count, code = emu_enter(&device);
     emu_format format;
     if (code) return code;
-    if (!made || !channels)
-        return emu_error(cudaErrorInvalidValue, "%s: no %s", call, made ? "channels" : "place for the result");
-    *made = NULL;
+    if (!result || !channels)
+        return emu_error(cudaErrorInvalidValue, "%s: the pointer %s is NULL", call,
+                         result ? "to the channels" : "for the result");
+    *result = NULL;
     if ((code = check_channels(call, channels, &count, &format))) return code;
     if (flags)
-        return emu_error(cudaErrorInvalidValue, "%s: flags %u; the emulator has plain arrays only", call, flags);
+        return emu_error(cudaErrorInvalidValue, "%s: flags %u; the emulator supports plain arrays only (flags 0)",
+                         call, flags);
     const size_t most[3] = {depth ? CUBE : ROW, depth ? CUBE : ROWS, CUBE};
     if (!width || width > most[0] || height > most[1] || depth > most[2] || (depth && !height))
         return emu_error(
             cudaErrorInvalidValue,
-            "%s: an array of %zu x %zu x %zu elements (width, height, depth); a row has 1 to %d, a plane "
-            "up to %d x %d, a volume up to %d each way, each with all axes before it",
+            "%s: an array of %zu x %zu x %zu elements (width, height, depth); a 1-D array may have up to %d, a 2-D "
+            "array up to %d x %d, a 3-D array up to %d along each axis, and every axis in use at least 1",
             call, width, height, depth, ROW, ROW, ROWS, CUBE);
     array *a = calloc(1, sizeof *a);
-    if (!a) return emu_error(cudaErrorMemoryAllocation, "%s: this computer's memory is short", call);
+    if (!a) return emu_error(cudaErrorMemoryAllocation, "%s: this computer's memory is used up", call);
     memcpy(&a->channels, channels, sizeof a->channels);
     a->extent = (struct cudaExtent){width, height, depth};
     a->device = device;
@@ -124,7 +127,7 @@ int emu_array_create(void **made, const void *channels, size_t width, size_t hei
     a->next = arrays;
     arrays = a;
     pthread_mutex_unlock(&lock);
-    *made = a;
+    *result = a;
     return cudaSuccess;
 }
 
@@ -138,21 +141,21 @@ int emu_array_free(void *handle) {
     if (a) *at = a->next;
     pthread_mutex_unlock(&lock);
     if (!a) return no_array("cudaFreeArray", handle);
-    code = emu_free(a->data); // as CUDA, it waits: kernels may still read it
+    code = emu_free(a->data); // waits, as in CUDA, because kernels may still read the array
     free(a);
     return code;
 }
 
 int emu_array_info(void *channels, void *extent, unsigned *flags, const void *handle) {
-    array found;
+    array copy;
     pthread_mutex_lock(&lock);
     const array *a = find(handle);
-    if (a) found = *a;
+    if (a) copy = *a;
     pthread_mutex_unlock(&lock);
     if (!a) return no_array("cudaArrayGetInfo", handle);
-    if (channels) memcpy(channels, &found.channels, sizeof found.channels);
-    if (extent) memcpy(extent, &found.extent, sizeof found.extent);
-    if (flags) *flags = found.flags;
+    if (channels) memcpy(channels, &copy.channels, sizeof copy.channels);
+    if (extent) memcpy(extent, &copy.extent, sizeof copy.extent);
+    if (flags) *flags = copy.flags;
     return cudaSuccess;
 }
 
@@ -161,27 +164,27 @@ int emu_array_info(void *channels, void *extent, unsigned *flags, const void *ha
 typedef struct end {
     char *data;
     size_t pitch, slice;
-    size_t element; // 0: a pointer, whose widths are in bytes
+    size_t element; // bytes; 0: a pointer, for which widths are in bytes
 } end;
 
 static int array_end(const char *call, const void *handle, const struct cudaPos *at, const struct cudaExtent *extent,
                      end *end) {
-    array found;
+    array copy;
     pthread_mutex_lock(&lock);
     const array *a = find(handle);
-    if (a) found = *a;
+    if (a) copy = *a;
     pthread_mutex_unlock(&lock);
     if (!a) return no_array(call, handle);
-    const size_t all[3] = {found.extent.width, found.extent.height ? found.extent.height : 1,
-                           found.extent.depth ? found.extent.depth : 1};
+    const size_t all[3] = {copy.extent.width, copy.extent.height ? copy.extent.height : 1,
+                           copy.extent.depth ? copy.extent.depth : 1};
     const size_t first[3] = {at->x, at->y, at->z}, many[3] = {extent->width, extent->height, extent->depth};
     for (int i = 0; i < 3; i++)
         if (first[i] > all[i] || many[i] > all[i] - first[i])
-            return emu_error(cudaErrorInvalidValue, "%s: %zu from %zu on in axis %c of an array that has %zu there",
-                             call, many[i], first[i], 'x' + i, all[i]);
-    *end =
-        (struct end){(char *)found.data + first[2] * found.slice + first[1] * found.pitch + first[0] * found.element,
-                     found.pitch, found.slice, found.element};
+            return emu_error(cudaErrorInvalidValue,
+                             "%s: %zu elements from index %zu on along axis %c; the array has %zu", call, many[i],
+                             first[i], 'x' + i, all[i]);
+    *end = (struct end){(char *)copy.data + first[2] * copy.slice + first[1] * copy.pitch + first[0] * copy.element,
+                        copy.pitch, copy.slice, copy.element};
     return cudaSuccess;
 }
 
@@ -193,16 +196,18 @@ static end pointer_end(const struct cudaPitchedPtr *pointer, const struct cudaPo
 int emu_array_copy(const void *parameters, void *stream, int async) {
     const char *call = async ? "cudaMemcpy3DAsync" : "cudaMemcpy3D";
     int code;
-    if (!parameters) return emu_error(cudaErrorInvalidValue, "%s: no parameters", call);
+    if (!parameters) return emu_error(cudaErrorInvalidValue, "%s: the pointer to the parameters is NULL", call);
     const struct cudaMemcpy3DParms p = *(const struct cudaMemcpy3DParms *)parameters;
     if (!p.srcArray == !p.srcPtr.ptr || !p.dstArray == !p.dstPtr.ptr)
-        return emu_error(cudaErrorInvalidValue, "%s: each end is either an array or a pointer", call);
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: source and destination must each be either an array or a pointer", call);
     end to = pointer_end(&p.dstPtr, &p.dstPos), from = pointer_end(&p.srcPtr, &p.srcPos);
     if (p.dstArray && (code = array_end(call, p.dstArray, &p.dstPos, &p.extent, &to))) return code;
     if (p.srcArray && (code = array_end(call, p.srcArray, &p.srcPos, &p.extent, &from))) return code;
     if (to.element && from.element && to.element != from.element)
-        return emu_error(cudaErrorInvalidValue, "%s: elements of %zu bytes to an array of %zu", call, from.element,
-                         to.element);
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: the source has elements of %zu bytes, the destination of %zu; they must be equal", call,
+                         from.element, to.element);
     const size_t element = to.element ? to.element : from.element ? from.element : 1;
     const size_t width = p.extent.width * element;
     if (!width || !p.extent.height) return cudaSuccess;
@@ -224,8 +229,9 @@ int emu_array_copy_2d(void *handle, size_t x, size_t y, const void *from, size_t
     if (code) return code;
     if (x > to.pitch || width > to.pitch - x || x % to.element || width % to.element)
         return emu_error(cudaErrorInvalidValue,
-                         "%s: %zu bytes from byte %zu on of rows of %zu bytes, elements of %zu", call, width, x,
-                         to.pitch, to.element);
+                         "%s: %zu bytes from byte %zu on; a row has %zu bytes, and both must be multiples of an "
+                         "element's %zu",
+                         call, width, x, to.pitch, to.element);
     return emu_copy(to.data + x, to.pitch, from, pitch, width, height, kind, stream, async);
 }
 
@@ -253,17 +259,17 @@ static int of_memory(const char *call, const void *data, size_t width, size_t he
     emu_allocation within;
     const size_t bytes = height ? (height - 1) * pitch + width * element : 0;
     if (!emu_find_allocation(data, &within) || within.dying || within.device < 0)
-        return emu_error(cudaErrorInvalidValue, "%s: %p is no device memory", call, data);
+        return emu_error(cudaErrorInvalidValue, "%s: %p is not device memory", call, data);
     if ((uintptr_t)data % element || bytes > within.bytes - ((uintptr_t)data - within.base))
-        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes at %p; the allocation has %zu at %p", call, bytes,
-                         data, within.bytes, (void *)within.base);
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes at %p; the allocation has %zu bytes at %p", call,
+                         bytes, data, within.bytes, (void *)within.base);
     return cudaSuccess;
 }
 
 static int of_linear(const char *call, const struct cudaResourceDesc *resource, emu_texture *t, size_t element) {
     const size_t n = resource->res.linear.sizeInBytes / element;
     if (!n || n > FETCHED)
-        return emu_error(cudaErrorInvalidValue, "%s: %zu elements of linear memory; 1 to %d are possible", call, n,
+        return emu_error(cudaErrorInvalidValue, "%s: %zu elements of linear memory; 1 to %d are allowed", call, n,
                          FETCHED);
     t->data = resource->res.linear.devPtr;
     t->pitch = t->slice = n * element;
@@ -281,9 +287,9 @@ static int of_pitched(const char *call, const struct cudaResourceDesc *resource,
         pitch % PITCH_GRAIN || (uintptr_t)t->data % PITCH_GRAIN)
         return emu_error(
             cudaErrorInvalidValue,
-            "%s: %zu rows of %zu elements, pitch %zu, at %p; up to %d rows of %d are possible, the pitch "
-            "a multiple of %d of at least a row and at most %d, the address a multiple too",
-            call, height, width, pitch, (const void *)t->data, PITCHED_ROWS, ROW, PITCH_GRAIN, PITCH_MOST);
+            "%s: %zu rows of %zu elements, pitch %zu, at %p; allowed are 1 to %d rows of 1 to %d elements, a pitch "
+            "of at least a row's bytes and at most %d, and multiples of %d for the pitch and the address",
+            call, height, width, pitch, (const void *)t->data, PITCHED_ROWS, ROW, PITCH_MOST, PITCH_GRAIN);
     t->pitch = t->slice = pitch;
     t->extent[0] = width;
     t->extent[1] = height;
@@ -292,7 +298,8 @@ static int of_pitched(const char *call, const struct cudaResourceDesc *resource,
     return of_memory(call, t->data, width, height, pitch, element);
 }
 
-// How it is read: modes that CUDA changes are changed, modes that it refuses are refused.
+// Sets how the texture is read. Modes that CUDA replaces are replaced in the same way, and modes that it refuses are
+// refused.
 static int describe(const char *call, const struct cudaTextureDesc *d, emu_texture *t) {
     const int is_float = t->format == EMU_FLOAT_16 || t->format == EMU_FLOAT_32;
     const int is_wide = t->format == EMU_SIGNED_32 || t->format == EMU_UNSIGNED_32;
@@ -300,17 +307,18 @@ static int describe(const char *call, const struct cudaTextureDesc *d, emu_textu
     t->linear = t->axes > 0 && d->filterMode == cudaFilterModeLinear;
     t->normalized = d->normalizedCoords != 0;
     if (d->readMode == cudaReadModeNormalizedFloat && is_wide)
-        return emu_error(cudaErrorInvalidNormSetting, "%s: 32-bit integers cannot be read as normalised floats",
+        return emu_error(cudaErrorInvalidNormSetting, "%s: 32-bit integers cannot be read as normalized floats",
                          call);
     if (d->filterMode == cudaFilterModeLinear && !t->gives_float)
         return emu_error(cudaErrorInvalidFilterSetting,
-                         "%s: a linear filter over integers; they must be read as normalised floats", call);
+                         "%s: a linear filter needs floats; read integers as normalized floats", call);
     if (d->sRGB || d->maxAnisotropy > 1)
-        return emu_error(cudaErrorNotSupported, "%s: the emulator has no sRGB and no anisotropic filter", call);
+        return emu_error(cudaErrorNotSupported, "%s: the emulator supports neither sRGB nor anisotropic filtering",
+                         call);
     for (int i = 0; i < 3; i++) {
         t->address[i] = d->addressMode[i];
         if ((unsigned)d->addressMode[i] > cudaAddressModeBorder)
-            return emu_error(cudaErrorInvalidValue, "%s: %d is no address mode", call, (int)d->addressMode[i]);
+            return emu_error(cudaErrorInvalidValue, "%s: %d is not an address mode", call, (int)d->addressMode[i]);
         if (!t->normalized && d->addressMode[i] != cudaAddressModeBorder) t->address[i] = cudaAddressModeClamp;
     }
     memcpy(t->border, d->borderColor, sizeof t->border);
@@ -331,16 +339,16 @@ static entry *new_entry(void) { // lock held
         atomic_store(&chunks[chunk], all);
     }
     e = &all[entry_count % CHUNK];
-    e->place = entry_count++;
+    e->index = entry_count++;
     return e;
 }
 
 static entry *entry_of(uint64_t handle) {
-    const unsigned place = (unsigned)handle - 1u, generation = (unsigned)(handle >> 32);
-    if ((unsigned)handle == 0 || place / CHUNK >= CHUNKS) return NULL;
-    entry *all = atomic_load_explicit(&chunks[place / CHUNK], memory_order_acquire);
+    const unsigned index = (unsigned)handle - 1u, generation = (unsigned)(handle >> 32);
+    if ((unsigned)handle == 0 || index / CHUNK >= CHUNKS) return NULL;
+    entry *all = atomic_load_explicit(&chunks[index / CHUNK], memory_order_acquire);
     if (!all || generation % 2 == 0) return NULL;
-    entry *e = &all[place % CHUNK];
+    entry *e = &all[index % CHUNK];
     return atomic_load_explicit(&e->generation, memory_order_acquire) == generation ? e : NULL;
 }
 
@@ -349,13 +357,14 @@ const emu_texture *emu_find_texture(uint64_t handle) {
     return e ? &e->texture : NULL;
 }
 
-int emu_texture_create(unsigned long long *made, const void *resource, const void *description, const void *view) {
+int emu_texture_create(unsigned long long *handle, const void *resource, const void *description, const void *view) {
     const char *call = "cudaCreateTextureObject";
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!made || !resource || !description)
-        return emu_error(cudaErrorInvalidValue, "%s: place, resource and description are needed", call);
-    if (view) return emu_error(cudaErrorNotSupported, "%s: the emulator has no views of resources", call);
+    if (!handle || !resource || !description)
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: the pointer to the result, the resource or the description is NULL", call);
+    if (view) return emu_error(cudaErrorNotSupported, "%s: the emulator does not support resource views", call);
     const struct cudaResourceDesc *r = resource;
     emu_texture t = {0};
     struct cudaChannelFormatDesc channels = {0, 0, 0, 0, cudaChannelFormatKindNone};
@@ -365,9 +374,8 @@ int emu_texture_create(unsigned long long *made, const void *resource, const voi
         channels = r->resType == cudaResourceTypeLinear ? r->res.linear.desc : r->res.pitch2D.desc;
     } else {
         code = emu_error(cudaErrorInvalidValue,
-                         "%s: resource type %d; the emulator has arrays, linear and pitched "
-                         "memory",
-                         call, (int)r->resType);
+                         "%s: resource type %d; the emulator supports arrays, linear memory and pitched memory", call,
+                         (int)r->resType);
     }
     if (!code) code = check_channels(call, &channels, &t.channels, &t.format);
     const size_t element = t.element = (size_t)t.channels * (size_t)channels.x / 8;
@@ -382,10 +390,12 @@ int emu_texture_create(unsigned long long *made, const void *resource, const voi
         e->texture = t;
         memcpy(&e->resource, resource, sizeof e->resource);
         memcpy(&e->description, description, sizeof e->description);
-        *made = (uint64_t)(atomic_fetch_add(&e->generation, 1) + 1) << 32 | (e->place + 1);
+        *handle = (uint64_t)(atomic_fetch_add(&e->generation, 1) + 1) << 32 | (e->index + 1);
     }
     pthread_mutex_unlock(&lock);
-    return e ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "%s: no room for a texture", call);
+    return e ? cudaSuccess
+             : emu_error(cudaErrorMemoryAllocation,
+                         "%s: too many textures exist, or this computer's memory is used up", call);
 }
 
 static void retire(entry *e) { // lock held
@@ -395,7 +405,7 @@ static void retire(entry *e) { // lock held
 }
 
 static int no_texture(const char *call, uint64_t handle) {
-    return emu_error(cudaErrorInvalidValue, "%s: %llu is no texture, or one that was destroyed", call,
+    return emu_error(cudaErrorInvalidValue, "%s: %llu is not a texture, or the texture has been destroyed", call,
                      (unsigned long long)handle);
 }
 
@@ -430,7 +440,7 @@ void emu_drop_textures(int device) {
             at = &a->next;
             continue;
         }
-        *at = a->next; // its memory goes with the device's
+        *at = a->next; // its memory is freed with all of the device's memory
         free(a);
     }
     pthread_mutex_unlock(&lock);

@@ -1,4 +1,4 @@
-// A texture as a fetch needs it: what texture.c makes and texel.c reads.
+// A texture as a fetch needs it: created by texture.c and read by texel.c.
 #ifndef EMULATOR_TEXTURE_H
 #define EMULATOR_TEXTURE_H
 
@@ -17,9 +17,9 @@ typedef enum emu_format {
 
 typedef struct emu_texture {
     const char *data;
-    size_t element, pitch, slice; // bytes of an element, from row to row, from plane to plane
+    size_t element, pitch, slice; // bytes per element, from row to row, from plane to plane
     size_t extent[3];             // elements: columns, rows, planes
-    int axes;                     // 0: linear memory, for tex1Dfetch alone
+    int axes;                     // 0: linear memory, for tex1Dfetch only
     int channels;
     emu_format format;
     int gives_float, linear, normalized;
@@ -27,7 +27,7 @@ typedef struct emu_texture {
     float border[4];
 } emu_texture;
 
-// Without a lock, for device code. NULL: that was never a texture, or was destroyed.
+// For device code; takes no lock. NULL: the handle was never a texture's, or the texture has been destroyed.
 const emu_texture *emu_find_texture(uint64_t handle);
 
 #endif

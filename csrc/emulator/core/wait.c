@@ -1,25 +1,26 @@
-// Waiting: for streams and devices; who hears of a kernel's error; breaking a wait off.
+// Waiting: for streams and devices; which thread receives a kernel's error; interrupting a wait.
 //
-//   kernel fails --> stream's error --.--> wait on the stream itself: returned, gone
+//   kernel fails --> stream's error --.--> wait on the stream itself: returned and cleared
 //                                     '--> wait that covers more (NULL stream, device) or less (event):
-//                                            by the thread that launched the kernel: returned, gone
-//                                            by another one: returned if nobody was told yet; kept for the launcher
+//                                            by the thread that launched the kernel: returned and cleared
+//                                            by another thread: returned if not reported before; kept for the launcher
 //
-// So a thread that waits for everything does not take from another the error that explains its results. Kernels
-// behind the broken one are skipped until somebody was told, those of its launcher until the launcher was.
+// So a thread that waits for everything does not take away the error that explains another thread's results. Kernels
+// queued after the failed one are skipped until the error has been reported to any thread; those of the thread that
+// launched the failed kernel, until it has been reported to this thread.
 #define _GNU_SOURCE
 #include "stream.h"
 
 #include <time.h>
 
-// A stream with work that a wait on `s` covers; s NULL: every stream of `device` (-1: of all). Lock held.
+// A stream with pending work that a wait on `s` covers; `s` NULL: any stream of `device` (-1: of any device). Lock held.
 static emu_stream *unfinished(const emu_stream *s, int device, uint64_t order) {
     for (emu_stream *t = emu_queues.streams; t; t = t->next)
         if (emu_pending_before(t, order) && emu_covers(s, device, t)) return t;
     return NULL;
 }
 
-// Waits for what is queued now. Lock held, but not while somebody is asked.
+// Waits for what is queued now. Lock held, except while `interrupted` is called.
 static int wait_queued(const emu_stream *s, int device, emu_interrupted interrupted, void *argument) {
     uint64_t order = emu_queues.last_order + 1, ask = emu_ask_at();
     for (emu_stream *t; (t = unfinished(s, device, order));)
@@ -40,8 +41,8 @@ int emu_report_code(const emu_report *report) {
 void emu_tell(emu_report *from, emu_report *earliest) {
     if (!from->code) return;
     int mine = pthread_equal(from->launcher, pthread_self());
-    if ((mine || !from->told) && (!earliest->code || from->order < earliest->order)) *earliest = *from;
-    from->told = 1;
+    if ((mine || !from->reported) && (!earliest->code || from->order < earliest->order)) *earliest = *from;
+    from->reported = 1;
     if (mine) from->code = 0;
 }
 
@@ -108,7 +109,7 @@ int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     return code;
 }
 
-// cudaErrorNotReady is an answer, not an error: nothing is noted (so it is on a GPU).
+// cudaErrorNotReady is a result, not an error, so nothing is recorded, as on a GPU.
 int emu_stream_query(void *handle) {
     int device, code = emu_enter(&device);
     if (code) return code;
@@ -123,7 +124,7 @@ int emu_stream_query(void *handle) {
     return code;
 }
 
-// --- breaking off ------------------------------------------------------------------------------------------------
+// --- interrupting a wait -----------------------------------------------------------------------------------------
 int emu_wait_and_ask(emu_stream *t, uint64_t *ask, emu_interrupted interrupted, void *argument) {
     if (!interrupted) {
         pthread_cond_wait(&t->done, &emu_queues.lock);
@@ -145,7 +146,7 @@ static int extend(emu_stream *t, uint64_t order) {
     return 1;
 }
 
-// What `o`, of the stream t, waits for: is any of it new?
+// Extends the `reach` of the streams that `o`, an operation of the stream `t`, waits for. Returns whether any grew.
 static int extend_from(const emu_stream *t, const emu_op *o) {
     int grown = 0;
     if (o->kind == OP_WAIT)
@@ -158,17 +159,17 @@ static int extend_from(const emu_stream *t, const emu_op *o) {
     return grown;
 }
 
-// A stream that goes on at once, because what it comes to next was given up.
+// A stream that is about to advance because its next operation was canceled.
 static emu_stream *settling(void) {
     for (emu_stream *t = emu_queues.streams; t; t = t->next)
         if (t->head && t->head->given_up && !emu_blocker(t, t->head)) return t;
     return NULL;
 }
 
-// Gives up what this thread launched, among the operations before each stream's `reach` and all that these wait for.
-// Kernels end at their next barrier, thread or block, what is queued is dropped; events still fire, and memory on its
-// way back is given back. Returns when nothing of it runs. Others' work is left alone, even where it comes behind: what
-// was given up has left its outputs as they were.
+// Cancels what this thread launched among the operations before each stream's `reach` and all that these wait for.
+// Running kernels end at their next barrier, warp operation, thread or block, and queued ones are dropped; events still
+// fire, and pending frees are executed. Returns when none of the canceled operations runs any more. Other threads' work
+// continues, even if it comes later in a stream and reads outputs that the canceled operations did not write.
 void emu_give_up(void) {
     for (int grown = 1; grown;) {
         grown = 0;

@@ -1,13 +1,13 @@
-// Warps: 32 threads of consecutive linear ids, and the operations in which their lanes meet.
+// Warps: 32 threads of consecutive linear ids, and the operations that their lanes execute together.
 //
 //   lane 0  shfl(mask 0xff) --.
-//   lane 1  shfl(mask 0xff) --+--> meeting {mask 0xff, shfl}: complete when all lanes of the mask came or exited;
-//   ...                       |    the last to arrive works out everyone's result, then all go on
+//   lane 1  shfl(mask 0xff) --+--> meeting {mask 0xff, shfl}: complete when all lanes of the mask have arrived or
+//   ...                       |    exited; the last to arrive computes all results, then all lanes continue
 //   lane 7  shfl(mask 0xff) --'
 //
-// Invariants: a lane waits in at most one meeting, and every meeting has a lane waiting, so 32 places suffice. Two
-// meetings may share lanes in their masks ({0,5} before {0,6}). Results are written for all lanes before any goes on:
-// an operand may be overwritten as soon as its lane does. Lanes that a short last warp lacks count as exited.
+// Invariants: a lane waits in at most one meeting, and every meeting has a waiting lane, so 32 meetings suffice. The
+// masks of two meetings may share lanes ({0,5} before {0,6}). The results of all lanes are written before any lane
+// continues, because a lane may overwrite its operand when it does. Lanes that a short last warp lacks count as exited.
 #include "block.h"
 
 #include <stdarg.h>
@@ -28,11 +28,11 @@ static emu_thread *thread_of(emu_block *block, const emu_warp_state *warp, unsig
     return &block->threads[(warp - block->warps) * EMU_WARP + lane];
 }
 
-// --- The operations: from value[] and argument[] of the lanes to each one's result ---
+// --- The operations: compute each lane's result from value[] and argument[] of all lanes --------------------------
 
-// The lane that `lane` reads from. A lane outside the segment of `width` lanes gives the reader its own value, except
-// that xor may reach back into an earlier segment; only the low five bits of the argument count. All of this is what
-// the hardware does.
+// The lane that `lane` reads from. If that would be outside the segment of `width` lanes, the lane reads its own value,
+// except that xor may reach back into an earlier segment. Only the low five bits of the argument count. The hardware
+// behaves in the same way.
 static unsigned shuffle_source(emu_warp_kind kind, unsigned lane, unsigned argument, unsigned width) {
     unsigned first = lane & ~(width - 1), last = first | (width - 1), by = argument & 31;
     switch (kind) {
@@ -49,13 +49,13 @@ static void shuffle(emu_block *block, emu_warp_state *warp, const emu_meeting *m
         unsigned source = shuffle_source(meeting->kind, lane, (unsigned)warp->argument[lane], warp->width[lane]);
         if (EMU_UNLIKELY(!(arrived >> source & 1))) {
             emu_thread *thread = thread_of(block, warp, lane);
-            block->current = thread; // the error is this lane's, whoever came last
+            block->current = thread; // report this lane, not the one that arrived last
             emu_block_fail(
                 thread->file, thread->line,
                 "a shuffle may only read from lanes that take part; %s with mask 0x%08x: lane %u reads from "
-                "lane %u, which %s, or narrow the width or the offset",
+                "lane %u, which %s, or reduce the width or the offset",
                 emu_warp_names[meeting->kind], meeting->mask, lane, source,
-                !(meeting->mask >> source & 1) ? "the mask does not name. Name it"
+                !(meeting->mask >> source & 1) ? "is not in the mask. Add it to the mask"
                                                : "has ended or does not exist. Let it take part");
         }
         thread_of(block, warp, lane)->result = warp->value[source];
@@ -135,7 +135,7 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
 
 // --- Meeting ------------------------------------------------------------------------------------------------------
 
-// Everyone is here: the results, then all lanes but `self` are ready; `self` (-1: none) just goes on.
+// All lanes have arrived: computes the results and makes all lanes ready, except `self` (-1: none), which is running.
 static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meeting, int self) {
     if (emu_block_stopped(block)) emu_block_abandon(block);
     operate(block, warp, meeting);
@@ -144,8 +144,9 @@ static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meetin
     FOR_LANES(lane, others) emu_block_make_ready(block, thread_of(block, warp, lane));
 }
 
-// The next to run after a wait in a warp operation: a lane of the same warp if one can, for it is what others wait
-// for and its data is near. (Slots of a warp are neighbours unless the order is drawn from a seed.)
+// The slot from which to search for the next thread after a wait in a warp operation. A ready lane of the same warp is
+// preferred: the others wait for it, and its data is in the cache. (The slots of a warp are adjacent, unless the order
+// is seeded.)
 static inline unsigned where_next(const emu_block *block) {
     unsigned slot = block->slot;
     uint64_t ready = block->ready[slot >> 6];
@@ -156,8 +157,8 @@ static inline unsigned where_next(const emu_block *block) {
 static __attribute__((noinline)) void check_call(emu_warp_kind kind, unsigned mask, unsigned lane, int width,
                                                  const char *file, int line) {
     if (!(mask >> lane & 1))
-        emu_block_fail(file, line, "a thread must name itself in the mask; %s with mask 0x%08x was called by lane %u",
-                       emu_warp_names[kind], mask, lane);
+        emu_block_fail(file, line, "the mask must contain the calling lane; lane %u called %s with mask 0x%08x", lane,
+                       emu_warp_names[kind], mask);
     emu_block_fail(file, line, "the width of a shuffle must be 1, 2, 4, 8, 16 or 32; %s was called with %d",
                    emu_warp_names[kind], width);
 }
@@ -190,7 +191,7 @@ uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int argumen
     self->state = EMU_AT_WARP;
     self->kind = (uint8_t)kind;
     self->mask = mask;
-    return emu_block_switch(block, where_next(block)); // nothing may follow: see emu_fiber_switch
+    return emu_block_switch(block, where_next(block)); // must be the last call: see emu_fiber_switch
 }
 
 void emu_warp_together(emu_together *own, const char *file, int line) {
@@ -199,14 +200,15 @@ void emu_warp_together(emu_together *own, const char *file, int line) {
 
 void emu_warp_lane_exits(emu_block *block, emu_thread *thread) {
     emu_warp_state *warp = &block->warps[thread->id / EMU_WARP];
-    for (int i = warp->meetings; i-- > 0;) // backwards: completing one moves the last into its place
+    for (int i = warp->meetings; i-- > 0;) // backwards, because completing a meeting moves the last one to its index
         if (!(warp->meeting[i].mask & ~(warp->meeting[i].arrived | warp->exited)))
             complete(block, warp, &warp->meeting[i], -1);
 }
 
-// CUDA promises nothing about which lanes run together. The answer here: those that wait at the same __activemask
-// when nobody else in the block can go on, so lanes that took the same branch find each other. The same means the
-// same instruction: two branches may be written in one line, and lanes in the mask must take part in what follows.
+// CUDA does not define which lanes run together. Here they are the lanes that wait at the same __activemask when no
+// other thread of the block can continue, so lanes that took the same branch are in one mask. "The same" means the same
+// instruction and not the same line: two branches may be on one line, and the lanes in a mask must take part in the
+// operations that follow.
 unsigned emu_activemask(const char *file, int line) {
     emu_block *block = emu_current;
     emu_thread *self = block->current;
@@ -241,7 +243,7 @@ int emu_warp_answer_asking(emu_block *block) {
     return answered;
 }
 
-// --- What to say when nobody can go on ----------------------------------------------------------------------------
+// --- Deadlocks: when no thread of a block can continue ------------------------------------------------------------
 
 typedef struct text {
     char buffer[EMU_MESSAGE / 2];
@@ -269,12 +271,12 @@ static void add_lanes(text *to, unsigned lanes) { // "lanes 3, 5-7"
     }
 }
 
-static int same_place(const emu_thread *a, const emu_thread *b) {
+static int same_site(const emu_thread *a, const emu_thread *b) {
     return a->state == b->state && (a->state != EMU_AT_WARP || (a->kind == b->kind && a->mask == b->mask &&
                                                                 a->line == b->line && !strcmp(a->file, b->file)));
 }
 
-// Live threads wait, and none of them at a barrier that could open: so at least one warp operation lacks lanes.
+// All live threads wait, and the barrier cannot open, so at least one warp operation lacks lanes.
 void emu_warp_report_deadlock(emu_block *block) {
     for (int w = 0; w < block->warp_count; ++w) {
         emu_warp_state *warp = &block->warps[w];
@@ -283,12 +285,12 @@ void emu_warp_report_deadlock(emu_block *block) {
         emu_thread *waiting = thread_of(block, warp, (unsigned)__builtin_ctz(meeting->arrived));
         unsigned missing = meeting->mask & ~(meeting->arrived | warp->exited);
         text to = {.length = 0};
-        add(&to, "all lanes named in the mask must call the operation; %s with mask 0x%08x waits for ever: ",
+        add(&to, "all lanes in the mask must call the operation; %s with mask 0x%08x waits forever: ",
             emu_warp_names[meeting->kind], meeting->mask);
         while (missing) {
             emu_thread *one = thread_of(block, warp, (unsigned)__builtin_ctz(missing));
             unsigned together = 0;
-            FOR_LANES(lane, missing) together |= (unsigned)same_place(one, thread_of(block, warp, lane)) << lane;
+            FOR_LANES(lane, missing) together |= (unsigned)same_site(one, thread_of(block, warp, lane)) << lane;
             add_lanes(&to, together);
             add(&to, together & (together - 1) ? " wait at " : " waits at ");
             if (one->state == EMU_AT_WARP)
@@ -297,9 +299,9 @@ void emu_warp_report_deadlock(emu_block *block) {
                 add(&to, "%s, %s:%d; ", emu_barrier_names[block->barrier], block->site_file, block->site_line);
             missing &= ~together;
         }
-        add(&to, "name only lanes that come, or let all come");
+        add(&to, "put only lanes that call it into the mask, or let all lanes call it");
         block->current = waiting;
         emu_block_fail(waiting->file, waiting->line, "%s", to.buffer);
     }
-    emu_block_fail(NULL, 0, "no thread of the block can go on"); // never seen: kept so that a fault here is no hang
+    emu_block_fail(NULL, 0, "no thread of the block can continue"); // unreachable; an error is better than a hang
 }

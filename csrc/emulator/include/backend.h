@@ -1,5 +1,5 @@
-// What the runtime asks of the side it runs on, beyond CUDA's own names: here the emulator's answers.
-// csrc/gpu/backend.h has the same functions for a GPU; the include path chooses.
+// Functions that the runtime needs in addition to CUDA's API, for the emulator. csrc/gpu/backend.h defines the same
+// functions for a GPU; the include path selects one of the files.
 #ifndef BACKEND_H
 #define BACKEND_H
 
@@ -18,8 +18,9 @@ static inline int backend_is_emulated(void) {
     return 1;
 }
 
-// Waits for the stream. Every 50 ms it asks interrupted(argument), if there is one; once that returns nonzero, what
-// this thread launched and waits for is given up, and the call returns BACKEND_INTERRUPTED. Else a cudaError_t.
+// Waits for the stream. If `interrupted` is not NULL, interrupted(argument) is called every 50 ms; once it returns
+// nonzero, the work that this thread launched and waits for is canceled, and the call returns BACKEND_INTERRUPTED.
+// Otherwise it returns a cudaError_t.
 static inline int backend_wait(cudaStream_t stream, int (*interrupted)(void *), void *argument) {
     return emu_stream_wait(stream, interrupted, argument);
 }
@@ -32,27 +33,27 @@ static inline int backend_wait_event(cudaEvent_t event, int (*interrupted)(void 
     return emu_event_wait(event, interrupted, argument);
 }
 
-// Waits for all work of the current device. What its kernels did wrong stays for those who ask later.
+// Waits for all work of the current device. Its kernels' errors stay pending for later calls.
 static inline int backend_settle(void) {
     return emu_device_settle();
 }
 
-// 1: a wait can be broken off while a kernel runs. Then one waits before anything that cannot be broken off.
+// 1: a wait can be interrupted while a kernel runs. Then the runtime waits before any call that cannot be interrupted.
 static inline int backend_wait_can_be_interrupted(void) {
     return 1;
 }
 
-// 1: device memory is the host's, and the CPU's libraries can use it as it is.
+// 1: device memory is host memory, and libraries for the CPU can use it directly.
 static inline int backend_memory_is_host(void) {
     return 1;
 }
 
-// 1: a kernel that uses memory which was freed ends in an error that says so.
+// 1: a kernel that uses freed memory ends with an error.
 static inline int backend_finds_freed_memory(void) {
     return 1;
 }
 
-// Words on this thread's last failing call; returns their length (0: nothing more than the code says).
+// The message of this thread's last failed call; returns its length (0: there is only the code).
 static inline size_t backend_error_detail(char *buffer, size_t size) {
     return emu_error_detail(buffer, size);
 }

@@ -1,7 +1,7 @@
-// Cooperative groups: block, grid, tiles of a warp, and the lanes that happen to be together.
+// Cooperative groups: block, grid, tiles of a warp, and coalesced lanes.
 //
-// A tile's or coalesced group's operations are the warp's, with the group's mask. The group's own ranks are counted
-// within that mask.
+// The operations of a tile or coalesced group are the warp's operations with the group's mask. Ranks are counted within
+// this mask.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_H
 #define EMULATOR_COOPERATIVE_GROUPS_H
 
@@ -63,9 +63,9 @@ __device__ inline grid_group this_grid() {
     return grid_group();
 }
 
-// Size lanes side by side in one warp.
+// `Size` consecutive lanes of one warp.
 template <unsigned Size, typename Parent = void> class thread_block_tile {
-    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile is 1, 2, 4, 8, 16 or 32 lanes");
+    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile must have 1, 2, 4, 8, 16 or 32 lanes");
     unsigned mask = (Size == 32 ? 0xffffffffu : (1u << Size % 32) - 1) << (detail::lane() & ~(Size - 1));
 
   public:
@@ -106,7 +106,7 @@ __device__ inline thread_block_tile<Size, Parent> tiled_partition(const Parent &
     return {};
 }
 
-// The lanes of a warp that came to coalesced_threads() together: see emu_activemask.
+// The lanes of a warp that called coalesced_threads() together: see emu_activemask.
 class coalesced_group {
     unsigned mask;
     explicit coalesced_group(unsigned lanes) : mask(lanes) {}
@@ -151,7 +151,7 @@ class coalesced_group {
         return packed(__match_any_sync(mask, value, file, line));
     }
 };
-// Inlined always: the core tells one call from another by the instruction.
+// Always inlined, because the core distinguishes calls by their instruction.
 __device__ __forceinline__ coalesced_group coalesced_threads(EMU_SITE) {
     return coalesced_group(emu_activemask(file, line));
 }

@@ -1,5 +1,5 @@
-// CUDA's bfloat16: the upper half of a float, 8 bits of exponent, 7 of fraction. Pairs (__nv_bfloat162) are not there
-// yet.
+// CUDA's bfloat16: the upper half of a float, with 8 bits of exponent and 7 of fraction. Pairs (__nv_bfloat162) are not
+// supported yet.
 #ifndef EMULATOR_CUDA_BF16_H
 #define EMULATOR_CUDA_BF16_H
 

@@ -1,4 +1,4 @@
-// CUDA's half precision: 5 bits of exponent, 10 of fraction. Pairs (__half2) are not there yet.
+// CUDA's half precision: 5 bits of exponent, 10 of fraction. Pairs (__half2) are not supported yet.
 #ifndef EMULATOR_CUDA_FP16_H
 #define EMULATOR_CUDA_FP16_H
 

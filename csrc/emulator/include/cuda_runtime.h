@@ -1,9 +1,9 @@
-// CUDA's C++ dialect and API on the emulator: what `#include <cuda_runtime.h>` gives a .cu file built for the CPU.
+// CUDA's C++ dialect and API on the emulator, for .cu files that are built for the CPU.
 //
 //     g++ -std=c++17 -x c++ -fno-gnu-unique -ffp-contract=off -Wno-unknown-pragmas -I<this folder> kernel.cu ...
 //
-// (g++ before 13 heeds no pragma about -Wunknown-pragmas, which `#pragma unroll` sets off; the flag it heeds.)
-// In C it is cuda_runtime_api.h and nothing more, as CUDA's own header is.
+// (`#pragma unroll` triggers -Wunknown-pragmas. g++ before 13 ignores the pragma below that turns the warning off, but
+// not the flag.) In C, this header only includes cuda_runtime_api.h, as CUDA's own header does.
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
 

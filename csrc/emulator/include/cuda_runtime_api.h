@@ -1,8 +1,9 @@
-// CUDA's host API on the emulator: the C half, in CUDA's names, numbers and meaning.
+// CUDA's host API on the emulator: the C part, with CUDA's names, numbers and meaning.
 //
-// Each function here is a thin inline over the core's emu_* function (emulator_core.h): a program built with this
-// header exports and imports no cuda* symbol, so the same process may hold a real CUDA runtime beside it. What CUDA
-// offers and this file lacks fails to compile, which is better than failing later. cuda_runtime.h adds the C++ half.
+// Each function is a thin inline wrapper of the core's emu_* function (emulator_core.h). A program that is built with
+// this header neither exports nor imports cuda* symbols, so the same process can also use a real CUDA runtime. Programs
+// that use functions that are missing here fail to compile, which is better than failing later. cuda_runtime.h adds the
+// C++ part.
 #ifndef EMULATOR_CUDA_RUNTIME_API_H
 #define EMULATOR_CUDA_RUNTIME_API_H
 
@@ -16,11 +17,11 @@
 
 #ifdef __cplusplus
 extern "C" {
-#define EMU_OR(value) = value // CUDA gives some parameters defaults, in C++ only
+#define EMU_OR(value) = value // some of CUDA's parameters have defaults, in C++ only
 #else
 #define EMU_OR(value)
 #endif
-// The parameters' own parentheses would be in the way: they are whole declarations and calls.
+// Parameters are not in parentheses, because they are whole declarations and calls.
 #define EMU_CUDA(name, parameters, call)                                                                             \
     static inline __attribute__((unused)) cudaError_t name parameters {                                              \
         return (cudaError_t)(call);                                                                                  \
@@ -62,7 +63,7 @@ EMU_CUDA(cudaMallocHost, (void **pointer, size_t bytes), emu_malloc_host(pointer
 EMU_CUDA(cudaHostAlloc, (void **pointer, size_t bytes, unsigned flags), emu_malloc_host(pointer, bytes, flags))
 EMU_CUDA(cudaFreeHost, (void *pointer), emu_free_host(pointer))
 EMU_CUDA(cudaHostRegister, (void *pointer, size_t bytes, unsigned flags),
-         flags > 15 ? emu_note_error(cudaErrorInvalidValue, "cudaHostRegister: flags 0 to 15 exist")
+         flags > 15 ? emu_note_error(cudaErrorInvalidValue, "cudaHostRegister: flags must be from 0 to 15")
                     : emu_register(pointer, bytes, 0))
 EMU_CUDA(cudaHostUnregister, (void *pointer), emu_unregister(pointer))
 EMU_CUDA(cudaHostGetDevicePointer, (void **device, void *host, unsigned flags),
@@ -148,19 +149,20 @@ EMU_CUDA(cudaCreateTextureObject,
          emu_texture_create(texture, resource, description, view))
 EMU_CUDA(cudaDestroyTextureObject, (cudaTextureObject_t texture), emu_texture_destroy(texture))
 EMU_CUDA(cudaGetTextureObjectResourceDesc, (struct cudaResourceDesc * resource, cudaTextureObject_t texture),
-         !resource
-             ? emu_note_error(cudaErrorInvalidValue, "cudaGetTextureObjectResourceDesc: no place for the result")
-             : emu_texture_info(resource, NULL, texture))
+         !resource ? emu_note_error(cudaErrorInvalidValue,
+                                    "cudaGetTextureObjectResourceDesc: the pointer for the result is NULL")
+                   : emu_texture_info(resource, NULL, texture))
 EMU_CUDA(cudaGetTextureObjectTextureDesc, (struct cudaTextureDesc * description, cudaTextureObject_t texture),
-         !description
-             ? emu_note_error(cudaErrorInvalidValue, "cudaGetTextureObjectTextureDesc: no place for the result")
-             : emu_texture_info(NULL, description, texture))
+         !description ? emu_note_error(cudaErrorInvalidValue,
+                                       "cudaGetTextureObjectTextureDesc: the pointer for the result is NULL")
+                      : emu_texture_info(NULL, description, texture))
 static inline __attribute__((unused)) struct cudaChannelFormatDesc
 cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) {
     struct cudaChannelFormatDesc channels = {x, y, z, w, f};
     return channels;
 }
-// Symbols by their address, which must be known. In C++ cuda_runtime.h overloads these for variables of any type.
+// Symbols by their address, which must be registered already. For C++, cuda_runtime.h overloads these functions for
+// variables of any type.
 EMU_CUDA(cudaMemcpyToSymbol,
          (const void *symbol, const void *from, size_t bytes, size_t offset EMU_OR(0),
           enum cudaMemcpyKind kind EMU_OR(cudaMemcpyHostToDevice)),
@@ -178,7 +180,7 @@ EMU_CUDA(cudaMemcpyFromSymbolAsync,
           cudaStream_t stream EMU_OR(0)),
          emu_copy_symbol(symbol, 0, offset, to, bytes, (int)kind, 0, stream, 1))
 EMU_CUDA(cudaGetSymbolAddress, (void **address, const void *symbol),
-         !address ? emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: no place for the result")
+         !address ? emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: the pointer for the result is NULL")
                   : emu_symbol(address, NULL, symbol, 0))
 EMU_CUDA(cudaGetSymbolSize, (size_t * bytes, const void *symbol), emu_symbol(NULL, bytes, symbol, 0))
 
@@ -208,15 +210,17 @@ EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_wait(event, NULL, 
 EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
          emu_event_elapsed(milliseconds, start, end))
 
-// Kernels, by their handle (a cudaKernel_t) or their host function's address. An address alone does not tell a
-// kernel's parameters: the overloads of cuda_runtime.h do, which take a kernel of any type. Of a kernel that none of
-// them has seen, cudaGetKernel, cudaFuncGetParamInfo and the launches know nothing.
+// Kernels, by their handle (a cudaKernel_t) or the address of their host function. An address alone does not determine
+// the kernel's parameters. The overloads of cuda_runtime.h, which take kernels of any type, register them. For a kernel
+// that was never passed to one of these, cudaGetKernel, cudaFuncGetParamInfo and launches return an error.
 EMU_CUDA(cudaGetKernel, (cudaKernel_t * kernel, const void *function),
          emu_get_kernel((void **)kernel, function, NULL))
 static inline __attribute__((unused)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                                                       const void *function, void **arguments) {
     emu_launch launch;
-    if (!config) return (cudaError_t)emu_note_error(cudaErrorInvalidValue, "the launch: there is no configuration");
+    if (!config)
+        return (cudaError_t)emu_note_error(cudaErrorInvalidValue,
+                                           "the launch: the pointer to the configuration is NULL");
     launch.interface_version = EMU_INTERFACE_VERSION;
     launch.kernel = function;
     launch.arguments = arguments;

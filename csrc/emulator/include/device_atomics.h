@@ -1,7 +1,8 @@
-// Atomic operations, in CUDA's types and scopes. Relaxed, as CUDA's are: order comes from fences and barriers.
+// Atomic operations, with CUDA's types and scopes. As in CUDA, they are relaxed: order comes from fences and barriers.
 //
-// An attempt that changes nothing (a failed CAS, an exchange for the same value, adding a literal 0) may be a thread
-// that waits for another one: it lets other threads run now and then, so that locks between threads of a block work.
+// An operation that changes nothing (a failed CAS, an exchange for the same value, adding a literal 0) may come from a
+// thread that waits for another one. It lets other threads run from time to time, so that locks between the threads of
+// a block work.
 #ifndef EMULATOR_DEVICE_ATOMICS_H
 #define EMULATOR_DEVICE_ATOMICS_H
 
@@ -9,7 +10,7 @@
 #include "device_qualifiers.h"
 
 namespace emu {
-// The value becomes change(value); returns what it was.
+// Replaces the value by change(value); returns the old value.
 template <typename T, typename F> __forceinline__ T update(T *address, F change) {
     T before, after;
     __atomic_load(address, &before, __ATOMIC_RELAXED);
@@ -29,7 +30,7 @@ template <typename T> __forceinline__ T compare_exchange(T *address, T expected,
 }
 } // namespace emu
 
-// An operation in its three scopes: device, block, system. Here one suffices.
+// Defines an operation in its three scopes: device, block, system. Here they are the same.
 #define EMU_ATOMIC(name, type, parameters, arguments, ...)                                                           \
     __device__ __forceinline__ type atomic##name parameters{                                                         \
         __VA_ARGS__} __device__ __forceinline__ type atomic##name##_block parameters {                               \

@@ -1,7 +1,7 @@
-// What device code asks of the emulator's core: the untyped half of barriers, warp operations and clocks.
+// The core's functions for device code: untyped barriers, warp operations and clocks.
 //
-// Every call carries the source line it was written on (EMU_SITE): errors name it, and it tells one barrier from
-// another. The headers device_*.h put CUDA's names and types on top; kernels never call these directly.
+// Every call passes its source line (EMU_SITE), which errors contain and which distinguishes barriers. The headers
+// device_*.h implement CUDA's names and types with these functions; kernels never call them directly.
 #ifndef EMULATOR_DEVICE_CORE_H
 #define EMULATOR_DEVICE_CORE_H
 
@@ -10,7 +10,7 @@
 
 #include "emulator_core.h"
 
-// The kernel's own line: a default argument is evaluated where the call is written.
+// The caller's file and line: a default argument is evaluated at the call.
 #define EMU_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 #ifdef __cplusplus
@@ -43,12 +43,12 @@ typedef enum emu_warp_kind {
     EMU_WARP_KINDS
 } emu_warp_kind;
 
-// Waits for all live threads of the block (EMU_SYNC_GRID: of the grid). The result is that of _count, _and, _or.
+// Waits for all live threads of the block (EMU_SYNC_GRID: of the grid). Returns the result of _count, _and or _or.
 EMU_API void emu_sync_block(const char *file, int line);
 EMU_API int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int line);
 
-// Waits for the lanes in `mask`, then does the operation for all of them. `value` is the lane's operand, widened with
-// zeros; `argument` and `width` are a shuffle's.
+// Waits for the lanes in `mask`, then executes the operation for all of them. `value` is the lane's operand, extended
+// with zeros; `argument` and `width` are those of a shuffle.
 EMU_API uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int argument, int width,
                           const char *file, int line);
 EMU_API unsigned emu_activemask(const char *file, int line);
@@ -67,8 +67,8 @@ EMU_API void emu_copy_async(void *shared, const void *global, int bytes, int rea
 EMU_API void emu_copy_async_commit(void);
 EMU_API void emu_copy_async_wait(int groups);
 
-// A texture's value: `axes` coordinates, or for 0 an index (tex1Dfetch). The channels, as many as there are; as_float:
-// the caller takes floats, whose bits the words are, else integers.
+// Reads a texture at `axes` coordinates, or if `axes` is 0, at an index (tex1Dfetch). Each of the `channels` words is an
+// integer, or if `as_float` is set, the bits of a float.
 EMU_API void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,
                               uint32_t words[4], const char *file, int line);
 
@@ -76,11 +76,11 @@ EMU_API int emu_is_cooperative(void);
 EMU_API void *emu_dynamic_shared(void); // the block's dynamic shared memory, 128-byte aligned
 EMU_API size_t emu_dynamic_shared_bytes(void);
 EMU_API long long emu_clock64(void); // cycles of the emulated chip
-EMU_API long emu_clock(void);        // clock(): the same in a kernel, the C library's outside
+EMU_API long emu_clock(void);        // clock(): in a kernel the same cycles, elsewhere the C library's function
 EMU_API unsigned long long emu_global_timer_ns(void);
 EMU_API int emu_print(int count, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); // printf's `count` arguments
-EMU_API void emu_spin(void);               // a failed attempt: lets other threads run now and then
+    __attribute__((format(printf, 2, 3))); // `count`: the number of arguments after the format
+EMU_API void emu_spin(void);               // after a failed attempt: lets other threads run from time to time
 EMU_API void emu_yield(void);              // lets other threads run now
 EMU_API void emu_fail(const char *what, const char *file, int line) __attribute__((noreturn)); // ends the kernel
 

@@ -1,5 +1,5 @@
-// What CUDA C has no name for, or none that every compiler takes: here the emulator's; a GPU build has a file of the
-// same name and meaning.
+// Functions that CUDA C lacks, or has in a form that not every compiler accepts, for the emulator. csrc/gpu has a file of
+// the same name with the same functions for a GPU.
 #ifndef DEVICE_EXTRAS_CUH
 #define DEVICE_EXTRAS_CUH
 
@@ -8,7 +8,7 @@
 // Declares `T *name` at the block's dynamic shared memory, which is aligned to at least 16 bytes.
 #define DYNAMIC_SHARED(T, name) T *const name = static_cast<T *>(emu_dynamic_shared())
 
-// Nanoseconds of a clock that all blocks have in common.
+// Nanoseconds on a clock that all blocks share.
 __device__ __forceinline__ unsigned long long global_timer_ns() {
     return emu_global_timer_ns();
 }

@@ -1,9 +1,9 @@
-// What cuda_fp16.h and cuda_bf16.h share: a number of 16 bits, with a sign, EXPONENT_BITS of exponent, and the rest of
-// fraction. Conversions are done by integers, so that neither compiler flags nor the processor's mode matter.
+// The common part of cuda_fp16.h and cuda_bf16.h: a number of 16 bits, with a sign, EXPONENT_BITS bits of exponent, and
+// a fraction. Conversions use integers, so they depend neither on compiler flags nor on the processor's mode.
 //
-// To 16 bits everything is rounded once, to nearest, ties to even; a NaN becomes 0x7fff, as a float's does on a
-// GPU (which keeps some bits of a double's). Arithmetic is float's, rounded: for these widths that gives the same
-// bits as rounding the exact result.
+// Conversions to 16 bits round once, to nearest, ties to even. NaN becomes 0x7fff, as with floats on a GPU (which keeps
+// some bits of a double's NaN). Arithmetic is done in float and then rounded; for these widths this gives the same bits
+// as rounding the exact result.
 #ifndef EMULATOR_DEVICE_HALF_H
 #define EMULATOR_DEVICE_HALF_H
 
@@ -20,7 +20,7 @@ template <int EXPONENT_BITS> struct short_format {
     enum : int {
         FRACTION_BITS = 15 - EXPONENT_BITS,
         BIAS = (1 << (EXPONENT_BITS - 1)) - 1,
-        LOWEST = 1 - BIAS, // exponent of the smallest normal number, and of all below it
+        LOWEST = 1 - BIAS, // the exponent of the smallest normal number and of all subnormal ones
     };
     enum : unsigned { INFINITE = ((1u << EXPONENT_BITS) - 1) << FRACTION_BITS, NOT_A_NUMBER = 0x7fff };
 };
@@ -33,8 +33,8 @@ template <int EXPONENT_BITS> unsigned short short_from_double(double value) {
     if (magnitude > UINT64_C(0x7ff0000000000000)) return format::NOT_A_NUMBER;
     if (exponent > format::BIAS) return static_cast<unsigned short>(sign | format::INFINITE);
 
-    // The significand has 52 bits after the point; `shift` of all its bits find no place. (For a number below double's
-    // normal range the leading bit is wrong, and nothing of it is kept anyhow.)
+    // The significand has 52 bits after the point; its lowest `shift` bits are dropped. (For a subnormal double the
+    // leading bit is wrong, but then none of its bits are kept.)
     const uint64_t significand = (magnitude & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     const bool normal = exponent >= format::LOWEST;
     const int shift = 52 - format::FRACTION_BITS + (normal ? 0 : format::LOWEST - exponent);
@@ -46,7 +46,8 @@ template <int EXPONENT_BITS> unsigned short short_from_double(double value) {
     return static_cast<unsigned short>(sign | kept);
 }
 
-// The integers beyond double's 53 bits: what is cut off leaves a mark in the last bit, so that rounding comes once.
+// For integers of more than 53 bits: sets the last bit if nonzero bits are cut off (a sticky bit), so that the result is
+// rounded only once.
 template <typename Integer> double marked_double(Integer value) {
     const bool negative = value < 0;
     const uint64_t wide = static_cast<uint64_t>(value), magnitude = negative ? 0 - wide : wide;
@@ -56,7 +57,7 @@ template <typename Integer> double marked_double(Integer value) {
 
 template <typename T> using if_integer = typename std::enable_if<std::is_integral<T>::value, int>::type;
 
-// The type itself: `Self` is what CUDA calls it, and adds nothing but `static float widened(unsigned short)`.
+// The type itself. `Self` is CUDA's type, which adds only `static float widened(unsigned short)`.
 template <typename Self, typename Raw, int EXPONENT_BITS> class alignas(2) short_float {
     unsigned short bits;
 
@@ -104,7 +105,7 @@ template <typename Self, typename Raw, int EXPONENT_BITS> class alignas(2) short
     EMU_COMPARISON(<=)
     EMU_COMPARISON(>=)
 #undef EMU_COMPARISON
-    // CUDA compiles none of these either; by way of bool they would.
+    // CUDA does not compile these either; without the deletion they would compile through a conversion to bool.
 #define EMU_NO_OPERATOR(op) template <typename Other> friend void operator op(const Self &, const Other &) = delete;
     EMU_NO_OPERATOR(%)
     EMU_NO_OPERATOR(&)

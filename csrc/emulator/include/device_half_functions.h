@@ -1,8 +1,8 @@
-// CUDA's functions of one number of 16 bits, for cuda_fp16.h and cuda_bf16.h: each written once, for `Number`, which is
+// CUDA's functions of 16-bit numbers, for cuda_fp16.h and cuda_bf16.h. Each is written once, for `Number`, which is
 // __half or __nv_bfloat16.
 //
-// Arithmetic is rounded once: of a sum, a product or a fused multiply-add to the nearest, ties to even. So are square
-// roots, exponentials and the like, where a GPU may be off by one unit in the last place.
+// Sums, products and fused multiply-adds are rounded once, to nearest, ties to even. So are square roots, exponentials
+// and similar functions, where a GPU may be off by one unit in the last place.
 #ifndef EMULATOR_DEVICE_HALF_FUNCTIONS_H
 #define EMULATOR_DEVICE_HALF_FUNCTIONS_H
 
@@ -12,8 +12,8 @@
 
 namespace emu {
 
-// The exact x * y + z for the conversion that follows. A double holds the product; what the sum cuts off leaves a mark
-// in its last bit, so that rounding comes once.
+// x * y + z for a conversion that rounds it once. A double holds the product exactly; an inexact sum is rounded to odd,
+// so that the second rounding gives the correct result.
 __forceinline__ double marked_fma(float x, float y, float z) {
     const double product = static_cast<double>(x) * y, sum = product + z;
     const double rest = rest_of_sum(product, z, sum);
@@ -22,7 +22,7 @@ __forceinline__ double marked_fma(float x, float y, float z) {
     return same_bits<double>((rest > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }
 
-// The neighbour of the nearest number, where that lies on the wrong side.
+// The nearest number, or the adjacent one if the nearest is on the wrong side.
 template <typename Number, typename Raw> Number short_directed(double value, rounding how) {
     const Number nearest = value;
     const double back = static_cast<float>(nearest);
@@ -37,7 +37,7 @@ template <typename Number> __forceinline__ Number saturated_to_1(double value) {
     return value > 0 ? (value < 1 ? Number(value) : Number(1)) : Number(0); // (of a NaN: 0)
 }
 
-// With zeros in order: -0 is less than 0.
+// Orders zeros too: -0 is less than 0.
 template <typename Number> __forceinline__ bool is_less(Number x, Number y) {
     const float a = x, b = y;
     return a < b || (a == b && signbit(a) && !signbit(b));
@@ -77,7 +77,7 @@ template <typename Number> __forceinline__ bool is_less(Number x, Number y) {
         raw.x &= 0x7fff;                                                                                             \
         return raw;                                                                                                  \
     }                                                                                                                \
-    /* --- comparisons: false of a NaN, and those that end in u true */                                              \
+    /* --- comparisons: false for NaN, except that those ending in u are true */                                     \
     EMU_HALF_FUNCTION(bool, __hisnan, (Number x), x != x)                                                            \
     EMU_HALF_FUNCTION(int, __hisinf, (Number x),                                                                     \
                       isinf(static_cast<float>(x)) ? (static_cast<float>(x) < 0 ? -1 : 1) : 0)                       \
@@ -87,7 +87,7 @@ template <typename Number> __forceinline__ bool is_less(Number x, Number y) {
     EMU_HALF_COMPARISON(Number, le, <=)                                                                              \
     EMU_HALF_COMPARISON(Number, gt, >)                                                                               \
     EMU_HALF_COMPARISON(Number, ge, >=)                                                                              \
-    /* The number of a number and a NaN; with _nan the NaN. */                                                       \
+    /* Of a number and a NaN, the number; with _nan, the NaN. */                                                     \
     EMU_HALF_FUNCTION(Number, __hmin_nan, (Number x, Number y),                                                      \
                       x != x || y != y     ? Number(NAN)                                                             \
                       : emu::is_less(y, x) ? y                                                                       \
@@ -129,7 +129,7 @@ template <typename Number> __forceinline__ bool is_less(Number x, Number y) {
         return Raw{name(mask, emu::same_bits<unsigned short>(value), by, width, file, line)};                        \
     }
 
-// --- conversions, `number` being CUDA's word for the type in their names
+// --- conversions; `number` is the type's name as part of CUDA's function names
 #define EMU_HALF_TO_INTEGER(Number, number, type, word)                                                              \
     EMU_HALF_FUNCTION(type, __##number##2##word##_rn, (Number x), emu::saturated<type>(rintf(x)))                    \
     EMU_HALF_FUNCTION(type, __##number##2##word##_rz, (Number x), emu::saturated<type>(static_cast<float>(x)))       \

@@ -1,7 +1,8 @@
-// threadIdx and its like: thread-local variables of the core, set whenever a thread goes on.
+// threadIdx, blockIdx, blockDim and gridDim: thread-local variables of the core, set whenever a thread continues.
 //
-// Variables, not macros, so that `config.blockDim` compiles; `__thread` with constant initialisers, so that an access
-// is a load and not a call. Kernels may keep the values over a barrier: for one thread they never change.
+// They are variables and not macros, so that `config.blockDim` compiles, and `__thread` with constant initializers, so
+// that an access is a load and not a call. Compilers may keep the values across a barrier, because they never change for
+// a thread.
 #ifndef EMULATOR_DEVICE_INDEX_H
 #define EMULATOR_DEVICE_INDEX_H
 

@@ -1,9 +1,10 @@
-// CUDA's intrinsic functions: fast ones with CUDA's own weaknesses, float arithmetic in the four rounding modes,
-// conversions, and the functions of pi.
+// CUDA's intrinsic functions: fast ones with errors as on a GPU, float arithmetic in the four rounding modes,
+// conversions, and functions of multiples of pi.
 //
-// The fast functions are built as a GPU builds them, from base-2 exponentials and logarithms and from sines of a reduced
-// argument. So their errors grow where a GPU's grow, stay within what CUDA documents, and fail where it says they do
-// (__fdividef by more than 2^126, __powf of a negative number); the bits are not a GPU's.
+// The fast functions are computed as on a GPU, from base-2 exponentials and logarithms and from sines of a reduced
+// argument. So their errors grow for the same arguments as on a GPU, stay within the limits that CUDA documents, and the
+// functions fail where CUDA documents that they do (__fdividef by more than 2^126, __powf of a negative number). The
+// bits differ from a GPU's.
 #ifndef EMULATOR_DEVICE_INTRINSICS_H
 #define EMULATOR_DEVICE_INTRINSICS_H
 
@@ -17,7 +18,7 @@
         return __VA_ARGS__;                                                                                          \
     }
 
-// The C library has functions of CUDA's names from that version on; then they are its own.
+// From this version on, the C library defines functions with these names; then they are used.
 #if defined(__GLIBC__)
 #define EMU_LIBC_SINCE(major, minor) __GLIBC_PREREQ(major, minor)
 #else
@@ -26,12 +27,14 @@
 
 // --- fast functions
 namespace emu {
-// A GPU's unit works in fixed point: its error is absolute, and near a zero of the function many units in the last
-// place. These fractions keep that error within what CUDA documents, and as large as an H200's (docs/results/gpu_lab).
+// A GPU's unit for special functions uses fixed-point numbers, so its error is absolute: near a zero of the function it
+// is many units in the last place. With fractions of these lengths, the error stays within CUDA's documented limits and
+// is as large as an H200's (docs/results/gpu_lab).
 __forceinline__ double fixed(double x, int bits) {
     return ldexp(round(ldexp(x, bits)), -bits);
 }
-// In turns, not radians: a GPU multiplies by 1 / (2 pi) in float, toward zero, and what that drops is the other error.
+// Converts radians to turns. A GPU multiplies by 1 / (2 pi) in float, rounded toward zero, which is the other source of
+// error.
 __forceinline__ double angle(float x) {
     const double exact = static_cast<double>(x) * 0.159154943f;
     const float nearest = static_cast<float>(exact);
@@ -42,7 +45,7 @@ __forceinline__ float fast_log2(float x) {
     return x >= 0.5f && x <= 2 ? static_cast<float>(fixed(log2(static_cast<double>(x)), 22)) : log2f(x);
 }
 } // namespace emu
-// The reciprocal of more than 2^126 would be below the normal range, and counts as 0.
+// The reciprocal of a number above 2^126 would be subnormal and is replaced by 0.
 EMU_FUNCTION(float, __fdividef, (float x, float y), fabsf(y) > 0x1p126f ? x * copysignf(0, y) : x / y)
 EMU_FUNCTION(float, fdividef, (float x, float y), x / y)
 EMU_FUNCTION(float, __expf, (float x), exp2f(static_cast<float>(x * 1.4426950408889634)))
@@ -59,7 +62,7 @@ __host__ __device__ __forceinline__ void __sincosf(float x, float *sine, float *
     *cosine = __cosf(x);
 }
 EMU_FUNCTION(float, __saturatef, (float x), x > 0 ? (x < 1 ? x : 1) : 0)
-// Rounded once: in double the error is too small to reach a float's tie (all significands were tried).
+// Correctly rounded: the error in double is too small to reach a tie of floats (all significands were tested).
 EMU_FUNCTION(float, __frsqrt_rn, (float x), static_cast<float>(1 / sqrt(static_cast<double>(x))))
 #if !EMU_LIBC_SINCE(2, 42)
 EMU_FUNCTION(float, rsqrtf, (float x), __frsqrt_rn(x))
@@ -70,8 +73,8 @@ EMU_FUNCTION(double, rsqrt, (double x), 1 / sqrt(x))
 namespace emu {
 enum rounding { TOWARD_ZERO, UP, DOWN };
 
-// The exact result is value + rest, of which only the sign counts. It becomes the nearest float, and that float's
-// neighbour where it lies on the wrong side.
+// The exact result is value + rest, where only the sign of `rest` matters. Returns the nearest float, or the adjacent one
+// if the nearest is on the wrong side.
 __forceinline__ float directed(double value, double rest, rounding how) {
     const float nearest = static_cast<float>(value);
     const double difference = value - static_cast<double>(nearest);
@@ -82,17 +85,17 @@ __forceinline__ float directed(double value, double rest, rounding how) {
     return up ? (is_more ? nextafterf(nearest, infinite) : nearest)
               : (is_less ? nextafterf(nearest, -infinite) : nearest);
 }
-// What the sum of two doubles rounds away.
+// The rounding error of a sum of two doubles.
 __forceinline__ double rest_of_sum(double x, double y, double sum) {
     const double part = sum - x, rest = (x - (sum - part)) + (y - part);
-    return rest == rest ? rest : 0; // (infinities leave nothing)
+    return rest == rest ? rest : 0; // (0 for infinities)
 }
 __forceinline__ float directed_sum(double x, double y, rounding how) {
     const double sum = x + y;
     if (sum == 0 && how == DOWN && (x != 0 || signbit(x) != signbit(y))) return -0.0f; // x - x is -0 downward
     return directed(sum, rest_of_sum(x, y, sum), how);
 }
-// The sign of what is left of x / y or sqrt(x) beyond the quotient or root.
+// The sign of the rounding error of a quotient x / y or a root sqrt(x).
 __forceinline__ double sign_of(double rest, double like) {
     return rest != rest || rest == 0 ? 0 : (rest < 0) == signbit(like) ? 1 : -1;
 }
@@ -121,8 +124,8 @@ EMU_DIRECTED(rd, DOWN)
 
 // --- conversions
 namespace emu {
-// Toward zero; what does not fit becomes the nearest that does. A NaN becomes 0, or, where either type has 64 bits, the
-// integer whose first bit is set.
+// Rounds toward zero; values out of range become the nearest integer in range. NaN becomes 0, or, if either type has 64
+// bits, the integer of which only the first bit is set.
 template <typename Integer, typename Real> Integer saturated(Real value) {
     constexpr int digits = std::numeric_limits<Integer>::digits;
     const Real beyond = 2 * static_cast<Real>(UINT64_C(1) << (digits - 1));
@@ -134,7 +137,7 @@ template <typename Integer, typename Real> Integer saturated(Real value) {
     if (value <= (std::is_signed<Integer>::value ? -beyond : 0)) return std::numeric_limits<Integer>::min();
     return static_cast<Integer>(value);
 }
-// The nearest float on that side.
+// The nearest float in the direction of rounding.
 template <typename Integer> float directed_float(Integer value, rounding how) {
     constexpr int digits = std::numeric_limits<Integer>::digits;
     const float nearest = static_cast<float>(value), beyond = 2 * static_cast<float>(UINT64_C(1) << (digits - 1));
@@ -165,7 +168,7 @@ EMU_TO_INTEGER(unsigned long long, ull)
 #if !EMU_LIBC_SINCE(2, 41)
 // --- functions of pi: exact where the result is 0, 1/2, 1
 namespace emu {
-// sin(pi * x) for x from -1/4 to 1/4 by itself, beyond that by the cosine of the rest.
+// sin(pi * x): directly for x from -1/4 to 1/4, otherwise as a cosine of the rest.
 __forceinline__ double sine_of_turn(double x) { // x from -1 to 1, in half turns
     const double pi = 3.141592653589793, side = fabs(x) > 0.5 ? copysign(1 - fabs(x), x) : x;
     if (side == 0) return copysign(0.0, x);
@@ -200,7 +203,7 @@ EMU_FUNCTION(float, normcdff, (float x), static_cast<float>(0.5 * erfc(-0.707106
 EMU_FUNCTION(double, normcdf, (double x), 0.5 * erfc(-0.7071067811865476 * x))
 
 // --- integers
-// Of the low 24 bits, the low 32 of their product.
+// The low 32 bits of the product of the low 24 bits.
 EMU_FUNCTION(int, __mul24, (int x, int y),
              static_cast<int>(static_cast<long long>(static_cast<int>(static_cast<unsigned>(x) << 8) >> 8) *
                               (static_cast<int>(static_cast<unsigned>(y) << 8) >> 8)))
@@ -219,7 +222,7 @@ EMU_FUNCTION(unsigned, __uhadd, (unsigned x, unsigned y),
              static_cast<unsigned>((static_cast<unsigned long long>(x) + y) >> 1))
 EMU_FUNCTION(unsigned, __urhadd, (unsigned x, unsigned y),
              static_cast<unsigned>((static_cast<unsigned long long>(x) + y + 1) >> 1))
-// Four bytes of eight, each named by three bits of the selector.
+// Four of eight bytes, each selected by three bits of the selector.
 __host__ __device__ __forceinline__ unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
     unsigned result = 0;

@@ -1,10 +1,10 @@
-// Kernels by their type: what their parameters are, and launches with arguments of any type that converts.
+// Kernels by their type: their parameters, and launches with arguments of any type that converts to these.
 //
 //   cudaLaunchKernelEx(config, kernel, 1, x) --> cudaGetKernel(&handle, kernel): signature<int, float *> to the core
 //                                            --> cudaLaunchKernelExC(config, handle, {&int, &float *}): bytes, queued
 //   a stream's thread, for each thread of the grid:  run<int, float *>(kernel, bytes)  ->  kernel(*(int *)bytes, ...)
 //
-// What depends on a kernel's type is static: libraries side by side may have different types of one name.
+// What depends on a kernel's type is static, because libraries in one process may have different types of the same name.
 #ifndef EMULATOR_DEVICE_LAUNCH_H
 #define EMULATOR_DEVICE_LAUNCH_H
 
@@ -20,20 +20,21 @@
 namespace emu {
 
 template <size_t Count> struct layout {
-    emu_parameter at[Count + 1]; // one more than there are: no array is empty
+    emu_parameter at[Count + 1]; // one more than there are parameters, because no array may be empty
     size_t bytes, align;
 };
 template <typename... P> constexpr layout<sizeof...(P)> lay_out() {
-    static_assert((std::is_trivially_copyable<P>::value && ...), "a kernel's arguments are copied as bytes");
+    static_assert((std::is_trivially_copyable<P>::value && ...),
+                  "a kernel's parameters must be trivially copyable, because they are copied as bytes");
     const size_t sizes[] = {sizeof(P)..., 0}, aligns[] = {alignof(P)..., 1};
-    layout<sizeof...(P)> made = {};
-    made.align = 1;
+    layout<sizeof...(P)> result = {};
+    result.align = 1;
     for (size_t i = 0; i < sizeof...(P); ++i) {
-        made.at[i] = {(made.bytes + aligns[i] - 1) / aligns[i] * aligns[i], sizes[i]};
-        made.bytes = made.at[i].offset + sizes[i];
-        if (aligns[i] > made.align) made.align = aligns[i];
+        result.at[i] = {(result.bytes + aligns[i] - 1) / aligns[i] * aligns[i], sizes[i]};
+        result.bytes = result.at[i].offset + sizes[i];
+        if (aligns[i] > result.align) result.align = aligns[i];
     }
-    return made;
+    return result;
 }
 template <typename... P> static constexpr layout<sizeof...(P)> parameters = lay_out<P...>();
 
@@ -46,7 +47,7 @@ static __forceinline__ void call(void (*kernel)(P...), const void *with, std::in
 template <typename... P> static void run(const void *function, const void *with) {
     const auto kernel = reinterpret_cast<void (*)(P...)>(reinterpret_cast<uintptr_t>(function));
 #if __cpp_exceptions
-    // A GPU has no exceptions. The error is raised outside of the handler, which would else never end.
+    // A GPU has no exceptions. emu_fail does not return, so it is called outside of the handler, which must end.
     try {
         call(kernel, with, std::index_sequence_for<P...>());
         return;
@@ -69,7 +70,8 @@ template <typename... P> static inline cudaError_t cudaGetKernel(cudaKernel_t *h
 }
 
 namespace emu {
-// A kernel as the C functions take it, with its parameters known to the core. (If that fails, so does what follows.)
+// A kernel as the C functions take it, registered in the core with its parameters. (If that fails, so does the call that
+// uses the result.)
 template <typename... P> static const void *known(void (*kernel)(P...)) {
     cudaKernel_t handle;
     return cudaGetKernel(&handle, kernel) == cudaSuccess ? handle : reinterpret_cast<const void *>(kernel);
@@ -82,13 +84,14 @@ inline const void *known(const void *kernel) {
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                              Arguments &&...arguments) {
-    static_assert(sizeof...(Parameters) == sizeof...(Arguments), "as many arguments as the kernel has parameters");
+    static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                  "the launch must have as many arguments as the kernel has parameters");
     return [&](Parameters... converted) {
         void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&converted))..., nullptr};
         return cudaLaunchKernelExC(config, emu::known(kernel), pointers);
     }(std::forward<Arguments>(arguments)...);
 }
-// By its handle, which tells no types: the arguments must have those of the parameters.
+// Launches a kernel by its handle, which has no type: the arguments must have exactly the types of the parameters.
 template <typename... Arguments>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, cudaKernel_t kernel,
                                              Arguments &&...arguments) {
@@ -106,7 +109,7 @@ static inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3
     return cudaLaunchCooperativeKernel(emu::known(kernel), grid, block, arguments, shared, stream);
 }
 
-// The C functions on kernels, for kernels of any type.
+// The C functions for kernels, overloaded for kernels of any type.
 template <typename... P>
 static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), enum cudaFuncAttribute attribute, int value) {
     return cudaFuncSetAttribute(emu::known(kernel), attribute, value);

@@ -1,4 +1,4 @@
-// Device functions that C and C++ have no name for: bits, rounding, the same bits as another type, min and max.
+// Device functions that C and C++ lack: bits, rounding, the same bits as another type, min and max.
 #ifndef EMULATOR_DEVICE_MATH_H
 #define EMULATOR_DEVICE_MATH_H
 
@@ -42,9 +42,10 @@ __extension__ typedef unsigned __int128 emu_uint128;
 EMU_FUNCTION(unsigned long long, __umul64hi, (unsigned long long x, unsigned long long y),
              static_cast<unsigned long long>(static_cast<emu_uint128>(x) * y >> 64))
 
-// --- floating point, each operation rounded by itself
+// --- floating point; each operation is rounded separately
 #if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMA)
-// Where the processor can fuse, the compiler may, whatever CUDA promises: the empty statement keeps it from that.
+// CUDA guarantees that these operations are not fused, but a host compiler might fuse them. The empty statement prevents
+// that.
 #ifdef __x86_64__
 #define EMU_ROUNDED(value) __asm__("" : "+x"(value))
 #else
@@ -79,7 +80,7 @@ EMU_FUNCTION(double, __drcp_rn, (double x), 1 / x)
 // --- the same bits as another type
 namespace emu {
 template <typename To, typename From> __forceinline__ To same_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From), "the same size");
+    static_assert(sizeof(To) == sizeof(From), "both types must have the same size");
     To to;
     memcpy(&to, &from, sizeof to);
     return to;
@@ -92,7 +93,7 @@ EMU_FUNCTION(float, __uint_as_float, (unsigned x), emu::same_bits<float>(x))
 EMU_FUNCTION(long long, __double_as_longlong, (double x), emu::same_bits<long long>(x))
 EMU_FUNCTION(double, __longlong_as_double, (long long x), emu::same_bits<double>(x))
 
-// --- min and max: not templates, so that CUDA's mixtures (int with unsigned, float with double) go CUDA's way
+// --- min and max: not templates, so that mixed types (int with unsigned, float with double) convert as in CUDA
 #define EMU_MIN_MAX(result, a, b)                                                                                    \
     EMU_FUNCTION(result, min, (a x, b y),                                                                            \
                  static_cast<result>(x) < static_cast<result>(y) ? static_cast<result>(x) : static_cast<result>(y))  \
@@ -120,7 +121,7 @@ EMU_MIN_MAX(double, double, float, )
 #undef EMU_MIN_MAX
 #undef EMU_FUNCTION
 
-// --- loads that name a cache
+// --- loads with a cache hint
 template <typename T> __device__ __forceinline__ T __ldg(const T *address) {
     return *address;
 }

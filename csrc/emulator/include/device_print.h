@@ -1,11 +1,11 @@
-// printf in kernels. Its text appears on standard output when the host synchronises.
+// printf in kernels. Its text appears on standard output when the host synchronizes.
 //
-// The C library's function cannot be overloaded, so a macro asks the core where it is, as for clock(): in a kernel the
-// result is CUDA's, the number of arguments; elsewhere it is the C library's printf.
+// The C library's function cannot be overloaded. So a macro calls the core, which distinguishes kernels from other code,
+// as for clock(). In a kernel the result is the number of arguments, as in CUDA; elsewhere the C library's printf runs.
 #ifndef EMULATOR_DEVICE_PRINT_H
 #define EMULATOR_DEVICE_PRINT_H
 
-#include <cstdio> // before the macro: it declares printf, and takes macros of that name away
+#include <cstdio> // before the macro, because it declares printf and undefines macros of that name
 
 #include "device_core.h"
 
@@ -14,7 +14,7 @@ template <size_t COUNT> struct printed {
     static_assert(COUNT <= 33, "device printf takes at most 32 arguments after the format");
     enum : int { count = static_cast<int>(COUNT) - 1 };
 };
-template <typename... T> printed<sizeof...(T)> printed_of(const T &...); // never called: only its type is asked for
+template <typename... T> printed<sizeof...(T)> printed_of(const T &...); // never called: only its type is used
 } // namespace emu
 
 namespace std {

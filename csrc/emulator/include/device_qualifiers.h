@@ -1,15 +1,15 @@
-// CUDA's qualifiers. Device code is ordinary code here; only where a variable lives makes a difference.
+// CUDA's qualifiers. Device code is ordinary code here, so only the qualifiers of variables have an effect.
 #ifndef EMULATOR_DEVICE_QUALIFIERS_H
 #define EMULATOR_DEVICE_QUALIFIERS_H
 
 #define __host__
 #define __device__
-// Exported, whatever the module's default: an error names the kernel by looking its address up.
+// Kernels are exported, whatever the library's default, because errors look up a kernel's name by its address.
 #define __global__ EMU_VISIBLE
-// For types, too: a template's argument that is hidden hides the kernel.
+// Types are exported too, because a hidden type as a template argument hides the kernel.
 #define EMU_VISIBLE __attribute__((visibility("default")))
-// A block runs on one OS thread, so what is static and thread-local is shared by a block's threads and nobody else's.
-// Compile with -fno-gnu-unique: else modules loaded side by side share the variables of equal templates.
+// A block runs on one OS thread, so static thread-local variables are shared by exactly the threads of a block.
+// Compile with -fno-gnu-unique; otherwise libraries in one process share the variables of equal templates.
 #define __shared__ static __thread
 #define __constant__
 #define __managed__
@@ -21,8 +21,8 @@
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 
-// __noinline__ is a macro under g++ (clang knows the word from 15 on), and the C++ library writes
-// __attribute__((__noinline__)): the headers of the library that do so must come first.
+// __noinline__ is a macro under g++ (clang has it as a keyword from version 15 on). The C++ library uses
+// __attribute__((__noinline__)), so its headers that do must be included first.
 #if !defined(__clang__) || __clang_major__ < 15
 #ifdef __cplusplus
 #include <memory>

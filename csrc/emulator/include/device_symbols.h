@@ -1,7 +1,7 @@
 // Symbols by name: copies to and from __constant__ and __device__ variables, their address and size.
 //
-// A symbol is an ordinary variable here. The functions of the same names in cuda_runtime_api.h take an address, as C
-// must; these know the variable's size, and with the first call the core knows it too.
+// A symbol is an ordinary variable here. The C functions of the same names in cuda_runtime_api.h take an address. These
+// overloads also know the variable's size, and pass it to the core.
 #ifndef EMULATOR_DEVICE_SYMBOLS_H
 #define EMULATOR_DEVICE_SYMBOLS_H
 
@@ -10,8 +10,8 @@
 #include "cuda_runtime_api.h"
 
 namespace emu {
-// T is deduced with the variable's own const and reference; a value that is no variable lies on the stack, which the
-// core tells from a symbol.
+// T is deduced with the variable's const and reference. A value that is not a variable is on the stack, so the core can
+// distinguish it from a symbol.
 template <typename T> inline const void *symbol_of(T &symbol) {
     return &const_cast<const char &>(reinterpret_cast<const volatile char &>(symbol));
 }
@@ -24,14 +24,14 @@ template <typename T>
 inline cudaError_t cudaMemcpyToSymbolAsync(T &&symbol, const void *from, size_t bytes, size_t offset = 0,
                                            cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                            cudaStream_t stream = nullptr) {
-    static_assert(emu::can_change<T>, "a symbol that is const has its value for ever: take the const away");
+    static_assert(emu::can_change<T>, "a const symbol cannot be written; declare it without const");
     return static_cast<cudaError_t>(emu_copy_symbol(emu::symbol_of(symbol), emu::size_of_symbol<T>, offset,
                                                     const_cast<void *>(from), bytes, kind, 1, stream, 1));
 }
 template <typename T>
 inline cudaError_t cudaMemcpyToSymbol(T &&symbol, const void *from, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    static_assert(emu::can_change<T>, "a symbol that is const has its value for ever: take the const away");
+    static_assert(emu::can_change<T>, "a const symbol cannot be written; declare it without const");
     return static_cast<cudaError_t>(emu_copy_symbol(emu::symbol_of(symbol), emu::size_of_symbol<T>, offset,
                                                     const_cast<void *>(from), bytes, kind, 1, nullptr, 0));
 }
@@ -51,7 +51,7 @@ inline cudaError_t cudaMemcpyFromSymbol(void *to, T &&symbol, size_t bytes, size
 template <typename T> inline cudaError_t cudaGetSymbolAddress(void **address, T &&symbol) {
     if (!address)
         return static_cast<cudaError_t>(
-            emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: no place for the result"));
+            emu_note_error(cudaErrorInvalidValue, "cudaGetSymbolAddress: the pointer for the result is NULL"));
     return static_cast<cudaError_t>(emu_symbol(address, nullptr, emu::symbol_of(symbol), emu::size_of_symbol<T>));
 }
 template <typename T> inline cudaError_t cudaGetSymbolSize(size_t *bytes, T &&symbol) {

@@ -28,16 +28,15 @@ __device__ __forceinline__ void __threadfence() {
 __device__ __forceinline__ void __threadfence_system() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
-__device__ __forceinline__ void
-__threadfence_block() { // a block runs on one OS thread: only the compiler must heed it
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+__device__ __forceinline__ void __threadfence_block() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); // for the compiler only, because a block runs on one OS thread
 }
 
 __device__ __forceinline__ long long clock64() {
     return emu_clock64();
 }
-// clock() has two meanings in one file, as under CUDA: cycles in a kernel, the C library's elsewhere. The C library's
-// function cannot be overloaded, so a macro asks the core where it is.
+// As in CUDA, clock() has two meanings in one file: cycles in a kernel, and the C library's function elsewhere. The
+// latter cannot be overloaded, so a macro calls the core, which distinguishes the two cases.
 namespace std {
 using ::emu_clock;
 }

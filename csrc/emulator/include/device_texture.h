@@ -1,8 +1,8 @@
-// Texture reads: tex1Dfetch, tex1D, tex2D, tex3D for CUDA's element types, over emu_texture_read in the core.
+// Texture reads: tex1Dfetch, tex1D, tex2D and tex3D for CUDA's element types, implemented by the core's emu_texture_read.
 //
-// The template argument must fit the texture: numbers with a point where it gives such (float textures, and integers
-// read as normalised floats), integers where it gives integers, and no more channels than it has. A GPU gives garbage
-// for another one; here that is an error with kernel, line, block and thread.
+// The template argument must match the texture: a type of floats if it returns floats (float textures, and integers read
+// as normalized floats), a type of integers otherwise, and with at most as many channels as the texture has. On a GPU,
+// another type gives garbage; here it is an error with kernel, line, block and thread.
 #ifndef EMULATOR_DEVICE_TEXTURE_H
 #define EMULATOR_DEVICE_TEXTURE_H
 
@@ -48,7 +48,8 @@ __forceinline__ T read_texture(cudaTextureObject_t texture, int axes, const floa
                                int line) {
     using element = typename texel<T>::element;
     constexpr int channels = texel<T>::channels;
-    static_assert(sizeof(element) <= 4 && std::is_arithmetic<element>::value, "textures have no such element");
+    static_assert(sizeof(element) <= 4 && std::is_arithmetic<element>::value,
+                  "textures do not support elements of this type");
     uint32_t words[4];
     emu_texture_read(texture, axes, at, index, std::is_same<element, float>::value, channels, words, file, line);
     element elements[channels];
@@ -59,7 +60,7 @@ __forceinline__ T read_texture(cudaTextureObject_t texture, int axes, const floa
             elements[i] = static_cast<element>(words[i]);
     }
     T result;
-    static_assert(sizeof result == sizeof elements, "a vector is its elements, side by side");
+    static_assert(sizeof result == sizeof elements, "a vector must consist of its elements without padding");
     memcpy(&result, elements, sizeof result);
     return result;
 }

@@ -1,4 +1,4 @@
-// Operations of a warp: shuffles, votes, match, reduce. All lanes named in the mask take part; see core/warp.c.
+// Operations of a warp: shuffles, votes, match, reduce. All lanes in the mask take part; see core/warp.c.
 #ifndef EMULATOR_DEVICE_WARP_H
 #define EMULATOR_DEVICE_WARP_H
 
@@ -11,7 +11,8 @@
 
 namespace emu {
 template <typename T> __forceinline__ uint64_t to_bits(T value) {
-    static_assert(std::is_arithmetic<T>::value && sizeof(T) <= 8, "lanes exchange numbers of at most 8 bytes");
+    static_assert(std::is_arithmetic<T>::value && sizeof(T) <= 8,
+                  "lanes can exchange only numbers of at most 8 bytes");
     uint64_t bits = 0;
     memcpy(&bits, &value, sizeof value);
     return bits;

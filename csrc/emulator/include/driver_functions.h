@@ -1,4 +1,4 @@
-// make_cudaExtent(width, height, depth) and its like. Also for C.
+// make_cudaExtent(width, height, depth) and similar functions. Also for C.
 #ifndef EMULATOR_DRIVER_FUNCTIONS_H
 #define EMULATOR_DRIVER_FUNCTIONS_H
 

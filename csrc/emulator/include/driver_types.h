@@ -1,8 +1,8 @@
 // CUDA's host types: handles, enumerations with CUDA's numbers, structs with CUDA's fields.
 //
-// What the emulator has no use for (graphs, virtual memory) is left out: code that asks for it fails to
-// compile. Numbers and names are the interface that programs are written against; layouts need not be CUDA's, since
-// everything that shares these structs is compiled against this file.
+// Types of features that the emulator lacks (graphs, virtual memory) are omitted, so code that uses them fails to
+// compile. Names and numbers are CUDA's, because programs depend on them. Layouts may differ from CUDA's, because all
+// code that shares these structs is compiled with this file.
 #ifndef EMULATOR_DRIVER_TYPES_H
 #define EMULATOR_DRIVER_TYPES_H
 
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-// The error codes we use: name, number, text. The enumeration and the core's tables expand from this one list.
+// The error codes in use: name, number, text. The enumeration and the core's tables are generated from this list.
 #define EMU_ERRORS(X)                                                                                                \
     X(cudaSuccess, 0, "no error")                                                                                    \
     X(cudaErrorInvalidValue, 1, "invalid argument")                                                                  \
@@ -114,7 +114,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault = 4,
 };
 
-// One end is an array or a pointer, the other likewise.
+// Source and destination are each either an array or a pointer.
 struct cudaMemcpy3DParms {
     cudaArray_t srcArray;
     struct cudaPos srcPos;

@@ -1,18 +1,20 @@
-// Facts about chips, each stated once. The emulator's core includes this file with macros of its own (core/chips.c);
-// Python reads it as text, for the occupancy calculator, device_query and the limits of profile (cudakern/_chip.py).
-// So a line holds one entry, of numbers and strings.
+// Data of the chips. The emulator's core includes this file with macros of its own (core/chips.c); Python reads it as
+// text, for the occupancy calculator, device_query and the limits of profile (cudakern/_chip.py). Therefore each line
+// contains one entry of numbers and strings.
 // clang-format off
 
 #ifdef CAPABILITY
-// What a multiprocessor of a compute capability has (90 is 9.0), and how it is given out. Sizes: the table "Technical
-// Specifications per Compute Capability" of the CUDA C++ Programming Guide, whose editions up to 11, 12 and 13 have the
-// older, middle and newest chips. Units and partitions: the occupancy calculator's sheet of chips and the toolkit's
-// header cuda_occupancy.h (13.0). Multiply-adds: the guide's table "Throughput of Native Arithmetic Instructions" and
-// the architectures' white papers; 0 is not known. 101 and 110 are both Thor, as CUDA 12 and 13 number it.
+// The resources of a multiprocessor by compute capability (90 is 9.0), and the units in which they are allocated. Sizes:
+// the table "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide, whose editions up to
+// 11, 12 and 13 contain the older, middle and newest chips. Units and partitions: the occupancy calculator's sheet of
+// chips and the toolkit's header cuda_occupancy.h (13.0). Multiply-adds: the guide's table "Throughput of Native
+// Arithmetic Instructions" and the architectures' white papers; 0: unknown. 101 and 110 are both Thor, in CUDA 12 and
+// CUDA 13.
 //
-//              held at once | shared memory, KB       | pieces, | registers, K      | register   | multiply-adds a cycle
-//              warps blocks | all  a block, by system | bytes   | all, at most a    | partitions | float32 float64
-//                           |      opt-in   a block   |         | block             |            |
+//              resident     | shared memory, KB       | pieces, | registers, K      | register   | multiply-adds per cycle
+//              warps blocks | all  opt-in,  reserved, | bytes   | all, at most per  | partitions | float32 float64
+//                           |      per      per       |         | block             |            |
+//                           |      block    block     |         |                   |            |
 CAPABILITY( 35,    64,   16,   48,    48,      0,        256,      64,    64,          4,           192,    64)
 CAPABILITY( 37,    64,   16,  112,    48,      0,        256,     128,    64,          4,           192,    64)
 CAPABILITY( 50,    64,   32,   64,    48,      0,        256,      64,    64,          4,           128,     4)
@@ -38,8 +40,8 @@ CAPABILITY(121,    48,   24,  100,    99,      1,        128,      64,    64,   
 #endif
 
 #ifdef CHIP
-// The chips that the emulator answers as: data sheets, architecture white papers, and what the chips report of
-// themselves. Clocks are the boost clocks; memory's transfer rate is twice its clock.
+// The chips that the emulator can present itself as. Sources: data sheets, architecture white papers, and the properties
+// that the chips report. Clocks are boost clocks; the memory's transfer rate is twice its clock.
 //
 //                                     capa-   multi-      clock,   memory's  bus,   memory,  L2,  copy
 //    name    full name                bility  processors  kHz      clock     bits   MB       MB   engines

@@ -1,8 +1,9 @@
 // The emulator core's interface: a small, versioned, untyped C interface to one shared library.
 //
-// Every module of kernels built for the emulator loads the same core, so that all see one device and one memory.
-// cuda_runtime_api.h (C) and cuda_runtime.h (C++) beside this file put CUDA's own names and types on top of it;
-// nobody else should need to call it directly. It knows nothing of Python and nothing of our build.
+// Every library of kernels that is built for the emulator loads the same core, so all of them share its devices and
+// memory. cuda_runtime_api.h (C) and cuda_runtime.h (C++), in the same folder, implement CUDA's names and types with
+// these functions; other code should not need to call them directly. The interface depends neither on Python nor on
+// cudakern's build.
 #ifndef EMULATOR_CORE_H
 #define EMULATOR_CORE_H
 
@@ -21,19 +22,19 @@ typedef struct emu_dim3 {
     unsigned x, y, z;
 } emu_dim3;
 
-// Called once for each emulated thread, with threadIdx and its like set: calls the kernel with its arguments, which
-// lie as the signature says.
+// Called once for each emulated thread, after threadIdx and similar variables are set: calls the kernel with its
+// arguments, whose layout the signature describes.
 typedef void (*emu_trampoline)(const void *function, const void *arguments);
 
 typedef struct emu_parameter {
     size_t offset, size; // bytes
 } emu_parameter;
 
-// What the core must know of a kernel's type. It lies in the library that names the kernel, which then stays loaded.
-// Parameters lie as CUDA lays them out: each at the next multiple of its own alignment.
+// What the core must know about a kernel's type. It is stored in the library that names the kernel, which then stays
+// loaded. The layout of the parameters is CUDA's: each is at the next multiple of its own alignment.
 typedef struct emu_signature {
     uint32_t interface_version; // EMU_INTERFACE_VERSION
-    uint32_t count;             // of parameters
+    uint32_t count;             // number of parameters
     emu_trampoline trampoline;
     size_t bytes, align; // of all parameters together
     const emu_parameter *parameters;
@@ -41,8 +42,8 @@ typedef struct emu_signature {
 
 typedef struct emu_launch {
     uint32_t interface_version; // EMU_INTERFACE_VERSION
-    const void *kernel;         // a handle, or the host function of one
-    void *const *arguments;     // a pointer to each; copied by the core before the call returns
+    const void *kernel;         // a kernel's handle or host function
+    void *const *arguments;     // a pointer to each argument; the core copies them before the call returns
     emu_dim3 grid, block;
     size_t dynamic_shared; // bytes
     void *stream;
@@ -50,16 +51,16 @@ typedef struct emu_launch {
     unsigned attribute_count;
 } emu_launch;
 
-// --- What the host may ask of the core ---------------------------------------------------------------------------
-// Codes are cudaError_t's numbers (0: success). Every failing call notes its code for cudaGetLastError and words for
-// emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; as a stream, NULL
-// and 1 are the current device's default stream, 2 is the one of the calling thread. Structs travel with their size,
-// so that an older caller stays served.
+// --- Functions for the host --------------------------------------------------------------------------------------
+// Codes are the numbers of cudaError_t (0: success). Every call that fails records its code for cudaGetLastError and a
+// message for emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; as a
+// stream, NULL and 1 are the current device's default stream, and 2 is the calling thread's default stream. Structs are
+// passed with their size, so that callers that were compiled with an older, shorter struct still work.
 EMU_API int emu_interface_version(void);
 
-// Our extension: a wait can be broken off. NULL, or a function that is asked every 50 ms, without a lock, by the thread
-// that waits. Once it returns nonzero, what this thread has launched and now waits for (in whatever stream) is given
-// up, and the wait returns EMU_INTERRUPTED. Other threads' work goes on.
+// An extension to CUDA: waits can be interrupted. `interrupted` is NULL, or a function that the waiting thread calls
+// every 50 ms, without holding a lock. Once it returns nonzero, everything that this thread has launched and now waits
+// for, in any stream, is canceled, and the wait returns EMU_INTERRUPTED. Other threads' work continues.
 enum { EMU_INTERRUPTED = -4 };
 typedef int (*emu_interrupted)(void *argument);
 
@@ -67,10 +68,10 @@ typedef int (*emu_interrupted)(void *argument);
 EMU_API int emu_last_error(int reset);
 EMU_API const char *emu_error_name(int code);
 EMU_API const char *emu_error_text(int code);
-EMU_API size_t emu_error_detail(char *buffer, size_t size); // words on this thread's last failure; its length
-EMU_API int emu_note_error(int code, const char *detail);   // for checks made in headers: notes both, returns code
+EMU_API size_t emu_error_detail(char *buffer, size_t size); // the message of this thread's last error; its length
+EMU_API int emu_note_error(int code, const char *detail);   // for checks in headers: records both, returns code
 
-// Settings: devices, memory, chip, order, workers, stack, fail_allocation. They hold for what starts afterwards.
+// Settings: devices, memory, chip, order, workers, stack, fail_allocation. They affect work that starts afterwards.
 EMU_API int emu_configure(const char *key, const char *value);
 
 // Devices
@@ -81,8 +82,8 @@ EMU_API int emu_device_properties(void *properties, size_t size, int device); //
 EMU_API int emu_device_attribute(int *value, int attribute, int device);
 EMU_API int emu_device_bus_id(char *text, int size, int device);
 EMU_API int emu_device_wait(emu_interrupted interrupted, void *argument);
-EMU_API int emu_device_settle(void); // our extension: waits, and leaves errors to those who ask for them
-EMU_API int emu_device_peers(int *can, int device, int peer);             // may they reach each other's memory?
+EMU_API int emu_device_settle(void); // an extension to CUDA: waits, and leaves errors for a later call to report
+EMU_API int emu_device_peers(int *can, int device, int peer);             // whether `device` can access `peer`
 EMU_API int emu_device_enable_peer(int peer, unsigned flags, int enable); // from the current device
 EMU_API int emu_device_reset(void);
 EMU_API int emu_versions(int *driver, int *runtime);
@@ -99,7 +100,7 @@ EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
 EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
-                       size_t size); // one of the places may be NULL
+                       size_t size); // address or bytes may be NULL
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
 EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
 EMU_API int emu_default_pool(void **pool, int device);
@@ -113,12 +114,13 @@ EMU_API int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pi
                      int kind, void *stream, int async);
 EMU_API int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream,
                           int async);
-// A symbol (`size` bytes; 0: one that is known), from its byte `offset` on; `other` is the other end.
+// Copies to or from a symbol, from its byte `offset` on; `other` is the other end. `size`: the symbol's bytes (0: it is
+// registered already).
 EMU_API int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other, size_t bytes, int kind,
                             int to_symbol, void *stream, int async);
 EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
 
-// Arrays and textures. Positions and extents as CUDA has them; the descriptors are CUDA's structs.
+// Arrays and textures. Positions, extents and descriptors are those of CUDA.
 EMU_API int emu_array_create(void **array, const void *channels, size_t width, size_t height, size_t depth,
                              unsigned flags);
 EMU_API int emu_array_free(void *array);
@@ -147,8 +149,8 @@ EMU_API int emu_event_query(void *event);
 EMU_API int emu_event_wait(void *event, emu_interrupted interrupted, void *argument);
 EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
 
-// Kernels. A function is named by its address or by its handle, which all libraries of the process may use until it
-// ends. emu_get_kernel makes a handle from a signature; with NULL it finds one that was made.
+// Kernels. `function` is a kernel's address or its handle, which all libraries of the process can use until the process
+// ends. emu_get_kernel creates a handle from a signature; if the signature is NULL, it finds an existing handle.
 EMU_API int emu_get_kernel(void **handle, const void *function, const emu_signature *signature);
 EMU_API int emu_launch_kernel(const emu_launch *launch);
 EMU_API int emu_function_set(const void *function, int attribute, int value);

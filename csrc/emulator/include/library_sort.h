@@ -1,5 +1,5 @@
-// The sort of the CUDA toolkit's library: only nvcc can build it, so there is none here. csrc/gpu has a file of the
-// same name and functions.
+// The sort of the CUDA toolkit's library, which only nvcc can compile, so it is not available here. csrc/gpu has a file
+// of the same name with the same functions.
 #ifndef LIBRARY_SORT_H
 #define LIBRARY_SORT_H
 

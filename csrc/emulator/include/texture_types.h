@@ -11,7 +11,7 @@ enum cudaChannelFormatKind {
     cudaChannelFormatKindNone = 3,
 };
 
-// Bits of each channel; 0: there is none.
+// Bits of each channel; 0: the channel does not exist.
 struct cudaChannelFormatDesc {
     int x, y, z, w;
     enum cudaChannelFormatKind f;
@@ -24,7 +24,7 @@ typedef unsigned long long cudaTextureObject_t;
 
 enum { cudaArrayDefault = 0 };
 
-// In elements where an array takes part, else the width in bytes.
+// In elements if an array takes part; otherwise the width is in bytes.
 struct cudaExtent {
     size_t width, height, depth;
 };
@@ -64,7 +64,7 @@ struct cudaResourceDesc {
         } reserved;
     } res;
 };
-struct cudaResourceViewDesc; // other views of an array's bytes: not here
+struct cudaResourceViewDesc; // other views of an array's bytes: not supported
 
 enum cudaTextureAddressMode {
     cudaAddressModeWrap = 0,

@@ -1,4 +1,4 @@
-// make_float4(x, y, z, w) and its like, for every vector type. Also for C.
+// make_float4(x, y, z, w) and similar functions for every vector type. Also for C.
 #ifndef EMULATOR_VECTOR_FUNCTIONS_H
 #define EMULATOR_VECTOR_FUNCTIONS_H
 

@@ -1,8 +1,8 @@
-// CUDA's vector types: two to four numbers side by side, aligned so that 8 and 16 bytes are one access. Also for C.
+// CUDA's vector types: two to four adjacent numbers, aligned so that 8 and 16 bytes are one access. Also for C.
 #ifndef EMULATOR_VECTOR_TYPES_H
 #define EMULATOR_VECTOR_TYPES_H
 
-// The alignments are CUDA's own (3-vectors have none beyond their element's): they decide struct layouts.
+// The alignments are CUDA's (vectors of 3 have their element's alignment). They determine the layout of structs.
 #define EMU_VECTORS(name, type, align1, align2, align4)                                                              \
     typedef struct __attribute__((aligned(align1))) name##1 {                                                        \
         type x;                                                                                                      \
@@ -35,8 +35,8 @@ EMU_VECTORS(float, float, 4, 8, 16)
 EMU_VECTORS(double, double, 8, 16, 16)
 #undef EMU_VECTORS
 
-// Sizes of grids and blocks; what is not given is 1. The constructor is constexpr, so that a thread-local dim3 needs
-// no initialiser at run time.
+// Sizes of grids and blocks; omitted sizes are 1. The constructor is constexpr, so that a thread-local dim3 needs no
+// initialization at run time.
 typedef struct dim3 {
     unsigned int x, y, z;
 #ifdef __cplusplus
