@@ -67,6 +67,18 @@ __device__ __forceinline__ void ldmatrix(unsigned (&to)[COUNT], const void *row)
 #endif
 }
 
+// The opposite of ldmatrix<4, false>, from compute capability 9.0 on: stores four matrices of 8 x 8 elements.
+__device__ __forceinline__ void stmatrix(void *row, const unsigned (&from)[4]) {
+#if __CUDA_ARCH__ >= 900
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(row));
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(from[0]), "r"(from[1]),
+                 "r"(from[2]), "r"(from[3])
+                 : "memory");
+#else
+    __trap();
+#endif
+}
+
 // sum += a * b for half or bfloat16 elements, two per register: 16 x 16 by 16 x 8.
 template <typename T>
 __device__ __forceinline__ void mma_m16n8k16(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
