@@ -37,8 +37,9 @@ __global__ void __launch_bounds__(double_buffered_size::THREADS, 2)
     const auto [a, b, c, m, n, k] = stack.of_block();
     const auto [first_row, first_column] = tile_of_block<SIDE, SIDE>(m, n);
     const int t = threadIdx.x, tx = t % ACROSS * 4, ty = t / ACROSS * 4;
-    a_copies from_a(a.data + first_row * a.row_stride, a.row_stride, a.column_stride, m - first_row);
-    b_copies from_b(b.data + first_column * b.column_stride, b.column_stride, b.row_stride, n - first_column);
+    a_copies from_a(a.data + first_row * a.row_stride, A_ALONG_K ? a.row_stride : a.column_stride, m - first_row);
+    b_copies from_b(b.data + first_column * b.column_stride, B_ALONG_K ? b.column_stride : b.row_stride,
+                    n - first_column);
     const auto begin = [&](int buffer, int64_t left) {
         from_a.template begin<true>(a_slab[buffer], left);
         from_b.template begin<true>(b_slab[buffer], left);

@@ -66,17 +66,18 @@ template <typename Visit> int with_tile(const ck_call *call, ck_error *error, Vi
                    static_cast<long long>(call->parameters[0]));
 }
 
-// For kernels that copy slabs of A and B: visit(a_along_k, b_along_k), true types where elements along k are contiguous
-// in memory and those along the other axis are not.
-template <typename Visit> int with_flags(bool a, bool b, Visit visit) {
+// For kernels that copy slabs of A and B: visit(a_along_k, b_along_k), true types for an operand whose lines are along k. The
+// plan asked for rows (or else columns) that are contiguous and start at multiples of `pitch` bytes.
+inline bool lines_are_rows(const ck_view &view, int pitch) {
+    const int64_t item = static_cast<int64_t>(ck_dtype_size(view.dtype));
+    return (length(view, 1) == 1 || stride(view, 1) == item) &&
+           (length(view, 2) == 1 || stride(view, 2) % pitch == 0);
+}
+template <typename Visit> int with_directions(const ck_call *call, const ck_plan *plan, Visit visit) {
+    const bool a = lines_are_rows(call->views[0], plan->layout[0].pitch);
+    const bool b = !lines_are_rows(call->views[1], plan->layout[1].pitch);
     if (a) return b ? visit(std::true_type{}, std::true_type{}) : visit(std::true_type{}, std::false_type{});
     return b ? visit(std::false_type{}, std::true_type{}) : visit(std::false_type{}, std::false_type{});
-}
-template <typename Visit> int with_directions(const ck_call *call, Visit visit) {
-    const ck_view &a = call->views[0], &b = call->views[1];
-    const int64_t word = static_cast<int64_t>(ck_dtype_size(call->types.input));
-    return with_flags(stride(a, 1) == word || stride(a, 2) != word, stride(b, 2) == word && stride(b, 1) != word,
-                      visit);
 }
 
 // --- launches

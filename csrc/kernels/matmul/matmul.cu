@@ -123,7 +123,13 @@ template <typename Size> int plan_squares_of(const ck_call *call, ck_plan *plan,
 constexpr auto plan_column_tile = plan_squares_of<column_tile_size>;
 constexpr auto plan_register_tile = plan_squares_of<register_tile_size>;
 constexpr auto plan_vectorized = plan_squares_of<vectorized_size>;
-constexpr auto plan_double_buffered = plan_squares_of<double_buffered_size>;
+
+// Kernels that copy single elements along contiguous rows or columns.
+int plan_double_buffered(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_squares_of<double_buffered_size>(call, plan, error));
+    plan->layout[0].pitch = plan->layout[1].pitch = static_cast<int>(ck_dtype_size(call->types.input));
+    return CK_OK;
+}
 
 template <typename Size> int plan_size(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_tiles(call, plan, error, Size::ROWS, Size::COLUMNS, Size::THREADS));
@@ -140,14 +146,15 @@ int plan_large_or_small(const ck_call *call, ck_plan *plan, ck_error *error) {
     const bool large = choice == 0 ? tiles >= call->limits->multiprocessors : choice == 128;
     return (large ? plan_size<Large> : plan_size<Small>)(call, plan, error);
 }
-constexpr auto plan_warp_tiles = plan_large_or_small<warp_tiles_large, warp_tiles_small>;
-constexpr auto plan_tensor_cores_double = plan_large_or_small<tensor_cores_double_large, tensor_cores_double_small>;
-
-int plan_tensor_cores(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY((plan_large_or_small<tensor_cores_large, tensor_cores_small>(call, plan, error)));
-    plan->layout[0].pitch = plan->layout[1].pitch = 16; // a copy moves 16 bytes
+template <typename Large, typename Small, int PITCH>
+int plan_copies(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY((plan_large_or_small<Large, Small>(call, plan, error)));
+    plan->layout[0].pitch = plan->layout[1].pitch = PITCH; // bytes that a copy moves
     return CK_OK;
 }
+constexpr auto plan_warp_tiles = plan_copies<warp_tiles_large, warp_tiles_small, 4>;
+constexpr auto plan_tensor_cores = plan_copies<tensor_cores_large, tensor_cores_small, 16>;
+constexpr auto plan_tensor_cores_double = plan_copies<tensor_cores_double_large, tensor_cores_double_small, 8>;
 
 // --- run functions (some are in naive.cu and tiled_*.cu, which are compiled separately)
 

@@ -30,7 +30,7 @@ CK_RUN(vectorized) {
 }
 
 CK_RUN(double_buffered) {
-    return with_directions(call, [&](auto a_along_k, auto b_along_k) {
+    return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
         return launch(double_buffered<decltype(a_along_k)::value, decltype(b_along_k)::value>, "double_buffered",
                       first_operands<float, false>(call), call, plan, context, error);
     });

@@ -1,12 +1,12 @@
 // Copies of slabs from global to shared memory with cp.async. A slab is DEPTH columns of A (or rows of B) by EXTENT rows of A (or
 // columns of B), and lies in shared memory as slab[depth][extent]: what a thread needs at a step along k are neighbors.
 //
-//     slab_copies<float, 128, 8, 256, true> copies(a.data + first_row * a.row_stride, a.row_stride, a.column_stride, m - first_row);
+//     slab_copies<float, 128, 8, 256, true> copies(a.data + first_row * a.row_stride, a.row_stride, m - first_row);
 //     copies.begin<false>(shared, k);        // the next slab, all of it inside the matrix along k
 //
-// A copy has one element, float or double, so that any alignment and any strides are possible, and A can be transposed on the way. That costs little:
-// 8 copies for 512 multiply-adds of a thread. ALONG_K chooses which elements neighboring threads copy: neighbors along k, or along
-// the extent. It should be the direction in which memory is contiguous.
+// A copy has one element, float or double, so that any alignment is possible, and A can be transposed on the way. That costs
+// little: 8 copies for 512 multiply-adds of a thread. Lines are contiguous in global memory: ALONG_K, a line is a row of A (a column of
+// B); otherwise it is a column of A (a row of B). Neighboring threads copy neighbors of a line.
 #ifndef CK_MATMUL_SLAB_COPIES_CUH
 #define CK_MATMUL_SLAB_COPIES_CUH
 
@@ -22,24 +22,24 @@ template <typename T, int EXTENT_, int DEPTH_, int THREADS, bool ALONG_K> struct
     enum { COUNT = EXTENT * DEPTH / THREADS }; // copies per thread
     static_assert(ALONG_K ? THREADS % DEPTH == 0 : THREADS % EXTENT == 0, "a thread's copies lie on one line");
 
-    const T *from;         // this thread's first element of the next slab
-    int64_t step, advance; // elements between its copies, and between slabs
-    unsigned inside;       // bit i: copy i is inside the extent
-    int to;                // its first element in a slab
-    int depth;             // its first k in a slab
+    const T *from;   // this thread's first element of the next slab
+    int64_t step;    // elements between its copies
+    unsigned inside; // ALONG_K: bit i is 1 if copy i is inside the extent; else all copies are, or none
+    int to;          // its first element in a slab
+    int depth;       // its first k in a slab
 
-    __device__ __forceinline__ slab_copies(const T *data, int64_t extent_stride, int64_t k_stride, int64_t extent) {
+    // stride: elements from line to line. extent: elements of the operand from `data` on.
+    __device__ __forceinline__ slab_copies(const T *data, int64_t stride, int64_t extent) {
         const int t = threadIdx.x;
         const int place = ALONG_K ? t / DEPTH : t % EXTENT;
         depth = ALONG_K ? t % DEPTH : t / EXTENT;
-        from = data + place * extent_stride + depth * k_stride;
-        step = ALONG_K ? THREADS / DEPTH * extent_stride : THREADS / EXTENT * k_stride;
-        advance = DEPTH * k_stride;
+        from = data + (ALONG_K ? place * stride + depth : depth * stride + place);
+        step = (ALONG_K ? THREADS / DEPTH : THREADS / EXTENT) * stride;
         to = depth * PITCH + place;
-        inside = 0;
+        inside = !ALONG_K && place < extent;
 #pragma unroll
-        for (int i = 0; i < COUNT; ++i)
-            inside |= static_cast<unsigned>(place + (ALONG_K ? i * (THREADS / DEPTH) : 0) < extent) << i;
+        for (int i = 0; ALONG_K && i < COUNT; ++i)
+            inside |= static_cast<unsigned>(place + i * (THREADS / DEPTH) < extent) << i;
     }
 
     // Begins the copies of the next slab. `left`: what is left of k; LAST: it may be less than DEPTH.
@@ -48,12 +48,12 @@ template <typename T, int EXTENT_, int DEPTH_, int THREADS, bool ALONG_K> struct
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
             const int deeper = ALONG_K ? 0 : i * (THREADS / EXTENT);
-            const bool take = (inside >> i & 1) && (!LAST || depth + deeper < left);
+            const bool take = (ALONG_K ? inside >> i & 1 : inside) && (!LAST || depth + deeper < left);
             cp_async<sizeof(T)>(slab + to + (ALONG_K ? i * (THREADS / DEPTH) : deeper * PITCH), source,
                                 take ? static_cast<int>(sizeof(T)) : 0);
             source += step;
         }
-        from += advance;
+        from = ALONG_K ? from + DEPTH : source;
     }
 };
 

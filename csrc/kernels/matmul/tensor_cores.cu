@@ -6,32 +6,22 @@
 
 namespace matmul {
 
-namespace {
-
-// The direction in which a view's lines start at multiples of 16 bytes: the plan asked for one.
-bool lines_are_rows(const ck_view &view) {
-    return (length(view, 1) == 1 || stride(view, 1) == 2) && (length(view, 2) == 1 || stride(view, 2) % 16 == 0);
-}
-
-} // namespace
-
 CK_RUN(tensor_cores) {
     const bool large = plan->block[0] == tensor_cores_large::THREADS;
     return with_type<CK_FLOAT16, CK_BFLOAT16>(call, error, [&](auto element) {
         using T = decltype(element);
-        return with_flags(
-            lines_are_rows(call->views[0]), !lines_are_rows(call->views[1]), [&](auto a_along_k, auto b_along_k) {
-                constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-                return launch(large ? tensor_cores<T, tensor_cores_large, A, B>
-                                    : tensor_cores<T, tensor_cores_small, A, B>,
-                              "tensor_cores", first_operands<T, false>(call), call, plan, context, error);
-            });
+        return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
+            constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
+            return launch(large ? tensor_cores<T, tensor_cores_large, A, B>
+                                : tensor_cores<T, tensor_cores_small, A, B>,
+                          "tensor_cores", first_operands<T, false>(call), call, plan, context, error);
+        });
     });
 }
 
 CK_RUN(tensor_cores_double) {
     const bool large = plan->block[0] == tensor_cores_double_large::THREADS;
-    return with_directions(call, [&](auto a_along_k, auto b_along_k) {
+    return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return launch(large ? tensor_cores_double<tensor_cores_double_large, A, B>
                             : tensor_cores_double<tensor_cores_double_small, A, B>,

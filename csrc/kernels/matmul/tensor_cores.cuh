@@ -20,16 +20,16 @@
 
 namespace matmul {
 
-template <int ROWS_, int COLUMNS_, int WARP_ROWS_, int WARP_COLUMNS_, int STAGES_, int BLOCKS_>
+template <int ROWS_, int COLUMNS_, int WARP_ROWS_, int WARP_COLUMNS_, int DEPTH_, int STAGES_, int BLOCKS_>
 struct [[gnu::visibility("default")]] tensor_cores_size {
-    enum { ROWS = ROWS_, COLUMNS = COLUMNS_, DEPTH = 32, STAGES = STAGES_, BLOCKS = BLOCKS_ };
+    enum { ROWS = ROWS_, COLUMNS = COLUMNS_, DEPTH = DEPTH_, STAGES = STAGES_, BLOCKS = BLOCKS_ };
     enum { WARP_ROWS = WARP_ROWS_, WARP_COLUMNS = WARP_COLUMNS_, WARPS_X = COLUMNS / WARP_COLUMNS };
     enum { THREADS = ROWS / WARP_ROWS * WARPS_X * 32 };
     enum { SHARED_BYTES = STAGES * DEPTH * (ROWS + COLUMNS) * 2 };
 };
 
-using tensor_cores_large = tensor_cores_size<128, 256, 64, 64, 4, 1>;
-using tensor_cores_small = tensor_cores_size<64, 64, 32, 32, 4, 4>;
+using tensor_cores_large = tensor_cores_size<128, 256, 64, 64, 64, 3, 1>;
+using tensor_cores_small = tensor_cores_size<64, 64, 32, 32, 64, 3, 4>;
 
 template <typename T, typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(const operand_stack<T, false> stack) {
@@ -49,45 +49,63 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(cons
     const int warp_row = warp / Size::WARPS_X * Size::WARP_ROWS,
               warp_column = warp % Size::WARPS_X * Size::WARP_COLUMNS;
 
-    int64_t left = k;
-    int next_stage = 0;
+    const int slabs = static_cast<int>((k + DEPTH - 1) / DEPTH);
+    int next = 0, next_stage = 0;
     const auto begin_slab = [&] { // begins the copies of the next slab, if there is one
-        if (left > 0) {
+        if (next < slabs) {
+            const int64_t left = k - static_cast<int64_t>(next) * DEPTH;
             from_a.begin(a_slabs + next_stage * a_slab::BYTES, left);
             from_b.begin(b_slabs + next_stage * b_slab::BYTES, left);
         }
         cp_async_commit(); // also an empty group: the waits count groups
-        left -= DEPTH;
+        ++next;
         next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
+    };
+
+    // The fragments of a step, in two sets: one is in use while the other is loaded.
+    unsigned a_fragments[2][TILES_Y][4], b_fragments[2][TILES_X / 2][4];
+    const auto load_step = [&](int stage, int i, int set) {
+#pragma unroll
+        for (int y = 0; y < TILES_Y; ++y)
+            load_fragment<a_slab, false>(a_fragments[set][y], a_slabs + stage * a_slab::BYTES, warp_row + y * 16, i);
+#pragma unroll
+        for (int x = 0; x < TILES_X / 2; ++x)
+            load_fragment<b_slab, true>(b_fragments[set][x], b_slabs + stage * b_slab::BYTES, warp_column + x * 16,
+                                        i);
+    };
+    const auto wait_for_slab = [] {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();
     };
 
     float sum[TILES_Y][TILES_X][4] = {};
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i) begin_slab();
+    wait_for_slab();
     int stage = 0;
-    for (int64_t start = 0; start < k; start += DEPTH) {
-        cp_async_wait<STAGES - 2>();
-        __syncthreads(); // the slab is complete, and no thread reads the one before it any more
-        begin_slab();
-        const unsigned char *a_words = a_slabs + stage * a_slab::BYTES, *b_words = b_slabs + stage * b_slab::BYTES;
+    if (slabs > 0) load_step(stage, 0, 0);
+    for (int slab = 0; slab < slabs; ++slab) {
+        begin_slab(); // into the slab that all threads have left: they passed the barrier after it
+        const int following = stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
         for (int i = 0; i < DEPTH; i += 16) {
-            unsigned a_fragments[TILES_Y][4], b_fragments[TILES_X / 2][4];
-#pragma unroll
-            for (int y = 0; y < TILES_Y; ++y)
-                load_fragment<a_slab, false>(a_fragments[y], a_words, warp_row + y * 16, i);
-#pragma unroll
-            for (int x = 0; x < TILES_X / 2; ++x)
-                load_fragment<b_slab, true>(b_fragments[x], b_words, warp_column + x * 16, i);
+            const int set = i / 16 % 2;
+            if (i + 16 < DEPTH) {
+                load_step(stage, i + 16, 1 - set);
+            } else {
+                wait_for_slab();
+                load_step(following, 0, 1 - set);
+            }
 #pragma unroll
             for (int y = 0; y < TILES_Y; ++y)
 #pragma unroll
                 for (int x = 0; x < TILES_X; ++x) {
-                    const unsigned two[2] = {b_fragments[x / 2][x % 2 * 2], b_fragments[x / 2][x % 2 * 2 + 1]};
-                    mma_m16n8k16<T>(sum[y][x], a_fragments[y], two);
+                    const unsigned *four = b_fragments[set][x / 2];
+                    const unsigned two[2] = {four[x % 2 * 2], four[x % 2 * 2 + 1]};
+                    mma_m16n8k16<T>(sum[y][x], a_fragments[set][y], two);
                 }
         }
-        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        stage = following;
     }
 
     const int64_t row = first_row + warp_row + lane / 4, column = first_column + warp_column + lane % 4 * 2;

@@ -6,7 +6,7 @@
 namespace matmul {
 
 CK_RUN(warp_tiles) {
-    return with_directions(call, [&](auto a_along_k, auto b_along_k) {
+    return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return launch(plan->block[0] == warp_tiles_large::THREADS ? warp_tiles<warp_tiles_large, A, B>
                                                                   : warp_tiles<warp_tiles_small, A, B>,

@@ -38,7 +38,7 @@ struct [[gnu::visibility("default")]] warp_tiles_size {
 
 // Large tiles load least; small ones give work to all multiprocessors where C is small.
 using warp_tiles_large = warp_tiles_size<128, 128, 8, 32, 64, 8, 8, 4, 2>;
-using warp_tiles_small = warp_tiles_size<64, 64, 16, 32, 32, 8, 4, 4, 4>;
+using warp_tiles_small = warp_tiles_size<64, 64, 8, 32, 32, 8, 4, 4, 5>;
 
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) warp_tiles(const operand_stack<float, false> stack) {
@@ -49,28 +49,29 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) warp_tiles(const 
     float *const b_slabs = a_slabs + STAGES * a_copies::WORDS;
     const auto [a, b, c, m, n, k] = stack.of_block();
     const auto [first_row, first_column] = tile_of_block<Size::ROWS, Size::COLUMNS>(m, n);
-    a_copies from_a(a.data + first_row * a.row_stride, a.row_stride, a.column_stride, m - first_row);
-    b_copies from_b(b.data + first_column * b.column_stride, b.column_stride, b.row_stride, n - first_column);
+    a_copies from_a(a.data + first_row * a.row_stride, A_ALONG_K ? a.row_stride : a.column_stride, m - first_row);
+    b_copies from_b(b.data + first_column * b.column_stride, B_ALONG_K ? b.column_stride : b.row_stride,
+                    n - first_column);
 
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int two_bits = (lane & 1) | (lane >> 3 & 2), three_bits = lane >> 1 & 7;
     const int ty = warp / Size::WARPS_X * Size::WARP_ROWS + (LANES_Y == 4 ? two_bits : three_bits) * 4;
     const int tx = warp % Size::WARPS_X * Size::WARP_COLUMNS + (LANES_X == 4 ? two_bits : three_bits) * 4;
 
-    // Begins the copies of the next slab, if there is one. Slabs that are whole along k need no checks.
-    int64_t left = k;
-    int next_stage = 0;
+    // Begins the copies of the next slab, if there is one. Only the last one may need checks along k.
+    const int whole = static_cast<int>(k / DEPTH), rest = static_cast<int>(k % DEPTH), slabs = whole + (rest > 0);
+    int next = 0, next_stage = 0;
     const auto begin_slab = [&] {
         float *a_slab = a_slabs + next_stage * a_copies::WORDS, *b_slab = b_slabs + next_stage * b_copies::WORDS;
-        if (left >= DEPTH) {
-            from_a.template begin<false>(a_slab, left);
-            from_b.template begin<false>(b_slab, left);
-        } else if (left > 0) {
-            from_a.template begin<true>(a_slab, left);
-            from_b.template begin<true>(b_slab, left);
+        if (next < whole) {
+            from_a.template begin<false>(a_slab, DEPTH);
+            from_b.template begin<false>(b_slab, DEPTH);
+        } else if (next < slabs) {
+            from_a.template begin<true>(a_slab, rest);
+            from_b.template begin<true>(b_slab, rest);
         }
         cp_async_commit(); // also an empty group: the waits count groups
-        left -= DEPTH;
+        ++next;
         next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
     };
 
@@ -96,8 +97,8 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) warp_tiles(const 
     wait_for_slab();
     float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
     int stage = 0;
-    if (k > 0) load_step(stage, 0, 0);
-    for (int64_t start = 0; start < k; start += DEPTH) {
+    if (slabs > 0) load_step(stage, 0, 0);
+    for (int slab = 0; slab < slabs; ++slab) {
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
         const int following = stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
