@@ -39,7 +39,7 @@ typedef enum ck_dtype {
     CK_DTYPE_COUNT
 } ck_dtype;
 
-enum { CK_MAX_DIMS = 16, CK_MAX_VIEWS = 6, CK_MAX_BINDINGS = 2 };
+enum { CK_MAX_DIMS = 16, CK_MAX_VIEWS = 6, CK_MAX_BINDINGS = 3 };
 
 CK_EXPORTED size_t ck_dtype_size(int dtype);          // bytes of one element
 CK_EXPORTED const char *ck_dtype_name(int dtype);     // NumPy's name
@@ -87,6 +87,7 @@ typedef enum ck_binding_kind {
     CK_NO_BINDING, // ends the list of a plan
     CK_BIND_SYMBOL,
     CK_BIND_TEXTURE,
+    CK_BIND_TENSOR_MAP,
     CK_BINDING_KINDS
 } ck_binding_kind;
 
@@ -105,18 +106,28 @@ typedef struct ck_texture_plan {
     enum cudaTextureReadMode read;       // cudaReadModeNormalizedFloat: integers divided by their largest value
 } ck_texture_plan;
 
+// A tensor map for copies by TMA, of an input or an output whose layout is boxed. Its axes are, from the inside: the contiguous one
+// of the last two axes, the other one, and one for all matrices of a stack (without axes of stride 0). A box covers one matrix only.
+typedef struct ck_tensor_map_plan {
+    int inner;                           // elements of a box along the contiguous axis
+    int outer_if_rows, outer_if_columns; // along the other one, if rows (or columns) are contiguous
+    int swizzle;                         // bytes: 0, 32, 64 or 128
+} ck_tensor_map_plan;
+
 typedef struct ck_binding {
     ck_binding_kind kind;
-    int view; // the input; its layout must be contiguous
+    int view; // the input (or output); for symbols and textures its layout must be contiguous
     union {
         ck_symbol symbol;
         ck_texture_plan texture;
+        ck_tensor_map_plan tensor_map;
     } of;
 } ck_binding;
 
 // The value that run() receives for each binding of its plan.
 typedef union ck_bound {
     cudaTextureObject_t texture;
+    unsigned char tensor_map[128]; // a tensor_map; copied out with its alignment by ck_bound_map of launch.cuh
 } ck_bound;
 
 // --- the plan -----------------------------------------------------------------------------------------------------
@@ -130,6 +141,9 @@ typedef struct ck_layout {
     // Rows are contiguous and start at multiples of this many bytes, a power of two. (Or columns are, and do. The first row, and each
     // matrix of a stack, start at a multiple of 16 at least.) 0: anywhere.
     int pitch;
+    // TMA can address it: with a pitch of 16 or more, also strides that are positive, and matrices of a stack that lie as along
+    // one axis (axes of stride 0 left out).
+    int boxed;
     int contiguous; // C-contiguous, for any number of axes
 } ck_layout;
 

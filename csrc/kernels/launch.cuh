@@ -13,12 +13,15 @@
 #ifndef CK_LAUNCH_CUH
 #define CK_LAUNCH_CUH
 
+#include <string.h>
+
 #include <tuple>
 #include <utility>
 
 #include <cuda_runtime.h>
 
 #include "call.h"
+#include "tensor_map.h"
 
 // An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's last
 // error is cleared, so that a later call does not report it.
@@ -93,6 +96,18 @@ inline ck_binding ck_bind_texture(const ck_texture_plan &texture, int view) {
     ck_binding binding = {CK_BIND_TEXTURE, view, {}};
     binding.of.texture = texture;
     return binding;
+}
+
+inline ck_binding ck_bind_tensor_map(const ck_tensor_map_plan &map, int view) {
+    ck_binding binding = {CK_BIND_TENSOR_MAP, view, {}};
+    binding.of.tensor_map = map;
+    return binding;
+}
+inline tensor_map ck_bound_map(const ck_bound &bound) {
+    tensor_map map;
+    static_assert(sizeof map == sizeof bound.tensor_map, "a map has 128 bytes");
+    memcpy(&map, bound.tensor_map, sizeof map);
+    return map;
 }
 
 inline dim3 ck_dim3(const unsigned sizes[3]) {

@@ -18,6 +18,7 @@
 #define FIRST       NULL // the first step of a ladder
 
 #define AT_LEAST(capability) capability, 0
+#define EXACTLY(capability)  capability, 1 // for code that no other chip can run
 
 // The formatter mistakes braces in macros for blocks of code.
 // clang-format off

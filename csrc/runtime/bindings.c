@@ -7,6 +7,7 @@ static const struct {
 } KINDS[CK_BINDING_KINDS] = {
     [CK_BIND_SYMBOL] = {ck_symbol_acquire, ck_symbol_release},
     [CK_BIND_TEXTURE] = {ck_texture_acquire, ck_texture_release},
+    [CK_BIND_TENSOR_MAP] = {ck_tensor_map_acquire, NULL}, // nothing to release
 };
 
 int ck_bindings_acquire(ck_runtime *runtime, ck_device *device, const ck_plan *plan, const ck_view *views,

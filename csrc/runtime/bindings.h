@@ -25,7 +25,7 @@ typedef int ck_acquire(ck_held *held, ck_bound *bound, ck_error *error);
 // After this, other calls may use the resource, in the order of the stream.
 typedef int ck_release(ck_held *held, ck_error *error);
 
-ck_acquire ck_symbol_acquire, ck_texture_acquire;
+ck_acquire ck_symbol_acquire, ck_texture_acquire, ck_tensor_map_acquire;
 ck_release ck_symbol_release, ck_texture_release;
 
 // For all bindings of a plan. ck_bindings_release must be called after every call of ck_bindings_acquire, even a failed

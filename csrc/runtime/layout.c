@@ -94,12 +94,33 @@ static int is_pitched(const ck_view *view, int pitch) {
     if ((uintptr_t)view->data % (uintptr_t)least != 0) return 0;
     for (int i = 0; i < view->ndim - 2; i++)
         if (view->shape[i] != 1 && view->strides[i] % least != 0) return 0;
-    for (int inner = 1; inner >= 0; inner--) {
-        const int outer = 1 - inner;
-        if ((shape[inner] == 1 || strides[inner] == item) && (shape[outer] == 1 || strides[outer] % pitch == 0))
-            return 1;
+    return ck_view_rows_have_pitch(view, pitch) ||
+           ((shape[0] == 1 || strides[0] == item) && (shape[1] == 1 || strides[1] % pitch == 0));
+}
+
+int ck_view_rows_have_pitch(const ck_view *view, int pitch) {
+    const int n = view->ndim;
+    return (view->shape[n - 1] == 1 || view->strides[n - 1] == (int64_t)ck_dtype_size(view->dtype)) &&
+           (view->shape[n - 2] == 1 || view->strides[n - 2] % pitch == 0);
+}
+
+int ck_view_stack_axis(const ck_view *view, int64_t *length, int64_t *stride) {
+    *length = 1;
+    *stride = 0;
+    for (int i = view->ndim - 3; i >= 0; i--) {
+        if (view->shape[i] == 1 || view->strides[i] == 0) continue;
+        if (*length == 1) *stride = view->strides[i];
+        if (view->strides[i] != *stride * *length) return 0;
+        *length *= view->shape[i];
     }
-    return 0;
+    return *stride >= 0;
+}
+
+static int is_boxed(const ck_view *view) {
+    int64_t length, stride;
+    for (int i = view->ndim - 2; i < view->ndim; i++)
+        if (view->shape[i] != 1 && view->strides[i] <= 0) return 0;
+    return ck_view_stack_axis(view, &length, &stride);
 }
 
 int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output) {
@@ -118,7 +139,7 @@ int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output)
     if (n >= 1 && !is_multiple(view->shape[n - 1], layout->column_multiple)) return 0;
     if (n < 2) return 1;
     return is_multiple(view->shape[n - 2], layout->row_multiple) &&
-           (layout->pitch == 0 || is_pitched(view, layout->pitch));
+           (layout->pitch == 0 || is_pitched(view, layout->pitch)) && (!layout->boxed || is_boxed(view));
 }
 
 // --- memory of the runtime ---------------------------------------------------------------------------------------
@@ -131,6 +152,11 @@ static int round_up(int64_t *value, int64_t multiple) {
     if (*value > INT64_MAX - multiple) return 0;
     *value = (*value + multiple - 1) / multiple * multiple;
     return 1;
+}
+
+// TMA fetches rows in lines of 128 bytes: rows of ours start at such lines.
+static int pitch_of_copies(const ck_layout *layout) {
+    return layout->boxed && layout->pitch < 128 ? 128 : layout->pitch;
 }
 
 int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int number, ck_view *view,
@@ -152,7 +178,7 @@ int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int 
     const int across = by_columns ? layout->column_multiple : layout->row_multiple;
     int fits = (n < 1 || round_up(&bytes, along)) && (n < 2 || round_up(&padded_rows, across)) && times(&bytes, item);
     const int64_t padded_row_bytes = bytes;
-    fits = fits && (n < 2 || layout->pitch == 0 || round_up(&bytes, layout->pitch));
+    fits = fits && (n < 2 || layout->pitch == 0 || round_up(&bytes, pitch_of_copies(layout)));
     const int64_t pitch = bytes;
     fits = fits && times(&bytes, padded_rows);
     for (int i = n - 3; fits && i >= 0; i--) {

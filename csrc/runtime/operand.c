@@ -44,7 +44,7 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
     const unsigned columns = n >= 1 ? 1u << (n - 1) : 0, rows = n >= 2 ? 1u << (n - 2) : 0;
     operand->is_packed = (layout->contiguous && (kept != 0 || by_columns)) ||
                          ((layout->column_multiple > 1 || layout->pitch) && (kept & columns)) ||
-                         (layout->row_multiple > 1 && (kept & rows));
+                         (layout->boxed && (kept & rows)) || (layout->row_multiple > 1 && (kept & rows));
     operand->landed = *given;
     operand->landed.data = NULL;
     CK_TRY(ck_layout_place(operand->is_packed ? &nothing_asked : layout, kept, by_columns, number, &operand->landed,

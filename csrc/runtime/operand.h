@@ -22,6 +22,10 @@ typedef struct ck_stack {
     size_t pitch, bytes;                // the distance between rows; the total size
 } ck_stack;
 
+// 1: rows are contiguous, and the distance between them is a multiple of the pitch.
+int ck_view_rows_have_pitch(const ck_view *view, int pitch);
+// The axes of a stack as one axis, without those of stride 0. Returns 0 if they do not lie so, or go backwards.
+int ck_view_stack_axis(const ck_view *view, int64_t *length, int64_t *stride);
 // 1: a variant that needs this layout can use the array on the device without a copy.
 int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output);
 // Determines the memory of an array with that layout, and sets the strides of the view, whose shape and type are

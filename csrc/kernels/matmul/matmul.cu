@@ -18,6 +18,9 @@
 #include "warp_tiles.cuh"
 #include "tensor_cores.cuh"
 #include "tensor_cores_double.cuh"
+#include "wgmma_tiles.cuh"
+#include "wgmma_producer.cuh"
+#include "wgmma_persistent.cuh"
 
 #include "launches.cuh"
 #include "../table.h"
@@ -27,6 +30,7 @@ namespace matmul {
 ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
 ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered; // register_tiles.cu
 ck_run run_warp_tiles;                                                          // warp_tiles.cu
+ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent;               // wgmma.cu
 ck_run run_tensor_cores, run_tensor_cores_double;                               // tensor_cores.cu
 
 namespace {
@@ -156,6 +160,37 @@ constexpr auto plan_warp_tiles = plan_copies<warp_tiles_large, warp_tiles_small,
 constexpr auto plan_tensor_cores = plan_copies<tensor_cores_large, tensor_cores_small, 16>;
 constexpr auto plan_tensor_cores_double = plan_copies<tensor_cores_double_large, tensor_cores_double_small, 8>;
 
+// Kernels whose operands come by TMA, in boxes of 64 elements along k (or along the other axis, where that is the contiguous one).
+template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_size<Size>(call, plan, error));
+    const int64_t most = INT32_MAX - Size::COLUMNS; // coordinates have 32 bits
+    if (rows(call) > most || columns(call) > most || inner(call) > most || products(call) > most)
+        return ck_fail(error, CK_BAD_VALUE,
+                       "m, n, k and the number of products must be at most %lld for this variant",
+                       static_cast<long long>(most));
+    const bool too_many_axes = axes_of<uint16_t>(call).count > STACK_AXES;
+    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
+    for (int view = 0; view < 2; ++view) plan->layout[view].pitch = 16, plan->layout[view].boxed = 1;
+    plan->bindings[0] = ck_bind_tensor_map({64, Size::ROWS, 64, 128}, 0);
+    plan->bindings[1] = ck_bind_tensor_map({64, 64, Size::COLUMNS, 128}, 1);
+    return CK_OK;
+}
+constexpr auto plan_wgmma_tiles = plan_boxes<wgmma_tiles_size>;
+constexpr auto plan_wgmma_producer = plan_boxes<wgmma_producer_size>;
+
+int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_boxes<wgmma_persistent_size>(call, plan, error));
+    const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
+    plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
+    plan->grid[2] = 1;
+    const ck_view &c = call->views[2];
+    if (stride(c, 1) == 2 && stride(c, 2) % 16 == 0) { // else the threads store their results themselves
+        plan->layout[2].pitch = 16, plan->layout[2].boxed = 1;
+        plan->bindings[2] = ck_bind_tensor_map({64, 64, 64, 128}, 2);
+    }
+    return CK_OK;
+}
+
 // --- run functions (some are in naive.cu and tiled_*.cu, which are compiled separately)
 
 RUN_FLAT(kahan, kahan, with_float_type)
@@ -227,6 +262,7 @@ void work(const ck_call *call, ck_work *work) {
 
 #define CK_FOLDER  "matmul/"
 #define BOTH_TYPES TYPES(F32_F32_F32, F64_F64_F64)
+#define HALVES     TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32))
 #define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements per side of a tile", 16, 8, 32))
 #define TILE_SIZE  PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
@@ -275,10 +311,21 @@ const ck_variant variants[] = {
             TILE_SIZE, depth_in_a_row, KERNELS("warp_tiles"),
             "A tile per warp, lanes arranged for shared memory, four slabs ahead",
             "Tiles at every level: block, warp, thread", "CUTLASS, and S. Gray's maxas"),
-    VARIANT(tensor_cores, AFTER(warp_tiles), AT_LEAST(80),
-            TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32)), SEQUENTIAL, CK_DETERMINISTIC, TILE_SIZE,
+    VARIANT(tensor_cores, AFTER(warp_tiles), AT_LEAST(80), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_SIZE,
             depth_in_a_row, KERNELS("tensor_cores"), "A warp multiplies small matrices in one instruction (mma.sync)",
             "One instruction for 2048 multiply-adds", "PTX: mma.sync, ldmatrix"),
+    VARIANT(wgmma_tiles, AFTER(tensor_cores), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth_in_a_row, KERNELS("wgmma_tiles"),
+            "Hopper's tensor cores read shared memory (wgmma), which TMA fills", "Hand the copies to the hardware",
+            "PTX: wgmma, TMA, mbarrier"),
+    VARIANT(wgmma_producer, AFTER(wgmma_tiles), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth_in_a_row, KERNELS("wgmma_producer"),
+            "A producer copies, consumers only multiply; tiles of 128 x 256", "Give each warp one task",
+            "CUTLASS, warp specialization"),
+    VARIANT(wgmma_persistent, AFTER(wgmma_producer), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth_in_a_row, KERNELS("wgmma_persistent"),
+            "One block per multiprocessor computes tile after tile; TMA stores", "Never let the pipeline run empty",
+            "CUTLASS, persistent kernels"),
     VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),

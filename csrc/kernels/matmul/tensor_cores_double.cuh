@@ -49,11 +49,12 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     const int warp_row = warp / Size::WARPS_X * Size::WARP_ROWS,
               warp_column = warp % Size::WARPS_X * Size::WARP_COLUMNS;
 
-    const int slabs = static_cast<int>((k + DEPTH - 1) / DEPTH);
+    const int64_t depth = k;
+    const int slabs = static_cast<int>((depth + DEPTH - 1) / DEPTH);
     int next = 0, next_stage = 0;
     const auto begin_slab = [&] { // begins the copies of the next slab, if there is one
         if (next < slabs) {
-            const int64_t left = k - static_cast<int64_t>(next) * DEPTH;
+            const int64_t left = depth - static_cast<int64_t>(next) * DEPTH;
             from_a.template begin<true>(a_slabs + next_stage * a_copies::WORDS, left);
             from_b.template begin<true>(b_slabs + next_stage * b_copies::WORDS, left);
         }

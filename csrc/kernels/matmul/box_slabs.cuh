@@ -1,0 +1,118 @@
+// Slabs of 16-bit elements that TMA copies to shared memory and wgmma reads there, and which product of a stack a block computes.
+//
+// A slab is 64 columns of A (or rows of B) by EXTENT rows of A (or columns of B). Operands that are contiguous along k come as one box of
+// 64 x EXTENT elements; others as boxes of 64 along the extent by 64 along k. In both, a row of a box has 128 bytes, which TMA stores
+// with a swizzle, and wgmma reads so (wgmma.cuh).
+#ifndef CK_MATMUL_BOX_SLABS_CUH
+#define CK_MATMUL_BOX_SLABS_CUH
+
+#include <string.h>
+
+#include "operands.cuh"
+#include "tensor_core.cuh"
+#include "tensor_copy.cuh"
+#include "wgmma.cuh"
+
+namespace matmul {
+
+enum { SLAB_DEPTH = 64, BOX_BYTES = 64 * 64 * 2 };
+
+template <int EXTENT_, bool ALONG_K_> struct box_slab {
+    enum { EXTENT = EXTENT_, ALONG_K = ALONG_K_, BYTES = EXTENT * SLAB_DEPTH * 2 };
+
+    // Begins the copy of one slab, for the calling thread alone. Outside the matrix, TMA writes zeros.
+    static __device__ __forceinline__ void load(unsigned char *slab, const tensor_map *map, mbarrier *full,
+                                                int extent, int k, int matrix) {
+        if (ALONG_K) {
+            tensor_load<3>(slab, map, full, {k, extent, matrix});
+        } else {
+#pragma unroll
+            for (int i = 0; i < EXTENT / 64; ++i)
+                tensor_load<3>(slab + i * BOX_BYTES, map, full, {extent + i * 64, k, matrix});
+        }
+    }
+
+    // 16 steps from k on (0, 16, 32 or 48), for the extents from `extent` on (a multiple of 64).
+    static __device__ __forceinline__ uint64_t descriptor(const unsigned char *slab, int extent, int k) {
+        return ALONG_K ? wgmma_descriptor(slab + extent * 128 + k * 2, 0)
+                       : wgmma_descriptor(slab + extent / 64 * BOX_BYTES + k * 128, BOX_BYTES);
+    }
+};
+
+// Begins the products of one slab: 64 rows of C, from `row` of the tile on, by all columns. The sums may be read after a wait.
+template <typename T, typename A, typename B>
+__device__ __forceinline__ void multiply_slab(float (&sum)[B::EXTENT / 2], const unsigned char *a,
+                                              const unsigned char *b, int row) {
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < SLAB_DEPTH; k += 16)
+        wgmma<T, B::EXTENT, !A::ALONG_K, !B::ALONG_K>(sum, A::descriptor(a, row, k), B::descriptor(b, 0, k), true);
+    wgmma_commit();
+}
+
+// The sizes of C's matrices, and where the products of a stack are: axes from the inside to the outside.
+template <typename T> struct [[gnu::visibility("default")]] box_operands {
+    output_matrix<T, false> c;
+    int m, n, k;
+    int first, products, axes; // the number of the first product of this launch; products in all
+    stack_axis axis[STACK_AXES];
+};
+
+// One product of the stack: the numbers of its matrices in the maps of A and B, which leave out axes of stride 0, and of C.
+template <typename T> struct product_index {
+    int a = 0, b = 0;
+    output_matrix<T, false> c;
+
+    __device__ __forceinline__ product_index(const box_operands<T> &operands, int number) : c(operands.c) {
+        int a_matrices = 1, b_matrices = 1;
+#pragma unroll 1 // rarely entered
+        for (int i = 0; i < operands.axes; ++i) {
+            const stack_axis &axis = operands.axis[i];
+            const int length = static_cast<int>(axis.length), place = number % length;
+            number /= length;
+            if (axis.a != 0) a += place * a_matrices, a_matrices *= length;
+            if (axis.b != 0) b += place * b_matrices, b_matrices *= length;
+            c.data += place * axis.c;
+        }
+    }
+};
+
+// Two results in one register.
+template <typename T> __device__ __forceinline__ unsigned pair_of(float low, float high) {
+    struct alignas(4) {
+        T low, high;
+    } pair = {number_cast<T>(low), number_cast<T>(high)};
+    unsigned bits;
+    memcpy(&bits, &pair, sizeof bits);
+    return bits;
+}
+
+// Writes a warpgroup's sums: 64 rows from `row` on, and the columns from `column` on.
+template <typename T, int COUNT>
+__device__ __forceinline__ void store_sums(const output_matrix<T, false> &c, int row, int column, int m, int n,
+                                           const float (&sum)[COUNT]) {
+    const int t = threadIdx.x % 128, first_row = row + t / 32 * 16 + t % 32 / 4, first_column = column + t % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < COUNT / 4; ++i) {
+        store_pair(c, first_row, first_column + i * 8, m, n, sum[i * 4], sum[i * 4 + 1]);
+        store_pair(c, first_row + 8, first_column + i * 8, m, n, sum[i * 4 + 2], sum[i * 4 + 3]);
+    }
+}
+
+// A warpgroup's results in shared memory: boxes of 64 rows x 64 columns, swizzled as TMA expects.
+template <typename T, int COUNT>
+__device__ __forceinline__ void write_results(unsigned char *results, const float (&sum)[COUNT]) {
+    const int t = threadIdx.x % 128, row = t / 32 * 16 + t % 16, right = t % 32 / 16; // the row that this lane passes
+#pragma unroll
+    for (int i = 0; i < COUNT / 8; ++i) { // 16 columns each: two chunks of eight
+        const int chunk = i * 2 + right;
+        const unsigned four[4] = {pair_of<T>(sum[i * 8], sum[i * 8 + 1]), pair_of<T>(sum[i * 8 + 2], sum[i * 8 + 3]),
+                                  pair_of<T>(sum[i * 8 + 4], sum[i * 8 + 5]),
+                                  pair_of<T>(sum[i * 8 + 6], sum[i * 8 + 7])};
+        stmatrix(results + chunk / 8 * BOX_BYTES + row * 128 + (chunk % 8 ^ row % 8) * 16, four);
+    }
+}
+
+} // namespace matmul
+
+#endif

@@ -1,0 +1,129 @@
+// matmul "wgmma_persistent": comes after "wgmma_producer".
+//
+// Change  As many blocks as there are multiprocessors, and each computes one tile after another. Results go to shared memory, and from there
+//         by TMA to global memory.
+// Why     In "wgmma_producer" the tensor cores rest while results are stored and a new block starts. Here the producer is already copying for
+//         the next tile, and a store goes on while its consumer computes again.
+// Claim   launches of blocks: one per multiprocessor (before: one per tile); instructions of a thread for its 128 results: 16 stores to
+//         shared memory (before: 64 to global memory)
+// Price   64 KiB of shared memory for results, so three stages instead of four
+// Edges   TMA leaves out what is outside the matrix. Where C's rows do not start at multiples of 16 bytes, threads store as before
+//         (STORE_BOXES is false).
+// Map     block b: tiles b, b + gridDim.x, ... in the order of tile_of, product after product; threads as in "wgmma_producer"
+// Limit   the L2 cache: each block reads its operands by itself
+#ifndef CK_MATMUL_WGMMA_PERSISTENT_CUH
+#define CK_MATMUL_WGMMA_PERSISTENT_CUH
+
+#include "box_slabs.cuh"
+#include "device_extras.cuh"
+#include "tensor_core.cuh"
+
+namespace matmul {
+
+struct wgmma_persistent_size {
+    enum { ROWS = 128, COLUMNS = 256, STAGES = 3, CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+    enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, RESULT_BYTES = 64 * COLUMNS * 2 }; // of one consumer
+    enum {
+        SHARED_BYTES = 1024 + STAGES * STAGE_BYTES + CONSUMERS * RESULT_BYTES
+    }; // 1024: to start at a multiple of 1024
+};
+
+// The tiles of all products, in bands of 16 rows of tiles (see block_tile.cuh).
+struct tile_order {
+    int down, across;
+
+    __device__ __forceinline__ tile_order(int m, int n)
+        : down((m + wgmma_persistent_size::ROWS - 1) / wgmma_persistent_size::ROWS),
+          across((n + wgmma_persistent_size::COLUMNS - 1) / wgmma_persistent_size::COLUMNS) {}
+    __device__ __forceinline__ void place(int tile, int &row, int &column) const {
+        const int most = down < 16 ? down : 16, band = tile / (most * across), within = tile % (most * across);
+        const int height = (band + 1) * most <= down ? most : down - band * most;
+        row = (band * most + within % height) * wgmma_persistent_size::ROWS;
+        column = within / height * wgmma_persistent_size::COLUMNS;
+    }
+};
+
+template <typename T, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
+__global__ void __launch_bounds__(wgmma_persistent_size::THREADS, 1)
+    wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                     const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
+    using size = wgmma_persistent_size;
+    using a_slab = box_slab<size::ROWS, A_ALONG_K>;
+    using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
+    constexpr int STAGES = size::STAGES;
+    DYNAMIC_SHARED(unsigned char, shared);
+    unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
+    __shared__ mbarrier full[STAGES], empty[STAGES];
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMERS);
+        mbarrier_init_fence();
+    }
+    __syncthreads(); // the barriers exist
+
+    const tile_order tiles(operands.m, operands.n);
+    const int per_product = tiles.down * tiles.across, total = per_product * operands.products;
+    const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
+    int stage = 0, round = 0; // a stage's number, and the parity of its use
+    const auto next_stage = [&] {
+        if (++stage == STAGES) stage = 0, round ^= 1;
+    };
+
+    if (threadIdx.x < 128) {
+        give_up_registers<40>();
+        if (threadIdx.x != 0) return;
+        for (int tile = blockIdx.x; tile < total; tile += gridDim.x) {
+            const product_index<T> product(operands, tile / per_product);
+            int row, column;
+            tiles.place(tile % per_product, row, column);
+            for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+                unsigned char *to = stages + stage * size::STAGE_BYTES;
+                mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
+                mbarrier_expect(&full[stage], size::STAGE_BYTES);
+                a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
+                b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH, product.b);
+            }
+        }
+        return;
+    }
+
+    get_registers<232>();
+    const int warpgroup = threadIdx.x / 128 - 1, t = threadIdx.x % 128;
+    unsigned char *const results = stages + STAGES * size::STAGE_BYTES + warpgroup * size::RESULT_BYTES;
+    for (int tile = blockIdx.x; tile < total; tile += gridDim.x) {
+        const int number = tile / per_product;
+        int row, column;
+        tiles.place(tile % per_product, row, column);
+        row += warpgroup * 64;
+        float sum[size::COLUMNS / 2] = {};
+        int before = -1; // the stage of the slab before
+        for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+            const unsigned char *from = stages + stage * size::STAGE_BYTES;
+            mbarrier_wait(&full[stage], round);
+            multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
+            wgmma_wait<1>(); // the slab before is finished: its stage is free
+            if (before >= 0 && t == 0) mbarrier_arrive(&empty[before]);
+            before = stage;
+        }
+        wgmma_wait<0>();
+        if (before >= 0 && t == 0) mbarrier_arrive(&empty[before]);
+        if constexpr (STORE_BOXES) {
+            if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
+            sync_threads_of(1 + warpgroup, 128);
+            write_results<T>(results, sum);
+            fence_async_proxy();
+            sync_threads_of(1 + warpgroup, 128);
+            if (t == 0) {
+                for (int i = 0; i < size::COLUMNS / 64; ++i)
+                    tensor_store<3>(&c_map, results + i * BOX_BYTES, {column + i * 64, row, number});
+                tensor_store_commit();
+            }
+        } else {
+            store_sums(product_index<T>(operands, number).c, row, column, operands.m, operands.n, sum);
+        }
+    }
+    if (STORE_BOXES && t == 0) tensor_store_wait<0, false>();
+}
+
+} // namespace matmul
+
+#endif
