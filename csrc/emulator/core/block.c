@@ -9,8 +9,8 @@
 // thread arrives at a barrier, all threads are ready again, in order.
 //
 // Invariants: the barrier opens when arrived == live, which is checked when a thread arrives and when one exits. A live
-// thread that is neither running nor ready nor in a warp operation waits at the barrier. All of them wait at the same
-// one (site_file, site_line).
+// thread that is neither running nor ready nor in a warp operation nor at an mbarrier waits at the barrier. All of them
+// wait at the same one (site_file, site_line).
 #include "block.h"
 
 #include <sched.h>
@@ -66,10 +66,12 @@ emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     return thread->fiber;
 }
 
-// No thread is ready. If lanes wait at __activemask, all of them have arrived by now, so they get their result;
-// otherwise the block is deadlocked.
+// No thread is ready. If lanes wait at __activemask, all of them have arrived by now, so they get their result. If threads
+// wait for copies, these are carried out now. Otherwise the block is deadlocked.
 emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from) {
     if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
+    if (block->deliver && block->deliver(block)) return emu_block_take(block, from);
+    if (block->report) block->report(block);
     emu_warp_report_deadlock(block);
 }
 
@@ -335,6 +337,8 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     block->live = block->thread_count;
     block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
     ++block->runs;
+    block->deliver = NULL;
+    block->report = block->end = NULL;
     for (int w = 0; w < block->warp_count; ++w) {
         int lanes = block->thread_count - w * EMU_WARP;
         block->warps[w].exited = lanes >= EMU_WARP ? 0 : ~0u << lanes;
@@ -363,7 +367,10 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     emu_threadIdx = first->index;
     emu_fiber_go(&block->main, first->fiber, 0, 0);
     block->current = NULL;
-    if (EMU_LIKELY(!block->abandoned)) return;
+    if (EMU_LIKELY(!block->abandoned)) {
+        if (block->end) block->end(block);
+        return;
+    }
 
     // The block was abandoned: discard the contents of its threads' stacks.
     for (int i = 0; i < block->stacks.count; ++i) emu_fiber_prepare(&block->stacks.fibers[i], i, fiber_main);
@@ -420,6 +427,7 @@ void emu_yield(void) {
     emu_thread *self = block->current;
     if (emu_block_stopped(block)) emu_block_abandon(block);
     if (block->asking) emu_warp_answer_asking(block);
+    if (block->deliver) block->deliver(block);
     emu_block_make_ready(block, self);
     emu_thread *next = emu_block_take(block, self->slot + 1u);
     if (next != self)

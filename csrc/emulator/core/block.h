@@ -7,10 +7,11 @@
 //      |-- order[]     slot -> thread: the order in which threads run
 //      |-- ready[]     one bit per slot: the thread can run but is not running
 //      |-- warps[]     operations that wait for lanes                        (warp.c)
+//      |-- deliver     if the block uses mbarriers: completes their phases   (mbarrier.c)
 //      '-- stacks      fibers; those without a thread are in idle[]
 //
-// Invariants: exactly one thread of a block runs. A thread is running, ready (its bit is set), waiting (at a barrier
-// or a warp operation) or has exited. A ready thread without a fiber has not begun. `live` counts threads that have not
+// Invariants: exactly one thread of a block runs. A thread is running, ready (its bit is set), waiting (at a barrier,
+// an mbarrier or a warp operation) or has exited. A ready thread without a fiber has not begun. `live` counts threads that have not
 // exited.
 #ifndef EMULATOR_BLOCK_H
 #define EMULATOR_BLOCK_H
@@ -49,18 +50,18 @@ typedef struct emu_grid {
     char *message;
 } emu_grid;
 
-typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_EXITED } emu_state;
+typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_AT_MBARRIER, EMU_AT_PART, EMU_EXITED } emu_state;
 
 typedef struct emu_thread {
     emu_fiber *fiber; // NULL: has not begun
     emu_dim3 index;
     uint16_t id, slot;
-    uint8_t state, kind; // kind (an emu_warp_kind) and the members below describe the warp operation
-    unsigned mask;
+    uint8_t state, kind; // kind (an emu_warp_kind) and the members below describe what the thread waits for
+    unsigned mask;       // of a warp operation; at an mbarrier: the parity; at a barrier of a part: its number
     int line;
     const char *file;
-    const void *caller; // the call of __activemask
-    uint64_t result;    // the return value of the call in which the thread waits
+    const void *at;  // the call of __activemask, or the mbarrier
+    uint64_t result; // the return value of the call in which the thread waits
 } __attribute__((aligned(64))) emu_thread;
 
 typedef struct emu_meeting { // lanes of one warp that call one operation with one mask
@@ -100,7 +101,11 @@ typedef struct emu_block {
     emu_dim3 index;
     uint64_t number, phase;
     uint64_t runs; // blocks that this OS thread has begun: state of an earlier one is out of date
-    emu_fiber main, nowhere; // the OS thread's own stack; a stack that is left for good
+    // Set by mbarrier.c and tensor.c in a block that uses them, otherwise NULL.
+    int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
+    void (*report)(struct emu_block *); // no thread can continue: fails if a thread waits in that file
+    void (*end)(struct emu_block *);    // all threads have ended
+    emu_fiber main, nowhere;            // the OS thread's own stack; a stack that is left for good
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;
     int abandoned, failed;
@@ -170,6 +175,17 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
     if (EMU_UNLIKELY(next == self)) return self->result;
     return emu_block_resume(block, self->fiber, next);
 }
+
+// --- mbarrier.c
+
+// A copy that is to report its bytes to an mbarrier. Allocated with malloc; mbarrier.c frees it.
+typedef struct emu_delivery {
+    struct emu_delivery *next;
+    void *mbarrier;
+    int bytes;
+    void (*land)(const struct emu_delivery *); // carries the copy out
+} emu_delivery;
+void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
 
 // --- warp.c
 extern const char *const emu_warp_names[EMU_WARP_KINDS];

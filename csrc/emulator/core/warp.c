@@ -218,7 +218,7 @@ unsigned emu_activemask(const char *file, int line) {
     self->line = line;
     self->state = EMU_AT_WARP;
     self->kind = EMU_ACTIVEMASK;
-    self->caller = __builtin_return_address(0);
+    self->at = __builtin_return_address(0);
     warp->asking |= 1u << lane;
     ++block->asking;
     return (unsigned)emu_block_switch(block, where_next(block));
@@ -232,7 +232,7 @@ int emu_warp_answer_asking(emu_block *block) {
             emu_thread *thread = thread_of(block, warp, lane);
             unsigned together = 0;
             FOR_LANES(other, warp->asking) {
-                together |= (unsigned)(thread_of(block, warp, other)->caller == thread->caller) << other;
+                together |= (unsigned)(thread_of(block, warp, other)->at == thread->at) << other;
             }
             thread->result = together;
             emu_block_make_ready(block, thread);

@@ -67,6 +67,35 @@ EMU_API void emu_copy_async(void *shared, const void *global, int bytes, int rea
 EMU_API void emu_copy_async_commit(void);
 EMU_API void emu_copy_async_wait(int groups);
 
+// mbarrier: initializes one; one arrival, and if `bytes` is not negative, so many bytes that the phase waits for; waits until
+// the phase of that parity is complete. And a barrier of `threads` threads of the block, by its number.
+EMU_API void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line);
+EMU_API void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
+EMU_API void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line);
+EMU_API void emu_sync_part(int number, int threads, const char *file, int line);
+
+// TMA: begins a copy of a box; makes a group of the thread's stores so far; waits until at most `groups` groups have not
+// been written (`read`: not been read from shared memory). `map` is a tensor_map, `at` has `axes` coordinates.
+EMU_API void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,
+                             int line);
+EMU_API void emu_tensor_store(const void *map, const void *shared, int axes, const int *at, const char *file,
+                              int line);
+EMU_API void emu_tensor_store_commit(void);
+EMU_API void emu_tensor_store_wait(int groups, int read);
+
+// wgmma: a warp's 16 rows of a product, which is computed in the wait that must cover it. One lane calls each of these
+// functions on behalf of the warp (in the operate() of an emu_together).
+enum { EMU_PRODUCT_SCRATCH = 1 << 16 }; // bytes
+typedef struct emu_product {
+    // sums = a * b, or sums += a * b: 16 rows of `columns` sums, rows 16 * part ... 16 * part + 15 of a * b.
+    void (*multiply)(const struct emu_product *product, float *sums, int part, void *scratch);
+    uint64_t a, b; // the operands, as multiply() takes them
+    int columns, add;
+} emu_product;
+EMU_API void emu_product_begin(const emu_product *product, float *const sums[32], const char *file, int line);
+EMU_API void emu_product_commit(void);
+EMU_API void emu_product_wait(int groups);
+
 // Reads a texture at `axes` coordinates, or if `axes` is 0, at an index (tex1Dfetch). Each of the `channels` words is an
 // integer, or if `as_float` is set, the bits of a float.
 EMU_API void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,

@@ -1,4 +1,4 @@
-// A warp's operations on small matrices (PTX: ldmatrix and mma.sync): here the emulator's; csrc/gpu has a file of the same name
+// A warp's operations on small matrices (PTX: ldmatrix, stmatrix and mma.sync): here the emulator's; csrc/gpu has a file of the same name
 // and meaning, which explains the functions and which element is in which register.
 //
 // Sums are rounded as an H200 rounds them, bit by bit (tests/test_tensor_core.py compares with recorded results).
@@ -92,6 +92,18 @@ template <int COUNT, bool TRANSPOSED> void ldmatrix_warp(emu_together *const lan
         }
 }
 
+struct stmatrix_lane {
+    emu_together head;
+    unsigned char *row;
+    const unsigned *from;
+};
+inline void stmatrix_warp(emu_together *const lanes[32]) {
+    const auto lane_of = [&](int lane) { return reinterpret_cast<stmatrix_lane *>(lanes[lane]); };
+    for (int i = 0; i < 4; ++i)
+        for (int lane = 0; lane < 32; ++lane)
+            memcpy(lane_of(8 * i + lane / 4)->row + lane % 4 * 4, &lane_of(lane)->from[i], 4);
+}
+
 template <typename Element, int A, int B> struct mma_lane { // Element: what a register holds; A, B: registers
     emu_together head;
     const Element *a, *b;
@@ -163,6 +175,13 @@ __device__ __forceinline__ void ldmatrix(unsigned (&to)[COUNT], const void *row,
         emu_fail("ldmatrix requires rows that start at multiples of 16 bytes", file, line);
     emu::ldmatrix_lane own = {
         {"ldmatrix", emu::ldmatrix_warp<COUNT, TRANSPOSED>}, static_cast<const unsigned char *>(row), to};
+    emu_warp_together(&own.head, file, line);
+}
+
+__device__ __forceinline__ void stmatrix(void *row, const unsigned (&from)[4], EMU_SITE) {
+    if (reinterpret_cast<uintptr_t>(row) % 16 != 0)
+        emu_fail("stmatrix requires rows that start at multiples of 16 bytes", file, line);
+    emu::stmatrix_lane own = {{"stmatrix", emu::stmatrix_warp}, static_cast<unsigned char *>(row), from};
     emu_warp_together(&own.head, file, line);
 }
 

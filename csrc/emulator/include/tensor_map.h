@@ -1,10 +1,10 @@
-// Descriptions of arrays and boxes for tensor_copy.cuh: here the emulator's; csrc/gpu has a file of the same name and meaning.
+// Descriptions of arrays and boxes for tensor_copy.cuh: here the emulator's; csrc/gpu has a file of the same name and meaning,
+// which explains them.
 #ifndef EMULATOR_TENSOR_MAP_H
 #define EMULATOR_TENSOR_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "cuda_runtime_api.h"
 
@@ -22,33 +22,33 @@ typedef struct tensor_map_shape {
     int swizzle;         // bytes: 0, 32, 64 or 128; not less than the box has along axis 0
 } tensor_map_shape;
 
-typedef struct tensor_map {
+enum { EMU_TENSOR_MAP = 0x7e5072a9 };
+
+typedef struct __attribute__((aligned(64))) tensor_map { // as large as CUtensorMap
+    tensor_map_shape shape;
     const void *address;
-    uint64_t lengths[5], strides[4]; // of axes 1...4
-    uint16_t box[5];
-    uint8_t element_bytes, axes, swizzle;
-} __attribute__((aligned(64))) tensor_map;
+    uint64_t mark; // EMU_TENSOR_MAP: tensor_map_make has filled it in
+} tensor_map;
 
 // `address` is a multiple of 16. Returns a cudaError_t: cudaErrorInvalidValue for a shape that TMA does not take.
 static inline int tensor_map_make(tensor_map *map, const void *address, const tensor_map_shape *shape) {
-    if ((uintptr_t)address % 16 != 0 || shape->axes < 2 || shape->axes > 5) return (int)cudaErrorInvalidValue;
-    memset(map, 0, sizeof *map);
-    map->address = address;
-    map->element_bytes = (uint8_t)shape->element_bytes;
-    map->axes = (uint8_t)shape->axes;
-    map->swizzle = (uint8_t)shape->swizzle;
-    for (int i = 0; i < shape->axes; i++) {
-        const uint64_t length = shape->lengths[i], stride = i > 0 ? shape->strides[i] : 16;
-        if (length < 1 || length > (uint64_t)1 << 32 || stride == 0 || stride % 16 != 0 ||
-            stride >= (uint64_t)1 << 40 || shape->box[i] < 1 || shape->box[i] > 256)
-            return (int)cudaErrorInvalidValue;
-        map->lengths[i] = length;
-        map->box[i] = (uint16_t)shape->box[i];
-        if (i > 0) map->strides[i - 1] = stride;
+    if (!map || !address || !shape) return cudaErrorInvalidValue;
+    const int bytes = shape->element_bytes, swizzle = shape->swizzle;
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return cudaErrorInvalidValue;
+    if (shape->axes < 2 || shape->axes > 5) return cudaErrorInvalidValue;
+    if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128) return cudaErrorInvalidValue;
+    if ((uintptr_t)map % 64 || (uintptr_t)address % 16) return cudaErrorInvalidValue;
+    for (int i = 0; i < shape->axes; ++i) {
+        if (shape->lengths[i] < 1 || shape->lengths[i] > (uint64_t)1 << 32) return cudaErrorInvalidValue;
+        if (shape->box[i] < 1 || shape->box[i] > 256) return cudaErrorInvalidValue;
+        if (i && (shape->strides[i] % 16 || shape->strides[i] >= (uint64_t)1 << 40)) return cudaErrorInvalidValue;
     }
-    const uint64_t row = (uint64_t)shape->box[0] * (uint64_t)shape->element_bytes;
-    if (row % 16 != 0 || (shape->swizzle != 0 && row > (uint64_t)shape->swizzle)) return (int)cudaErrorInvalidValue;
-    return (int)cudaSuccess;
+    const uint32_t row = shape->box[0] * (uint32_t)bytes;
+    if (row % 16 || (swizzle && row > (uint32_t)swizzle)) return cudaErrorInvalidValue;
+    map->shape = *shape;
+    map->address = address;
+    map->mark = EMU_TENSOR_MAP;
+    return cudaSuccess;
 }
 
 #ifdef __cplusplus

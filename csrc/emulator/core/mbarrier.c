@@ -1,0 +1,347 @@
+// Barriers for parts of a block: mbarriers, which also count the bytes of copies, and numbered barriers of some warps.
+//
+//   tensor_load --> [delivery][delivery] ...        bytes that are to come
+//                        |
+//   mbarrier_wait: the thread waits ... no thread can go on --> land --> the phase is complete: all its threads are ready
+//   mbarrier_arrive ----------------------------------------------------^
+//
+// An mbarrier's 64 bits hold its state. A copy lands as late as the rules allow: when no other thread of the block can go
+// on, a thread waits for the phase, and all arrivals of the phase are there.
+//
+// Invariants: a thread in the state EMU_AT_MBARRIER waits for the phase in which its mbarrier is. Deliveries are in the order
+// in which they were begun.
+#include "block.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = (1 << 20) - 1, MARK = 2, PARTS = 16 };
+
+typedef struct mbarrier_state {
+    uint64_t pending : 20, arrivals : 20; // in this phase: arrivals that are to come; per phase
+    int64_t bytes : 21;                   // that are to come in this phase
+    uint64_t parity : 1, mark : 2;        // mark: MARK
+} mbarrier_state;
+
+typedef struct part { // a numbered barrier
+    int threads, arrived;
+    const char *file; // where the first thread waits
+    int line;
+} part;
+
+typedef struct waits { // of one block
+    uint64_t run;      // the block's number among the blocks of this OS thread
+    void **known;      // initialized mbarriers
+    int count, capacity;
+    int waiting; // threads at mbarriers
+    emu_delivery *first, **end;
+    part parts[PARTS];
+} waits;
+
+static pthread_key_t waits_key;
+static pthread_once_t waits_once = PTHREAD_ONCE_INIT;
+
+static void drop_deliveries(waits *own) {
+    while (own->first) {
+        emu_delivery *delivery = own->first;
+        own->first = delivery->next;
+        free(delivery);
+    }
+    own->end = &own->first;
+}
+static void free_waits(void *pointer) {
+    waits *own = pointer;
+    drop_deliveries(own);
+    free(own->known);
+    free(own);
+}
+static void make_key(void) {
+    pthread_key_create(&waits_key, free_waits);
+}
+
+static _Noreturn void no_memory(void) {
+    emu_block_fail(NULL, 0, "this computer has no memory left for mbarriers");
+}
+
+static int deliver(emu_block *block);
+static void report(emu_block *block);
+
+// The block's. What a block that ran before on this OS thread has left is dropped.
+static waits *own_waits(emu_block *block) {
+    pthread_once(&waits_once, make_key);
+    waits *own = pthread_getspecific(waits_key);
+    if (!own) {
+        own = calloc(1, sizeof *own);
+        if (!own || pthread_setspecific(waits_key, own)) {
+            free(own);
+            no_memory();
+        }
+        own->end = &own->first;
+    }
+    if (own->run != block->runs) {
+        own->run = block->runs;
+        own->count = own->waiting = 0;
+        drop_deliveries(own);
+        memset(own->parts, 0, sizeof own->parts);
+        block->deliver = deliver;
+        block->report = report;
+    }
+    return own;
+}
+
+// --- Mbarriers ----------------------------------------------------------------------------------------------------
+
+static mbarrier_state load(const void *barrier) {
+    mbarrier_state state;
+    memcpy(&state, barrier, sizeof state);
+    return state;
+}
+static void store(void *barrier, mbarrier_state state) {
+    memcpy(barrier, &state, sizeof state);
+}
+
+static int is_known(const waits *own, const void *barrier) {
+    for (int i = 0; i < own->count; ++i)
+        if (own->known[i] == barrier) return 1;
+    return 0;
+}
+
+static void check_aligned(const void *barrier, const char *file, int line) {
+    if ((uintptr_t)barrier % 8)
+        emu_block_fail(file, line, "an mbarrier must be at an address that is a multiple of 8, not at %p", barrier);
+}
+
+static mbarrier_state checked(const waits *own, const void *barrier, const char *call, const char *file, int line) {
+    check_aligned(barrier, file, line);
+    if (!is_known(own, barrier))
+        emu_block_fail(
+            file, line,
+            "%s: the mbarrier at %p is not initialized; one thread of the block must call mbarrier_init, and "
+            "then the block __syncthreads()",
+            call, barrier);
+    const mbarrier_state state = load(barrier);
+    if (state.mark != MARK || !state.arrivals || state.pending > state.arrivals)
+        emu_block_fail(file, line, "%s: the mbarrier at %p has been overwritten since mbarrier_init", call, barrier);
+    return state;
+}
+
+void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line) {
+    emu_block *block = emu_current;
+    waits *own = own_waits(block);
+    check_aligned(barrier, file, line);
+    if (arrivals < 1 || arrivals > MOST)
+        emu_block_fail(file, line, "an mbarrier's phase has 1 to %d arrivals, not %d", MOST, arrivals);
+    if (!is_known(own, barrier)) {
+        if (own->count == own->capacity) {
+            const int capacity = own->capacity ? 2 * own->capacity : 16;
+            void **known = realloc(own->known, (size_t)capacity * sizeof *known);
+            if (!known) no_memory();
+            own->known = known;
+            own->capacity = capacity;
+        }
+        own->known[own->count++] = barrier;
+    }
+    store(barrier,
+          (mbarrier_state){.pending = (unsigned)arrivals, .arrivals = (unsigned)arrivals, .bytes = 0, .mark = MARK});
+}
+
+static int is_live(const emu_block *block, unsigned slot) {
+    return block->live_slots[slot >> 6] >> (slot & 63) & 1;
+}
+
+// If nothing is missing, the next phase begins, and threads that wait for this one continue.
+static int complete(emu_block *block, waits *own, void *barrier, mbarrier_state state) {
+    const int is_complete = !state.pending && !state.bytes;
+    if (is_complete) {
+        state.pending = state.arrivals;
+        state.parity ^= 1;
+    }
+    store(barrier, state);
+    if (!is_complete || !own->waiting) return 0;
+    int woken = 0;
+    for (unsigned slot = 0; slot < (unsigned)block->thread_count; ++slot) {
+        if (!is_live(block, slot)) continue;
+        emu_thread *thread = block->order[slot];
+        if (thread->state != EMU_AT_MBARRIER || thread->at != barrier) continue;
+        emu_block_make_ready(block, thread);
+        ++woken;
+    }
+    own->waiting -= woken;
+    return woken;
+}
+
+void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line) {
+    emu_block *block = emu_current;
+    waits *own = own_waits(block);
+    mbarrier_state state = checked(own, barrier, bytes < 0 ? "mbarrier_arrive" : "mbarrier_expect", file, line);
+    if (!state.pending)
+        emu_block_fail(
+            file, line,
+            "more arrivals than the mbarrier's phase has: all %d have arrived, and the phase still lacks %d "
+            "bytes; raise the number in mbarrier_init, or wait for the phase before the next arrival",
+            (int)state.arrivals, (int)state.bytes);
+    if (bytes > MOST || (bytes > 0 && state.bytes + bytes > MOST))
+        emu_block_fail(file, line, "an mbarrier's phase can wait for at most %d bytes, not %lld", MOST,
+                       (long long)state.bytes + bytes);
+    --state.pending;
+    if (bytes > 0) state.bytes += bytes;
+    complete(block, own, barrier, state);
+}
+
+void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
+    emu_block *block = emu_current;
+    waits *own = own_waits(block);
+    emu_thread *self = block->current;
+    if (parity != 0 && parity != 1)
+        emu_block_fail(file, line, "mbarrier_wait: the parity of a phase is 0 or 1, not %d", parity);
+    if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
+    // Another phase may have been completed before this thread runs again; the hardware would wait on, and so does this.
+    while (checked(own, barrier, "mbarrier_wait", file, line).parity == (unsigned)parity) {
+        self->file = file;
+        self->line = line;
+        self->at = barrier;
+        self->mask = (unsigned)parity;
+        self->state = EMU_AT_MBARRIER;
+        ++own->waiting;
+        emu_block_switch(block, block->slot + 1);
+    }
+}
+
+// --- Copies -------------------------------------------------------------------------------------------------------
+
+void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line) {
+    waits *own = own_waits(emu_current);
+    checked(own, delivery->mbarrier, "tensor_load", file, line);
+    delivery->next = NULL;
+    *own->end = delivery;
+    own->end = &delivery->next;
+}
+
+// Carries out the copies that the mbarrier's phase waits for; whether threads became ready.
+static int deliver_to(emu_block *block, waits *own, void *barrier) {
+    mbarrier_state state = load(barrier);
+    if (state.pending || state.bytes <= 0) return 0;
+    for (emu_delivery **link = &own->first; *link && state.bytes > 0;) {
+        emu_delivery *delivery = *link;
+        if (delivery->mbarrier != barrier) {
+            link = &delivery->next;
+            continue;
+        }
+        delivery->land(delivery);
+        state.bytes -= delivery->bytes;
+        *link = delivery->next;
+        if (!*link) own->end = link;
+        free(delivery);
+    }
+    return complete(block, own, barrier, state);
+}
+
+static int deliver(emu_block *block) {
+    waits *own = own_waits(block);
+    if (!own->waiting || !own->first) return 0;
+    for (unsigned slot = 0; slot < (unsigned)block->thread_count; ++slot) {
+        if (!is_live(block, slot)) continue;
+        const emu_thread *thread = block->order[slot];
+        if (thread->state == EMU_AT_MBARRIER && deliver_to(block, own, (void *)(uintptr_t)thread->at)) return 1;
+    }
+    return 0;
+}
+
+// --- Barriers of a part of the block's warps ----------------------------------------------------------------------
+
+// All threads have come: they must be whole warps.
+static void open_part(emu_block *block, part *meeting, unsigned number) {
+    emu_thread *self = block->current;
+    self->state = EMU_AT_PART;
+    self->mask = number;
+    int lacking = -1, coming = -1;
+    for (int id = 0; id < block->thread_count; id += EMU_WARP) {
+        int absent = -1, present = -1;
+        for (int lane = id; lane < id + EMU_WARP && lane < block->thread_count; ++lane) {
+            const emu_thread *thread = &block->threads[lane];
+            if (thread->state == EMU_AT_PART && thread->mask == number)
+                present = lane;
+            else
+                absent = lane;
+        }
+        if (present >= 0 && absent >= 0) lacking = absent, coming = present;
+    }
+    self->state = EMU_LIVE;
+    if (lacking >= 0)
+        emu_block_fail(
+            meeting->file, meeting->line,
+            "all lanes of a warp must meet at sync_threads_of(%u, %d); lane %d of warp %d came, lane %d did not",
+            number, meeting->threads, coming % EMU_WARP, coming / EMU_WARP, lacking % EMU_WARP);
+    for (int id = 0; id < block->thread_count; ++id) {
+        emu_thread *thread = &block->threads[id];
+        if (thread->state == EMU_AT_PART && thread->mask == number) emu_block_make_ready(block, thread);
+    }
+    meeting->arrived = 0;
+}
+
+void emu_sync_part(int number, int threads, const char *file, int line) {
+    emu_block *block = emu_current;
+    waits *own = own_waits(block);
+    emu_thread *self = block->current;
+    if (number < 1 || number >= PARTS)
+        emu_block_fail(file, line, "sync_threads_of: the number of a barrier is 1 to %d, not %d", PARTS - 1, number);
+    if (threads < EMU_WARP || threads % EMU_WARP || threads > block->thread_count)
+        emu_block_fail(
+            file, line,
+            "sync_threads_of(%d, %d): the threads must be whole warps of the block, a multiple of %d up to "
+            "its %d threads",
+            number, threads, EMU_WARP, block->thread_count);
+    if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
+    part *meeting = &own->parts[number];
+    if (!meeting->arrived)
+        *meeting = (part){.threads = threads, .file = file, .line = line};
+    else if (meeting->threads != threads)
+        emu_block_fail(
+            file, line,
+            "all waits at a barrier must name the same number of threads; sync_threads_of(%d, %d), while %d "
+            "threads wait at sync_threads_of(%d, %d), %s:%d",
+            number, threads, meeting->arrived, number, meeting->threads, meeting->file, meeting->line);
+    self->file = file;
+    self->line = line;
+    if (++meeting->arrived == threads) {
+        open_part(block, meeting, (unsigned)number);
+        return;
+    }
+    self->mask = (unsigned)number;
+    self->state = EMU_AT_PART;
+    emu_block_switch(block, block->slot + 1);
+}
+
+// --- Deadlocks ----------------------------------------------------------------------------------------------------
+
+// No thread of the block can continue, and no copy could change that.
+static void report(emu_block *block) {
+    const waits *own = own_waits(block);
+    const emu_state kind = own->waiting ? EMU_AT_MBARRIER : EMU_AT_PART;
+    int id = 0;
+    while (id < block->thread_count && block->threads[id].state != kind) ++id;
+    if (id == block->thread_count) return;
+    emu_thread *waiting = &block->threads[id];
+    block->current = waiting;
+    char others[400] = "";
+    if (block->arrived)
+        snprintf(others, sizeof others, "; %d of %d threads wait at %s, %s:%d", block->arrived, block->live,
+                 emu_barrier_names[block->barrier], block->site_file, block->site_line);
+    if (waiting->state == EMU_AT_PART) {
+        const part *meeting = &own->parts[waiting->mask];
+        emu_block_fail(waiting->file, waiting->line,
+                       "no thread of the block can continue: sync_threads_of(%u, %d) waits forever, because %d of %d "
+                       "threads came%s. Let all warps that it counts call it",
+                       waiting->mask, meeting->threads, meeting->arrived, meeting->threads, others);
+    }
+    const mbarrier_state state = load(waiting->at);
+    const int missing = (int)state.bytes;
+    emu_block_fail(
+        waiting->file, waiting->line,
+        "no thread of the block can continue: mbarrier_wait for parity %u waits forever, because the phase "
+        "lacks %d of %d arrivals and %d bytes%s%s. Let all threads that mbarrier_init counts arrive, and "
+        "begin copies of exactly the bytes that mbarrier_expect counts",
+        waiting->mask, (int)state.pending, (int)state.arrivals, missing < 0 ? 0 : missing,
+        missing < 0 ? " (its copies brought more bytes than expected)" : "", others);
+}

@@ -1,0 +1,171 @@
+// Products of a warpgroup that are computed later (wgmma).
+//
+//   wgmma --.                       .-> [product][product] group 0 --> wgmma_wait<1>: computed, one after another
+//   wgmma --+-> wgmma_commit -------+
+//   wgmma --'                       '-> [product]          group 1     may be unfinished
+//                                          |
+//                                          '-> [sums]: their values, aside; the lanes' registers contain NaN
+//
+// Each warp has its own 16 rows and its own list. A product reads shared memory in the wait that it must be finished by, as
+// late as the rules allow. Sums return to the lanes' registers when no product of theirs is left. Products that no wait
+// covers are dropped when their block ends.
+//
+// Invariants: a warp's products are in the order in which they began. A `sums` in use belongs to a product in the list.
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct sums { // of one warp
+    float *lanes[EMU_WARP];
+    float *values; // 16 rows
+    int columns, capacity;
+    int products; // those that are unfinished; 0: not in use
+} sums;
+
+typedef struct later {
+    emu_product product;
+    int sums;
+    unsigned group;
+} later;
+
+typedef struct warp_products {
+    later *list;
+    sums *sums;
+    int first, count, capacity; // list[first...count-1] are unfinished
+    int sums_count;
+    unsigned commits;
+    uint64_t run; // of the block that they belong to
+} warp_products;
+
+typedef struct products { // of one OS thread
+    warp_products warps[EMU_MAX_WARPS];
+    _Alignas(64) char scratch[EMU_PRODUCT_SCRATCH];
+} products;
+
+static pthread_key_t products_key;
+static pthread_once_t products_once = PTHREAD_ONCE_INIT;
+
+static void free_products(void *pointer) {
+    products *all = pointer;
+    for (int w = 0; w < EMU_MAX_WARPS; ++w) {
+        warp_products *own = &all->warps[w];
+        for (int i = 0; i < own->sums_count; ++i) free(own->sums[i].values);
+        free(own->sums);
+        free(own->list);
+    }
+    free(all);
+}
+static void make_key(void) {
+    pthread_key_create(&products_key, free_products);
+}
+
+static _Noreturn void no_memory(void) {
+    emu_block_fail(NULL, 0, "this computer has no memory left for products of warpgroups");
+}
+
+static products *all_products(void) {
+    pthread_once(&products_once, make_key);
+    products *all = pthread_getspecific(products_key);
+    if (all) return all;
+    all = aligned_alloc(64, (sizeof *all + 63) / 64 * 64);
+    if (all) memset(all, 0, sizeof *all);
+    if (!all || pthread_setspecific(products_key, all)) {
+        free(all);
+        no_memory();
+    }
+    return all;
+}
+
+// The calling warp's. Those of a block that ran before on this OS thread are dropped.
+static warp_products *own_products(products *all) {
+    const emu_block *block = emu_current;
+    warp_products *own = &all->warps[block->current->id / EMU_WARP];
+    if (own->run != block->runs) {
+        own->run = block->runs;
+        own->first = own->count = 0;
+        own->commits = 0;
+        for (int i = 0; i < own->sums_count; ++i) own->sums[i].products = 0;
+    }
+    return own;
+}
+
+// --- Sums ---------------------------------------------------------------------------------------------------------
+
+// Element j of lane (g, t)'s registers is in row g + j % 4 / 2 * 8, column j / 4 * 8 + 2 t + j % 2.
+#define FOR_SUMS(one, lane, j, place)                                                                                \
+    for (int lane = 0; lane < EMU_WARP; ++lane)                                                                      \
+        for (int j = 0, place;                                                                                       \
+             j < (one)->columns / 2 &&                                                                               \
+             (place = (lane / 4 + j % 4 / 2 * 8) * (one)->columns + j / 4 * 8 + lane % 4 * 2 + j % 2, 1);            \
+             ++j)
+
+static int find_sums(warp_products *own, float *const lanes[EMU_WARP], int columns) {
+    int idle = -1;
+    for (int i = 0; i < own->sums_count; ++i) {
+        const sums *one = &own->sums[i];
+        if (one->products && one->lanes[0] == lanes[0] && one->columns == columns) return i;
+        if (!one->products) idle = i;
+    }
+    if (idle < 0) {
+        sums *more = realloc(own->sums, (size_t)(own->sums_count + 1) * sizeof *more);
+        if (!more) no_memory();
+        own->sums = more;
+        idle = own->sums_count++;
+        own->sums[idle] = (sums){.values = NULL};
+    }
+    sums *one = &own->sums[idle];
+    if (one->capacity < columns) {
+        free(one->values);
+        one->capacity = 0;
+        one->values = malloc(16 * (size_t)columns * sizeof *one->values);
+        if (!one->values) no_memory();
+        one->capacity = columns;
+    }
+    one->columns = columns;
+    memcpy(one->lanes, lanes, sizeof one->lanes);
+    FOR_SUMS(one, lane, j, place) one->values[place] = lanes[lane][j];
+    for (int lane = 0; lane < EMU_WARP; ++lane) memset(lanes[lane], 0xff, (size_t)columns / 2 * sizeof(float)); // NaN
+    return idle;
+}
+
+// --- Products -----------------------------------------------------------------------------------------------------
+
+void emu_product_begin(const emu_product *product, float *const lanes[EMU_WARP], const char *file, int line) {
+    const emu_block *block = emu_current;
+    warp_products *own = own_products(all_products());
+    if ((block->current->id / 128 + 1) * 128 > block->thread_count)
+        emu_block_fail(
+            file, line,
+            "wgmma requires whole warpgroups of 128 threads; the block's %d threads leave this one incomplete",
+            block->thread_count);
+    if (own->count == own->capacity) {
+        const int capacity = own->capacity ? 2 * own->capacity : 16;
+        later *list = realloc(own->list, (size_t)capacity * sizeof *list);
+        if (!list) no_memory();
+        own->list = list;
+        own->capacity = capacity;
+    }
+    const int index = find_sums(own, lanes, product->columns);
+    ++own->sums[index].products;
+    own->list[own->count++] = (later){.product = *product, .sums = index, .group = own->commits};
+}
+
+void emu_product_commit(void) {
+    ++own_products(all_products())->commits;
+}
+
+void emu_product_wait(int groups) {
+    products *all = all_products();
+    warp_products *own = own_products(all);
+    const int part = emu_current->current->id / EMU_WARP % 4;
+    for (; own->first < own->count; ++own->first) {
+        const later *one = &own->list[own->first];
+        if (one->group + (unsigned)groups >= own->commits) return;
+        sums *to = &own->sums[one->sums];
+        one->product.multiply(&one->product, to->values, part, all->scratch);
+        if (--to->products) continue;
+        FOR_SUMS(to, lane, j, place) to->lanes[lane][j] = to->values[place];
+    }
+    own->first = own->count = 0;
+}

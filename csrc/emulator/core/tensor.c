@@ -1,0 +1,249 @@
+// Copies of boxes between arrays in global memory and shared memory (TMA).
+//
+//   tensor_load ---> NaN bytes in the box ... mbarrier.c: a thread waits for the bytes, and nothing else can go on --> data
+//   tensor_store --> [store][store] commit ... the wait: reads the box, writes the array
+//                                      '------ the block ends: the same
+//
+// Invariant: stores are in the order in which they began, so those of a thread's earliest groups come first.
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor_map.h"
+
+typedef struct box {
+    tensor_map map;
+    char *shared;
+    int at[5];
+} box;
+
+typedef struct load {
+    emu_delivery delivery;
+    box box;
+} load;
+
+typedef struct store {
+    struct store *next;
+    box box;
+    int thread;
+    unsigned group;
+    char *data; // what has been read of shared memory; NULL: nothing yet
+} store;
+
+typedef struct stores { // of one block
+    uint64_t run;       // the block's number among the blocks of this OS thread
+    store *first, **end;
+    unsigned commits[EMU_MAX_THREADS];
+} stores;
+
+// --- A box --------------------------------------------------------------------------------------------------------
+
+static size_t row_bytes(const box *b) {
+    return (size_t)b->map.shape.box[0] * (size_t)b->map.shape.element_bytes;
+}
+static size_t rows_of(const box *b) {
+    size_t rows = 1;
+    for (int i = 1; i < b->map.shape.axes; ++i) rows *= b->map.shape.box[i];
+    return rows;
+}
+
+// Where the byte of a swizzled box is: bits of the address from 4 on are XORed with as many bits from 7 on.
+static char *swizzled(char *address, int swizzle) {
+    const uintptr_t bits = (uintptr_t)swizzle / 16 - 1;
+    return (char *)((uintptr_t)address ^ ((uintptr_t)address >> 7 & bits) << 4);
+}
+
+static void move_piece(char *shared, char *global, size_t bytes, int to_global) {
+    if (to_global)
+        memcpy(global, shared, bytes);
+    else
+        memcpy(shared, global, bytes);
+}
+
+// Moves what is inside of the array. `data`: the box's bytes row after row without swizzle, or NULL: those in shared memory.
+static void move_box(const box *b, char *data, int to_global) {
+    const tensor_map_shape *shape = &b->map.shape;
+    const size_t width = row_bytes(b), rows = rows_of(b), element = (size_t)shape->element_bytes;
+    const int64_t first = b->at[0], length = (int64_t)shape->lengths[0];
+    const int64_t from = first < 0 ? -first : 0;
+    const int64_t until = length - first < shape->box[0] ? length - first : shape->box[0];
+    if (until <= from) return;
+    const size_t begin = (size_t)from * element, end = (size_t)until * element;
+    const size_t piece = shape->swizzle && !data ? 16 : width;
+    uint32_t index[5] = {0};
+    for (size_t row = 0; row < rows; ++row) {
+        int inside = 1;
+        uintptr_t global = (uintptr_t)b->map.address + (uintptr_t)(first * (int64_t)element);
+        for (int i = 1; i < shape->axes; ++i) {
+            const int64_t at = b->at[i] + (int64_t)index[i];
+            inside &= at >= 0 && at < (int64_t)shape->lengths[i];
+            global += (uintptr_t)at * shape->strides[i];
+        }
+        for (size_t x = 0; inside && x < width; x += piece) {
+            const size_t low = begin > x ? begin : x, high = end < x + piece ? end : x + piece;
+            if (low >= high) continue;
+            char *place = (data ? data : b->shared) + row * width + x;
+            if (piece != width || (shape->swizzle && !data)) place = swizzled(place, shape->swizzle);
+            move_piece(place + (low - x), (char *)global + low, high - low, to_global);
+        }
+        for (int i = 1; i < shape->axes && ++index[i] == shape->box[i]; ++i) index[i] = 0;
+    }
+}
+
+// Reads the box in shared memory, row after row without swizzle.
+static void read_box(const box *b, char *data) {
+    const size_t bytes = row_bytes(b) * rows_of(b);
+    const int swizzle = b->map.shape.swizzle;
+    if (!swizzle) {
+        memcpy(data, b->shared, bytes);
+        return;
+    }
+    for (size_t i = 0; i < bytes; i += 16) memcpy(data + i, swizzled(b->shared + i, swizzle), 16);
+}
+
+static box checked(const char *call, const tensor_map *map, const void *shared, int axes, const int *at,
+                   const char *file, int line) {
+    if (!map || (uintptr_t)map % 64)
+        emu_block_fail(file, line, "%s: the tensor_map must be at an address that is a multiple of 64, not at %p",
+                       call, (const void *)map);
+    if (map->mark != EMU_TENSOR_MAP)
+        emu_block_fail(file, line, "%s: the tensor_map is not one that tensor_map_make has filled in", call);
+    const tensor_map_shape *shape = &map->shape;
+    if (shape->axes != axes)
+        emu_block_fail(file, line, "%s: %d coordinates for an array of %d axes; pass one coordinate per axis", call,
+                       axes, shape->axes);
+    const unsigned multiple = shape->swizzle == 128 ? 1024 : 128;
+    if ((uintptr_t)shared % multiple)
+        emu_block_fail(
+            file, line,
+            "%s: a box with a swizzle of %d bytes must start at a multiple of %u bytes in shared memory, not at "
+            "%p, which is %u bytes past one",
+            call, shape->swizzle, multiple, shared, (unsigned)((uintptr_t)shared % multiple));
+    box result = {.map = *map, .shared = (char *)(uintptr_t)shared};
+    memcpy(result.at, at, (size_t)axes * sizeof *at);
+    if (shape->swizzle && row_bytes(&result) != (size_t)shape->swizzle)
+        emu_block_fail(
+            file, line,
+            "%s: the emulator supports a swizzle of %d bytes only for boxes with %d bytes along axis 0, not %zu",
+            call, shape->swizzle, shape->swizzle, row_bytes(&result));
+    return result;
+}
+
+static _Noreturn void no_memory(void) {
+    emu_block_fail(NULL, 0, "this computer has no memory left for tensor copies");
+}
+
+// --- Loads --------------------------------------------------------------------------------------------------------
+
+static void land(const emu_delivery *delivery) {
+    const load *copy = (const load *)(const void *)delivery;
+    memset(copy->box.shared, 0, row_bytes(&copy->box) * rows_of(&copy->box));
+    move_box(&copy->box, NULL, 0);
+}
+
+void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,
+                     int line) {
+    const box where = checked("tensor_load", map, shared, axes, at, file, line);
+    load *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
+    if (!copy) no_memory();
+    const size_t bytes = row_bytes(&where) * rows_of(&where);
+    copy->delivery = (emu_delivery){.mbarrier = barrier, .bytes = (int)bytes, .land = land};
+    copy->box = where;
+    emu_mbarrier_promise(&copy->delivery, file, line);
+    memset(shared, 0xff, bytes);
+}
+
+// --- Stores -------------------------------------------------------------------------------------------------------
+
+static pthread_key_t stores_key;
+static pthread_once_t stores_once = PTHREAD_ONCE_INIT;
+
+static void drop(stores *own, store **link) {
+    store *one = *link;
+    *link = one->next;
+    if (!*link) own->end = link;
+    free(one->data);
+    free(one);
+}
+static void free_stores(void *pointer) {
+    stores *own = pointer;
+    while (own->first) drop(own, &own->first);
+    free(own);
+}
+static void make_key(void) {
+    pthread_key_create(&stores_key, free_stores);
+}
+
+static void write_array(const store *one) {
+    move_box(&one->box, one->data, 1);
+}
+
+static void write_all(emu_block *block) {
+    stores *own = pthread_getspecific(stores_key);
+    (void)block;
+    while (own->first) {
+        write_array(own->first);
+        drop(own, &own->first);
+    }
+}
+
+// The block's. Those of a block that failed before on this OS thread are dropped.
+static stores *own_stores(emu_block *block) {
+    pthread_once(&stores_once, make_key);
+    stores *own = pthread_getspecific(stores_key);
+    if (!own) {
+        own = calloc(1, sizeof *own);
+        if (!own || pthread_setspecific(stores_key, own)) {
+            free(own);
+            no_memory();
+        }
+        own->end = &own->first;
+    }
+    if (own->run != block->runs) {
+        own->run = block->runs;
+        while (own->first) drop(own, &own->first);
+        memset(own->commits, 0, sizeof own->commits);
+        block->end = write_all;
+    }
+    return own;
+}
+
+void emu_tensor_store(const void *map, const void *shared, int axes, const int *at, const char *file, int line) {
+    emu_block *block = emu_current;
+    stores *own = own_stores(block);
+    const box where = checked("tensor_store", map, shared, axes, at, file, line);
+    store *one = aligned_alloc(64, (sizeof *one + 63) / 64 * 64);
+    if (!one) no_memory();
+    const int id = block->current->id;
+    *one = (store){.box = where, .thread = id, .group = own->commits[id]};
+    *own->end = one;
+    own->end = &one->next;
+}
+
+void emu_tensor_store_commit(void) {
+    emu_block *block = emu_current;
+    ++own_stores(block)->commits[block->current->id];
+}
+
+void emu_tensor_store_wait(int groups, int read) {
+    emu_block *block = emu_current;
+    stores *own = own_stores(block);
+    const int id = block->current->id;
+    for (store **link = &own->first; *link;) {
+        store *one = *link;
+        if (one->thread != id || one->group + (unsigned)groups >= own->commits[id]) {
+            link = &one->next;
+        } else if (!read) {
+            write_array(one);
+            drop(own, link);
+        } else {
+            if (!one->data) {
+                one->data = malloc(row_bytes(&one->box) * rows_of(&one->box));
+                if (!one->data) no_memory();
+                read_box(&one->box, one->data);
+            }
+            link = &one->next;
+        }
+    }
+}
