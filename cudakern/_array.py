@@ -139,10 +139,8 @@ class DeviceArray:
 
     def transpose(self, *axes: Any) -> DeviceArray:
         """A view with the axes in another order: reversed, or as ``axes`` (or one tuple) name them."""
-        shape, strides = self._view.shape, self._view.strides
-        # NumPy reads the arguments: this array's lengths number its axes, and the first is 0, so it has no memory.
-        order = np.empty(range(len(shape))).transpose(*axes).shape
-        return self._other(0, tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order))
+        result = _layout.stand_in(self._view.shape, self._view.strides).transpose(*axes)
+        return self._other(0, result.shape, result.strides)
 
     def reshape(self, *shape: Any) -> DeviceArray:
         """A view with another ``shape``, of as many elements; one length may be -1.
