@@ -199,16 +199,16 @@ class DeviceArray:
         else:
             source = _exchange.on_device(value, native, target.device, stream)
         if source is None:
-            _transfer.assign_host(native, target, value, stream, stacklevel=3)
+            _transfer.assign_host(native, target, value, stream)
         else:
-            _transfer.assign_view(native, target, source, stream, stacklevel=3)
+            _transfer.assign_view(native, target, source, stream)
 
     def fill(self, value: Any, stream: Any = None) -> None:
         """All elements become ``value``, converted as NumPy converts it; enqueued in ``stream``."""
         if isinstance(value, DeviceArray):
             raise TypeError("fill takes a value of the host: take value.item(), or a[...] = value")
         handle = stream_handle(stream, self._native, self._view.device)
-        _transfer.fill(self._native, self._view, value, handle, stacklevel=2)
+        _transfer.fill(self._native, self._view, value, handle)
 
     # --- copies on the device ----------------------------------------------------------------------------------------
     def copy(self, *, stream: Any = None) -> DeviceArray:
@@ -221,7 +221,7 @@ class DeviceArray:
         view, native, name = self._view, self._native, _dtypes.name_of(dtype)
         if name == view.dtype and not copy:
             return self
-        _transfer.warn_of_imaginary_parts(view.dtype, name, 2)
+        _transfer.warn_of_imaginary_parts(view.dtype, name)
         handle = stream_handle(stream, native, view.device)
         return DeviceArray(_transfer.duplicate(native, view, name, view.device, handle), native)
 

@@ -1,4 +1,4 @@
-"""New arrays on the current device, from values or other libraries; and page-locked host arrays."""
+"""New arrays on the current device, from values or other libraries, and page-locked host arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from . import _dtypes, _exchange, _layout, _transfer
 from ._array import DeviceArray
 from ._backend import current
-from ._native import Native, View
+from ._native import View
 from ._streams import stream_handle
 from ._transfer import Array
 
@@ -31,11 +31,6 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
         True: always copy; False: never; None: if necessary.
     stream : None, int or object with ``__cuda_stream__``
         The stream for copies. Default: the default stream.
-
-    Returns
-    -------
-    DeviceArray
-        Of the same shape.
 
     Raises
     ------
@@ -71,39 +66,28 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
                 f"copy=False, but {type(x).__name__} is in host memory and must be copied to the device "
                 "(on the emulator, cudakern.from_dlpack uses it without a copy)"
             )
-        return _from_host(x, name, native, device, handle)
+        return DeviceArray(_transfer.from_host(native, _on_host(x, name), device, handle), native)
     target = name or view.dtype
     if view.device == device and view.dtype == target and not copy:
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
     if copy is not None and not copy:
-        way = f"from {view.dtype} on device {view.device} to {target} on device {device}"
-        raise ValueError(f"copy=False, but a copy is necessary {way}")
-    _transfer.warn_of_imaginary_parts(view.dtype, target, 2)
+        change = f"from {view.dtype} on device {view.device} to {target} on device {device}"
+        raise ValueError(f"copy=False, but a copy is necessary {change}")
+    _transfer.warn_of_imaginary_parts(view.dtype, target)
     return DeviceArray(_transfer.duplicate(native, view, target, device, handle), native)
 
 
-def _from_host(x: Any, name: str | None, native: Native, device: int, stream: int) -> DeviceArray:
-    _transfer.refuse_masked(x)
+def _on_host(x: Any, name: str | None) -> Array:
+    _transfer.refuse_masked(x, "x")
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         x = np.from_dlpack(x)
-    host = np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name, 3), _dtypes.from_name(name))
-    return DeviceArray(_transfer.from_host(native, host, device, stream), native)
+    return np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name), _dtypes.from_name(name))
 
 
 def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:
-    """A new, uninitialized array on the current device.
+    """A new, uninitialized array in C order on the current device; repeated allocations are cheap.
 
-    Parameters
-    ----------
-    shape, dtype
-        As for ``numpy.empty``.
-    stream : None, int or object with ``__cuda_stream__``
-        The stream that uses it first.
-
-    Returns
-    -------
-    DeviceArray
-        In C order. Memory comes from the device's pool: repeated allocations are cheap.
+    ``shape`` and ``dtype`` are as for ``numpy.empty``; ``stream`` is the stream that uses the array first.
 
     Raises
     ------
@@ -124,22 +108,7 @@ def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
 
 def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:
-    """A new array of zeros on the current device.
-
-    Parameters
-    ----------
-    shape, dtype, stream
-        As for ``empty``.
-
-    Returns
-    -------
-    DeviceArray
-        In C order.
-
-    Raises
-    ------
-    TypeError, ValueError, OutOfMemoryError
-        As for ``empty``.
+    """A new array of zeros on the current device; parameters and errors are those of ``empty``.
 
     Examples
     --------
@@ -154,23 +123,10 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
 
 def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
-    """A new NumPy array in page-locked memory, which is copied to and from the device at full speed.
+    """A new, uninitialized NumPy array in page-locked memory, which is copied to and from the device at full speed.
 
-    Parameters
-    ----------
-    shape, dtype
-        As for ``empty``.
-
-    Returns
-    -------
-    ndarray
-        In C order, uninitialized. The memory is freed with the last array that uses it. The rest of the system cannot
-        use page-locked memory, so use it only for data that is copied often.
-
-    Raises
-    ------
-    TypeError, ValueError, OutOfMemoryError
-        As for ``empty``; the host cannot lock more pages.
+    Parameters and errors are those of ``empty``. The rest of the system cannot use page-locked memory, so use it only
+    for data that is copied often. It is freed with the last array that uses it.
 
     Examples
     --------
@@ -188,7 +144,7 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
 
 
 def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
-    """Another library's array as a DeviceArray that shares its memory.
+    """Another library's array as a DeviceArray that shares its memory; read-only if the producer marks it so.
 
     Parameters
     ----------
@@ -198,11 +154,6 @@ def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
     stream : None, int or object with ``__cuda_stream__``
         The stream that uses it first: the producer orders its own work before that. Later uses in other streams are
         ordered automatically.
-
-    Returns
-    -------
-    DeviceArray
-        On the device that holds the memory; read-only if the producer marks it so.
 
     Raises
     ------
@@ -220,7 +171,7 @@ def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
     >>> cudakern.synchronize(); float(d[0]), float(x[0])
     (7.0, 7.0)
     """
-    _transfer.refuse_masked(x)
+    _transfer.refuse_masked(x, "x")
     native, device, _ = current()
     if isinstance(x, DeviceArray) and x._native is native:
         device = x._view.device

@@ -174,7 +174,7 @@ def test_masked_arrays_are_refused(backend):
         lambda: x.get(out=masked),
         lambda: x.__setitem__(0, np.ma.masked),
     ):
-        with pytest.raises(TypeError, match=r"masked array, and the device has no masks: take its .filled\(0\)"):
+        with pytest.raises(TypeError, match=r"masked array, and its mask would be lost: take \w+\.filled\(0\)"):
             call()
 
 
@@ -477,9 +477,13 @@ def test_get_refuses(backend):
     read_only.flags.writeable = False
     for out, error, words in (
         ([0], TypeError, "out must be a NumPy array, not list"),
-        (np.empty((4, 6), "int64"), TypeError, r"out is of int64, and the array of int32: take .astype\('int64'\)"),
-        (np.empty((4, 6), "float32"), TypeError, "out is of float32"),
-        (np.empty((6, 4), "int32"), ValueError, r"out has shape \(6, 4\), and the array \(4, 6\)"),
+        (
+            np.empty((4, 6), "int64"),
+            TypeError,
+            r"out has type int64, but the array has type int32: take .astype\('int64'\)",
+        ),
+        (np.empty((4, 6), "float32"), TypeError, "out has type float32"),
+        (np.empty((6, 4), "int32"), ValueError, r"out has shape \(6, 4\), but the array has shape \(4, 6\)"),
         (np.empty((1, 4, 6), "int32"), ValueError, "out has shape"),
         (read_only, ValueError, "out is read-only"),
     ):

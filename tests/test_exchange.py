@@ -174,9 +174,9 @@ def test_refused_exports(emulator):
         ({"dl_device": (2, 0)}, BufferError, r"on DLPack device \(1, 0\): export it to that device or to the host"),
         ({"dl_device": 1}, TypeError, "dl_device= must be a tuple of two integers, not 1"),
         ({"dl_device": (1, "0")}, TypeError, "dl_device= must be a tuple of two integers"),
-        ({"max_version": 1}, TypeError, "max_version= is a tuple of two integers, not 1"),
-        ({"max_version": (1, 0, 0)}, TypeError, "max_version= is a tuple of two integers"),
-        ({"copy": 1}, TypeError, "copy= is True, False or None, not 1"),
+        ({"max_version": 1}, TypeError, "max_version= must be a tuple of two integers, not 1"),
+        ({"max_version": (1, 0, 0)}, TypeError, "max_version= must be a tuple of two integers"),
+        ({"copy": 1}, TypeError, "copy= must be True, False or None, not 1"),
     ):
         with pytest.raises(error, match=words):
             x.__dlpack__(**arguments)
