@@ -36,10 +36,9 @@ import threading
 
 from . import emulator
 from ._array import DeviceArray
-from ._backend import Backend, backend, use_backend
+from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._backend import emulator as _load_emulator
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
-from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares

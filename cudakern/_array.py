@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _dtypes, _exchange, _layout, _transfer
-from ._devices import Device
+from ._backend import Device
 from ._native import Native, View
 from ._streams import stream_handle
 from ._transfer import Array

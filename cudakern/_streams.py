@@ -9,8 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import _devices
-from ._devices import Device
+from ._backend import Device, resolve
 from ._errors import CudaError
 from ._native import Native
 
@@ -66,7 +65,7 @@ class Stream(_OfDevice):
     __slots__ = ()
 
     def __init__(self, device: int | Device | None = None, *, priority: int = 0) -> None:
-        native, index = _devices.resolve(device)
+        native, index = resolve(device)
         self._native, self._device = native, index
         self._handle = native.stream_create(index, operator.index(priority))
         _close_with(self, native.stream_destroy)
@@ -128,7 +127,7 @@ class Event(_OfDevice):
     __slots__ = ("_recorded", "_timing")
 
     def __init__(self, timing: bool = True, *, device: int | Device | None = None) -> None:
-        self._make(*_devices.resolve(device), timing=bool(timing))
+        self._make(*resolve(device), timing=bool(timing))
 
     def _make(self, native: Native, device: int, timing: bool) -> Event:
         self._native, self._device = native, device
@@ -257,5 +256,5 @@ def synchronize(device: int | Device | None = None) -> None:
     >>> x = cudakern.zeros((100, 100))
     >>> cudakern.synchronize()
     """
-    native, index = _devices.resolve(device)
+    native, index = resolve(device)
     native.synchronize(index)
