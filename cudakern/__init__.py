@@ -71,36 +71,14 @@ _LATER = {
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
 
 # What a type checker sees is in __init__.pyi, which .ci/stub.py writes.
+# fmt: off
 __all__ = [
-    "Backend",
-    "CudaError",
-    "Device",
-    "DeviceArray",
-    "Event",
-    "OutOfMemoryError",
-    "Parameter",
-    "Stream",
-    "Variant",
-    "Variants",
-    "__version__",
-    "asarray",
-    "backend",
-    "device",
-    "devices",
-    "empty",
-    "empty_pinned",
-    "emulator",
-    "from_dlpack",
-    "matmul",
-    "sum_of_squares",
-    "synchronize",
-    "use_backend",
-    "variants",
-    "zeros",
-    *_LATER,
+    "Backend", "CudaError", "Device", "DeviceArray", "Event", "OutOfMemoryError", "Parameter", "Stream", "Variant",
+    "Variants", "__version__", "asarray", "backend", "device", "devices", "empty", "empty_pinned", "emulator",
+    "from_dlpack", "matmul", "sum_of_squares", "synchronize", "use_backend", "variants", "zeros", *_LATER,
 ]
+# fmt: on
 _LATER["lab"] = "lab"
-
 
 # pydoc documents every name in __all__ in full: 3,700 lines. Without __all__, help(cudakern) is the text above.
 _PUBLIC = __all__

@@ -32,14 +32,17 @@ class _OfDevice:
         return Device(self._native.backend_name(), self._device)
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        """Called by copy and pickle."""
         name = type(self).__name__
-        raise TypeError(
-            f"a {name} cannot be copied or pickled, because it belongs to one device; create another: {name}()"
-        )
+        reason = "because it belongs to a device"
+        raise TypeError(f"a {name} cannot be copied or pickled, {reason}; create another: {name}()")
 
     def __repr__(self) -> str:
         return f"<cudakern {type(self).__name__.lower()} {self._handle:#x} on {self.device}>"
+
+    def _close_with(self, destroy: Callable[[int, int], None]) -> None:
+        closing = weakref.finalize(self, _close, destroy, self._device, self._handle, os.getpid())
+        # Not at exit: a __del__ or another exit function may still use it.
+        closing.atexit = False  # type: ignore[misc]
 
 
 class Stream(_OfDevice):
@@ -68,7 +71,7 @@ class Stream(_OfDevice):
         native, index = resolve(device)
         self._native, self._device = native, index
         self._handle = native.stream_create(index, operator.index(priority))
-        _close_with(self, native.stream_destroy)
+        self._close_with(native.stream_destroy)
 
     @property
     def handle(self) -> int:
@@ -133,7 +136,7 @@ class Event(_OfDevice):
         self._native, self._device = native, device
         self._timing, self._recorded = timing, False
         self._handle = native.event_create(device, timing)
-        _close_with(self, native.event_destroy)
+        self._close_with(native.event_destroy)
         return self
 
     @property
@@ -160,17 +163,15 @@ class Event(_OfDevice):
             raise TypeError(f"elapsed_time takes a later Event, not {type(later).__name__}")
         _same_backend(self._native, later._native, "an event")
         if self._device != later._device:
-            raise ValueError(
-                f"the events are on different devices, {self.device} and {later.device}, whose clocks differ"
-            )
+            raise ValueError(f"the events are on {self.device} and {later.device}, whose clocks differ")
         for which, event in (("this", self), ("the later", later)):
             if not event._timing:
                 raise ValueError(f"{which} event was created with timing=False")
             if not event._recorded:
                 raise ValueError(f"{which} event was never recorded: call .record(stream)")
             if not event.done:
-                wait = f"{which} event has not happened yet: call its .synchronize() first"
-                raise CudaError(wait, "cudaErrorNotReady", 600)
+                message = f"{which} event has not happened yet: call its .synchronize() first"
+                raise CudaError(message, "cudaErrorNotReady", 600)
         return self._native.event_elapsed(self._device, self._handle, later._handle)
 
 
@@ -178,14 +179,8 @@ class Event(_OfDevice):
 weakref.finalize(Stream, int).detach()
 
 
-def _close_with(owner: _OfDevice, destroy: Callable[[int, int], None]) -> None:
-    ending = weakref.finalize(owner, _close, destroy, owner._device, owner._handle, os.getpid())
-    # Not at exit: a __del__ or another exit function may still use it.
-    ending.atexit = False  # type: ignore[misc]
-
-
 def _close(destroy: Callable[[int, int], None], device: int, handle: int, process: int) -> None:
-    """Destroys a stream or event. In a forked process it belongs to the parent; failures are reported elsewhere."""
+    """Destroys a stream or event, unless it belongs to the parent of this process. Failures are reported elsewhere."""
     if os.getpid() == process:
         with contextlib.suppress(CudaError):
             destroy(device, handle)
@@ -225,7 +220,7 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
 
 
 def _by_protocol(stream: Any) -> int:
-    """The handle by __cuda_stream__: in cuda.core a method, earlier a property."""
+    """The handle that __cuda_stream__ gives: a method in cuda.core, earlier a property."""
     answer = stream.__cuda_stream__
     answer = answer() if callable(answer) else answer
     kind = type(stream).__name__
@@ -238,12 +233,7 @@ def _by_protocol(stream: Any) -> int:
 
 
 def synchronize(device: int | Device | None = None) -> None:
-    """Wait for all work of a device, in all streams.
-
-    Parameters
-    ----------
-    device : int or Device, optional
-        Default: the current device.
+    """Wait for all work of a device (default: the current one), in all streams.
 
     Raises
     ------
