@@ -1,8 +1,7 @@
-"""NumPy's variant of each operation, the first line of its table, which runs no kernel.
+"""NumPy's variant of each operation, the first entry of its table, which runs no kernel.
 
-Most of its contract follows from the kernels': it takes their types, except those that NumPy lacks, computes in the
-result's type, and its error bound is that of the ladder's first step. The rest is here: its texts, and the types that
-it takes besides the kernels'. An operation that is not listed has `Words()`.
+It takes the kernels' types except those that NumPy lacks, computes in the result's type, and has the error bound of the
+ladder's first step. Here are its texts, and the types that it takes besides the kernels'; the default is `Words()`.
 """
 
 from __future__ import annotations
