@@ -129,19 +129,21 @@ def emulator() -> Native:
     """The emulator's module, which every build has."""
     try:
         return _load("_emulator")
-    except ModuleNotFoundError as error:
-        if error.name != "cudakern._emulator":
-            raise
-        raise ImportError(
-            f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
-            f"Run `pip install -e .` in that folder, then import it again."
-        ) from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
+        if _is_missing(error, "_emulator"):
+            raise ImportError(
+                f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
+                f"Run `pip install -e .` in that folder, then import it again."
+            ) from None
         raise ImportError(
             f"cudakern's emulator cannot be loaded ({error}). To rebuild it, run `pip install -e .` in its folder."
         ) from error
+
+
+def _is_missing(error: ImportError, name: str) -> bool:
+    return isinstance(error, ModuleNotFoundError) and error.name == f"cudakern.{name}"
 
 
 @functools.cache
@@ -152,7 +154,7 @@ def _cuda() -> tuple[Native | None, str]:
         reason = native.why_not()
     except ImportError as error:
         native, reason = None, f"the GPU module cannot be loaded ({error})"
-        if isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda":
+        if _is_missing(error, "_cuda"):
             reason = ": ".join(filter(None, ("this build has no GPU module", why_no_gpu_module())))
     if not reason:
         return native, ""
@@ -258,9 +260,9 @@ class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.Conte
 
 
 def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
-    """Inside ``with``, this context (thread or task) uses that backend: "cuda" or "emulator".
+    """A context manager in which this context (thread or task) uses the backend ``name``: "cuda" or "emulator".
 
-    The context manager returns the Backend; it can be entered repeatedly, and nested.
+    It returns the Backend, and can be entered repeatedly and nested.
 
     Raises
     ------
@@ -367,9 +369,9 @@ def devices() -> list[Device]:
 
 
 def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
-    """Inside ``with``, this context (thread or task) uses that device of the current backend.
+    """A context manager in which this context (thread or task) uses that device of the current backend.
 
-    The context manager returns the Device; it can be entered repeatedly, and nested. New arrays and calls with host
+    It returns the Device, and can be entered repeatedly and nested. New arrays and calls with host
     arrays use the device; existing arrays stay where they are. The thread's current CUDA device, which other libraries
     use, does not change.
 

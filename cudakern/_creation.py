@@ -108,7 +108,9 @@ def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
 
 def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:
-    """A new array of zeros on the current device; parameters and errors are those of ``empty``.
+    """A new array of zeros on the current device.
+
+    ``shape``, ``dtype``, ``stream`` and the errors (TypeError, ValueError, OutOfMemoryError) are those of ``empty``.
 
     Examples
     --------
@@ -125,8 +127,9 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
     """A new, uninitialized NumPy array in page-locked memory, which is copied to and from the device at full speed.
 
-    Parameters and errors are those of ``empty``. The rest of the system cannot use page-locked memory, so use it only
-    for data that is copied often. It is freed with the last array that uses it.
+    ``shape``, ``dtype`` and the errors (TypeError, ValueError, OutOfMemoryError) are those of ``empty``. The rest of
+    the system cannot use page-locked memory, so use it only for data that is copied often. It is freed with the last
+    array that uses it.
 
     Examples
     --------
@@ -144,7 +147,7 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
 
 
 def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
-    """Another library's array as a DeviceArray that shares its memory; read-only if the producer marks it so.
+    """A DeviceArray that shares the memory of another library's array; read-only if the producer marks it so.
 
     Parameters
     ----------

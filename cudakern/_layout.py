@@ -125,10 +125,11 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     rank = max(map(len, shapes))
     if rank <= MAX_DIMS:
         return np.broadcast_shapes(*shapes)
-    lengths = [{*axis} - {1} for axis in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True)]
+    axes = zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True)
+    lengths = [{*axis} - {1} or {1} for axis in axes]
     if any(len(different) > 1 for different in lengths):
         raise ValueError(f"shapes do not broadcast: {', '.join(map(str, shapes))}")
-    return tuple(max(different, default=1) for different in lengths)
+    return tuple(length for (length,) in lengths)
 
 
 def elements_meet(shape: Shape, strides: Shape, itemsize: int) -> bool:

@@ -28,27 +28,15 @@ LOOKUP = Words("NumPy, one array operation per step", "Each neighbor is first ga
 
 WORDS = {
     "add_fields": Words("NumPy's addition, field by field, on the host", "A CPU's cache lines hold whole structs", "M"),
-    "bank_conflicts": Words(
-        "The same sums on the host", "Bank conflicts cost time and do not change results", "T6, P11"
-    ),
+    "bank_conflicts": Words("The same sums on the host", "Bank conflicts cost time, not correctness", "T6, P11"),
     "bincount": Words("NumPy's own counting, on the host", "A single thread needs no atomics", "P11, atomics"),
     "coalescing": Words(
-        "NumPy's slice, copied on the host",
-        "Strides are expensive on a CPU, too: its caches move whole lines",
-        "T6, P11, M",
+        "NumPy's slice, copied", "Strides cost time on a CPU, too: its caches move lines", "T6, P11, M"
     ),
-    "constant_memory": Words(
-        "NumPy, one number at a time", "The whole array passes through the cache once per number", "M"
-    ),
-    "divergence": Words(
-        "Both paths on the host, each for its own elements",
-        "NumPy expresses a branch as a selection of elements",
-        "P11",
-    ),
+    "constant_memory": Words("NumPy, one number at a time", "The array passes through the cache once per number", "M"),
+    "divergence": Words("Both paths on the host", "NumPy expresses a branch as a selection of elements", "P11"),
     "exclusive_scan": SCAN,
-    "extent": Words(
-        "NumPy's own min and max, on the host", "min and max each read the whole array", "needed by bincount"
-    ),
+    "extent": Words("NumPy's own min and max", "min and max each read the whole array", "needed by bincount"),
     "grayscale": Words(
         "NumPy's products and sums of whole channels, on the host",
         "Each step passes through memory again: five passes instead of one",
@@ -57,9 +45,7 @@ WORDS = {
     "hello": Words("NumPy, which prints nothing", "An addition on the host needs no kernel", "P, Hello World"),
     "inclusive_scan": SCAN,
     "interp": Words("NumPy's own interp, on the host", "NumPy always computes in float64", "M, T6", "float32:float64"),
-    "intrinsics": Words(
-        "NumPy, in double, rounded once", "A reference needs more precision than the results it checks", "T6"
-    ),
+    "intrinsics": Words("NumPy, in double, rounded once", "A reference needs more precision than the results", "T6"),
     "latency": Words("The chains as one formula, on the host", "A CPU also starts loads early, by itself", "M"),
     "lookup_2d": LOOKUP,
     "lookup_3d": LOOKUP,

@@ -233,7 +233,7 @@ def _by_protocol(stream: Any) -> int:
 
 
 def synchronize(device: int | Device | None = None) -> None:
-    """Wait for all work of a device (default: the current one), in all streams.
+    """Wait for all work of ``device`` (default: the current one), in all streams.
 
     Raises
     ------

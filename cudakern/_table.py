@@ -242,7 +242,7 @@ class Variants(_display.Shown, tuple[Variant, ...]):
                 "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}",
             ]
             rows.append(row)
-        title = f"{self[0].operation}: {_operation(self[0].operation)['summary']}" if self else ""
+        title = f"{self[0].operation}: {operations()[self[0].operation]['summary']}" if self else ""
         columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
         return _display.Table(title, columns, rows)
 
@@ -254,25 +254,15 @@ class Variants(_display.Shown, tuple[Variant, ...]):
 @functools.cache
 def operations() -> dict[str, dict[str, Any]]:
     """The table of the C modules, by operation."""
-    return {raw["name"]: raw for raw in emulator().operations()}
-
-
-def _operation(op: str) -> dict[str, Any]:
-    try:
-        return operations()[op]
-    except (KeyError, TypeError):
-        raise ValueError(unknown("operation", op, operations())) from None
-
-
-def variants(op: str) -> Variants:
-    """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
-    _operation(op)
-    return _variants(op)
+    return {entry["name"]: entry for entry in emulator().operations()}
 
 
 @functools.cache
-def _variants(op: str) -> Variants:
-    kernels = [_kernel_variant(op, raw) for raw in _operation(op)["variants"]]
+def variants(op: str) -> Variants:
+    """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
+    if op not in operations():
+        raise ValueError(unknown("operation", op, operations()))
+    kernels = [_kernel_variant(op, entry) for entry in operations()[op]["variants"]]
     return Variants([_numpy_variant(op, kernels), *kernels])
 
 
@@ -280,11 +270,11 @@ def _first_kernel(op: str) -> Variant:
     return next(variant for variant in variants(op) if not variant.on_host)
 
 
-def _kernel_variant(op: str, raw: dict[str, Any]) -> Variant:
-    fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
-    fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
-    fields["signatures"] = tuple(tuple(t) for t in raw["types"])
-    fields["types"] = tuple(dict.fromkeys(t[0] for t in raw["types"]))
+def _kernel_variant(op: str, entry: dict[str, Any]) -> Variant:
+    fields = {name: entry[name] for name in Variant.__dataclass_fields__ if name in entry}
+    fields["parameters"] = tuple(Parameter(**p) for p in entry["parameters"])
+    fields["signatures"] = tuple(tuple(types) for types in entry["types"])
+    fields["types"] = tuple(dict.fromkeys(types[0] for types in entry["types"]))
     return Variant(operation=op, **fields)
 
 

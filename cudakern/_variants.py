@@ -67,7 +67,7 @@ def variants(op: Named) -> Variants: ...
 @overload
 def variants(op: None = None) -> AllVariants: ...
 def variants(op: Named | None = None) -> Variants | AllVariants:
-    """The variants of an operation ("matmul" or ``cudakern.matmul``), or without an argument those of all operations.
+    """The variants of the operation ``op`` ("matmul" or ``cudakern.matmul``), by default those of all operations.
 
     Returns
     -------
