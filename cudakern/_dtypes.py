@@ -48,9 +48,7 @@ def itemsize(name: str) -> int:
 
 def name_of(dtype: npt.DTypeLike) -> str:
     """The name of a type of device arrays; TypeError for other types. A name has no byte order."""
-    if isinstance(dtype, str) and dtype in _ITEMSIZE:  # NumPy knows "bfloat16" only after an import of ml_dtypes
-        return dtype
-    name = name_in_numpy(np.dtype(dtype))
+    name = type_name(dtype)
     if name not in _ITEMSIZE:
         raise TypeError(f"device arrays have one of the types {', '.join(NAMES)}, not {np.dtype(dtype)}")
     return name

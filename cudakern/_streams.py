@@ -203,33 +203,27 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
             here = f"{native.backend_name()}:{device}: create one with cudakern.Stream({device})"
             raise ValueError(f"a stream of {stream.device} cannot run work on {here}")
         return stream._handle
+    kind = type(stream).__name__
     if hasattr(type(stream), "__cuda_stream__"):
-        handle = _by_protocol(stream)
+        answer = stream.__cuda_stream__() if callable(stream.__cuda_stream__) else stream.__cuda_stream__
+        if not isinstance(answer, tuple) or len(answer) != 2 or not all(type(x) is int for x in answer):
+            raise TypeError(f"{kind}.__cuda_stream__ must return (version, handle), two integers, not {answer!r}")
+        version, handle = answer
+        if version != 0:
+            raise ValueError(f"{kind}.__cuda_stream__ has version {version}; only version 0 is supported")
+        handle = int(handle)
     elif isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
         raise TypeError(
-            f"stream= must be None, an int (a handle) or an object with __cuda_stream__, not {type(stream).__name__}; "
+            f"stream= must be None, an int (a handle) or an object with __cuda_stream__, not {kind}; "
             "the handle of another library's stream is its .cuda_stream (PyTorch) or .ptr (CuPy)"
         )
     else:
         handle = operator.index(stream)
     if not 0 <= handle < 2**63:
         raise ValueError(
-            f"a stream's handle is 0 (the default stream), 2 (the per-thread one) or an address, not {handle}"
+            f"a stream's handle is 0 (the default one), 2 (the per-thread one) or an address, not {handle}"
         )
     return handle
-
-
-def _by_protocol(stream: Any) -> int:
-    """The handle that __cuda_stream__ gives: a method in cuda.core, earlier a property."""
-    answer = stream.__cuda_stream__
-    answer = answer() if callable(answer) else answer
-    kind = type(stream).__name__
-    if not isinstance(answer, tuple) or len(answer) != 2 or not all(type(x) is int for x in answer):
-        raise TypeError(f"{kind}.__cuda_stream__ must return (version, handle), two integers, not {answer!r}")
-    version, handle = answer
-    if version != 0:
-        raise ValueError(f"{kind}.__cuda_stream__ has version {version}; only version 0 is supported")
-    return int(handle)
 
 
 def synchronize(device: int | Device | None = None) -> None:

@@ -63,7 +63,7 @@ def test_public_names_exist_and_are_documented():
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_docstrings_have_their_sections(function):
-    """A summary, every parameter, the result, the errors, an example. The summary or its paragraph may name these, too."""
+    """A summary, every parameter, the result, the errors, an example; the first paragraphs may name them, too."""
     parts = sections(function)
     assert parts[""].splitlines()[0].endswith((".", ":"))
     listed = re.findall(r"^(\S.*?)(?: :.*)?$", parts.get("Parameters", ""), re.M)
