@@ -33,9 +33,11 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
     versioned = max_version is not None and _pair(max_version, "max_version")[0] >= 1
     if copy is not None and not isinstance(copy, (bool, np.bool_)):
         raise TypeError(f"copy= must be True, False or None, not {copy!r}")
-    handle = None if stream is None else _integer(stream, "stream")
-    if own[0] == CPU and handle is not None:
+    if own[0] == CPU and stream is not None:
         raise ValueError(f"stream={stream!r}: this array is in {MEMORY[CPU]}, where stream must be None")
+    handle = LEGACY if stream is None else _integer(stream, "stream")
+    if handle != -1:  # -1: no ordering
+        handle = _stream(handle)
     if target != own:
         if target[0] != CPU:
             raise BufferError(f"this array is on DLPack device {own}: export it to that device or to the host, (1, 0)")
@@ -52,7 +54,7 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
     if target[0] == CPU:  # the host does not wait for streams: all reads and writes must be complete
         native.synchronize(view.device)
     elif handle != -1:
-        native.wait_for(view, LEGACY if handle is None else _stream(handle))
+        native.wait_for(view, handle)
     return native.dlpack_export(view, versioned, bool(copy))
 
 
@@ -83,7 +85,7 @@ def _integer(value: Any, key: str) -> int:
 
 
 def _on_emulator(view: View, native: Native) -> View:
-    """A copy in host memory, which emulated devices use."""
+    """A copy in host memory."""
     plain = "uint16" if view.dtype == _dtypes.BFLOAT16 else view.dtype  # NumPy has no bfloat16 without ml_dtypes
     values = _transfer.to_host(native, native.view(view, 0, view.shape, view.strides, plain), 0)
     memory = _transfer.from_host(emulator(), values, 0, 0)

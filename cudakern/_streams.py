@@ -205,7 +205,8 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
         return stream._handle
     kind = type(stream).__name__
     if hasattr(type(stream), "__cuda_stream__"):
-        answer = stream.__cuda_stream__() if callable(stream.__cuda_stream__) else stream.__cuda_stream__
+        answer = stream.__cuda_stream__
+        answer = answer() if callable(answer) else answer  # in cuda.core a method, earlier a property
         if not isinstance(answer, tuple) or len(answer) != 2 or not all(type(x) is int for x in answer):
             raise TypeError(f"{kind}.__cuda_stream__ must return (version, handle), two integers, not {answer!r}")
         version, handle = answer

@@ -89,7 +89,7 @@ def warn_of_imaginary_parts(source: str, target: str) -> None:
     """NumPy's warning for a conversion that discards imaginary parts, at the caller's line outside the package."""
     if source.startswith("complex") and not target.startswith("complex") and target != "bool":
         level, frame = 1, sys._getframe()
-        while frame.f_back is not None and frame.f_globals["__name__"].startswith("cudakern."):
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("cudakern."):
             level, frame = level + 1, frame.f_back
         message = "Casting complex values to real discards the imaginary part"
         warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=level)
