@@ -371,14 +371,9 @@ def devices() -> list[Device]:
 def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
     """A context manager in which this context (thread or task) uses that device of the current backend.
 
-    It returns the Device, and can be entered repeatedly and nested. New arrays and calls with host
-    arrays use the device; existing arrays stay where they are. The thread's current CUDA device, which other libraries
-    use, does not change.
-
-    Parameters
-    ----------
-    which : int or Device
-        An index in ``devices()``, or one of them.
+    ``which`` is an index in ``devices()``, or one of them. The context manager returns the Device, and can be entered
+    repeatedly and nested. New arrays and calls with host arrays use the device; existing arrays stay where they are.
+    The thread's current CUDA device, which other libraries use, does not change.
 
     Raises
     ------

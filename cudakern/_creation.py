@@ -19,18 +19,11 @@ from ._transfer import Array
 def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None, stream: Any = None) -> DeviceArray:
     """An array on the current device, without a copy if ``x`` is there already.
 
-    Parameters
-    ----------
-    x : DeviceArray, array of another library, array_like
-        A DeviceArray on the current device is returned as is; one on another device is copied. Device memory that
-        offers DLPack or ``__cuda_array_interface__`` is used without a copy. Host memory (NumPy arrays, lists, scalars)
-        is always copied, even on the emulator; any layout and byte order.
-    dtype : dtype, optional
-        As for ``numpy.asarray``.
-    copy : bool, optional
-        True: always copy; False: never; None: if necessary.
-    stream : None, int or object with ``__cuda_stream__``
-        The stream for copies. Default: the default stream.
+    ``x`` is a DeviceArray, an array of another library or an array_like. A DeviceArray on the current device is
+    returned as is; one on another device is copied. Device memory that offers DLPack or ``__cuda_array_interface__`` is
+    used without a copy. Host memory (NumPy arrays, lists, scalars; any layout and byte order) is always copied, even on
+    the emulator. ``dtype`` is as for ``numpy.asarray``. ``copy``: True always copies, False never, None if necessary.
+    Copies are enqueued in ``stream``: None (the default stream), an int or an object with ``__cuda_stream__``.
 
     Raises
     ------
@@ -149,14 +142,10 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
 def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
     """A DeviceArray that shares the memory of another library's array; read-only if the producer marks it so.
 
-    Parameters
-    ----------
-    x : object with ``__dlpack__`` and ``__dlpack_device__``
-        With a GPU: a CuPy, PyTorch, JAX... array on any GPU. On the emulator, which uses host memory: a host array,
-        e.g. of NumPy or PyTorch.
-    stream : None, int or object with ``__cuda_stream__``
-        The stream that uses it first: the producer orders its own work before that. Later uses in other streams are
-        ordered automatically.
+    ``x`` has ``__dlpack__`` and ``__dlpack_device__``. With a GPU, it is a CuPy, PyTorch, JAX... array on any GPU; on
+    the emulator, which uses host memory, a host array, e.g. of NumPy or PyTorch. ``stream`` (None, an int or an object
+    with ``__cuda_stream__``) is the stream that uses it first: the producer orders its own work before that. Later uses
+    in other streams are ordered automatically.
 
     Raises
     ------

@@ -85,23 +85,22 @@ def converted(native: Native, view: View, name: str, stream: int) -> View:
     return view if view.dtype == name else duplicate(native, view, name, view.device, stream)
 
 
-def warn_of_imaginary_parts(source: str, target: str) -> None:
-    """NumPy's warning for a conversion that discards imaginary parts, at the caller's line outside the package."""
-    if source.startswith("complex") and not target.startswith("complex") and target != "bool":
-        level, frame = 1, sys._getframe()
-        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("cudakern."):
-            level, frame = level + 1, frame.f_back
-        message = "Casting complex values to real discards the imaginary part"
-        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=level)
+def warn_of_imaginary_parts(source: str, target: str) -> bool:
+    """True if a conversion discards imaginary parts, after NumPy's warning at the caller's line outside the package."""
+    if not source.startswith("complex") or target.startswith("complex") or target == "bool":
+        return False
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("cudakern."):
+        level, frame = level + 1, frame.f_back
+    message = "Casting complex values to real discards the imaginary part"
+    warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=level)
+    return True
 
 
 def real_part(value: Any, target: str) -> Any:
-    """The real part of a complex array, after NumPy's warning, if the target type takes only that; else the value."""
-    # NumPy would do the same, but attribute the warning to this file.
-    if not isinstance(value, (np.ndarray, np.generic)) or target == "bool" or target.startswith("complex"):
-        return value
-    warn_of_imaginary_parts(_dtypes.name_in_numpy(value.dtype), target)
-    return value.real if value.dtype.kind == "c" else value
+    """The value, or its real part if the target type takes only that: NumPy's warning would name this file."""
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    return value.real if is_array and warn_of_imaginary_parts(_dtypes.name_in_numpy(value.dtype), target) else value
 
 
 # --- assignment ------------------------------------------------------------------------------------------------------

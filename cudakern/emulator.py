@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any
 
 from ._backend import emulator as _native
 from ._installed import HEADERS, LIBRARY
@@ -57,8 +56,8 @@ def configure(
     """
     if devices == 0:
         raise ValueError("devices=0: it must be at least 1 (use_backend and CUDAKERN_BACKEND choose another backend)")
-    settings: dict[str, Any] = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack}
-    settings["order"] = f"seed:{order}" if isinstance(order, int) else order
+    order = f"seed:{order}" if isinstance(order, int) else order
+    settings = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack, "order": order}
     settings["fail_allocation"] = fail_allocation  # last, because nothing can reset it
     new = {key: str(value) for key, value in settings.items() if value is not None}
     with contextlib.ExitStack() as undo:
