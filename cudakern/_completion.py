@@ -48,12 +48,10 @@ def _value(expression: str, names: dict[str, Any]) -> Any:
 def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
     """The names that can complete ``text``, the code up to the cursor; ``names`` are the user's variables."""
     call = _open_call(text)
-    if call is None:
+    current = _ARGUMENT.search(", ".join(call[1])) if call else None
+    if call is None or current is None:
         return ()
     function, arguments = call
-    current = _ARGUMENT.search(", ".join(arguments))
-    if current is None:
-        return ()
     keyword, start = current.groups()
     try:
         called = _value(function, names)

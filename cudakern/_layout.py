@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,17 +37,11 @@ def check_shape(shape: Shape, itemsize: int, axes: int = MAX_DIMS) -> Shape:
     return shape
 
 
-class _Interface:
-    """Describes an array to NumPy."""
-
-    def __init__(self, shape: Shape, strides: Shape) -> None:
-        data = (2**62, True)  # an address and read-only; the address is never used
-        self.__array_interface__ = {"shape": shape, "strides": strides, "typestr": "|u1", "data": data, "version": 3}
-
-
 def stand_in(shape: Shape, strides: Shape) -> npt.NDArray[Any]:
     """A NumPy array of that shape and those strides without memory: for its views, whose elements do not exist."""
-    return np.asarray(_Interface(shape, strides))
+    data = (2**62, True)  # an address and read-only; the address is never used
+    interface = {"shape": shape, "strides": strides, "typestr": "|u1", "data": data, "version": 3}
+    return np.asarray(SimpleNamespace(__array_interface__=interface))
 
 
 def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
