@@ -107,7 +107,10 @@ def test_ladder_of_ones_own_input(op, backend):
     steps = cudakern.ladder(op, inputs=given, repeat=1, warmup=0)
     ran = [step for step in steps if step.profile]
     assert ran
-    assert all(step.profile or step.note.startswith("not here: ") for step in steps)
+    for step in steps:
+        assert step.profile or step.note.startswith(
+            "not here: " if what.default_dtype in step.variant.types else f"not for this input: {op}: variant"
+        )
     for step in ran:
         result = what.call(*inputs, variant=step.variant.name)
         exact = what.reference(*widened(inputs, np.float64))
