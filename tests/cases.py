@@ -209,7 +209,7 @@ def snapshot(*arrays):
 
 
 # --- one array in another type, lying as before ---------------------------------------------------------------------
-def lying_like(x, values):
+def in_strides_of(x, values):
     """New memory in which `values` lie as the elements of x do: x's strides, counted in elements of their type."""
     steps = [stride // x.itemsize * values.itemsize for stride in x.strides] if x.size else [0] * x.ndim
     reach = [(n - 1) * step for n, step in zip(x.shape, steps, strict=True)] if x.size else [0]
@@ -219,9 +219,9 @@ def lying_like(x, values):
     return view
 
 
-def retyped(x, dtype):
+def in_type(x, dtype):
     """x in another type, with x's strides, counted in elements."""
-    return lying_like(x, x.astype(numpy_dtype(dtype)))
+    return in_strides_of(x, x.astype(numpy_dtype(dtype)))
 
 
 # --- one array, told in many ways of memory -------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, label, main_type, retyped, variants
+from cases import BACKENDS, in_type, label, main_type, variants
 
 CORE = "numpy._core" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core"
 try:
@@ -65,7 +65,7 @@ class TestOurMatmul(theirs.TestMatmul):
 
         def ours(a, b, *out, **keywords):
             if not takes_all and test in OF_DOUBLES and "float64" not in listed:
-                a, b = (retyped(x, main_type(cudakern.variants("matmul")[name])) for x in (a, b))
+                a, b = (in_type(x, main_type(cudakern.variants("matmul")[name])) for x in (a, b))
             calls.append(takes_all or {a.dtype.name, b.dtype.name} <= set(listed))
             return cudakern.matmul(a, b, *out, variant=name if calls[-1] else "auto", **keywords)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 import cudakern
-from cases import BACKENDS, label, main_type, native, numbers, product_reference, relative_error, retyped, variants
+from cases import BACKENDS, in_type, label, main_type, native, numbers, product_reference, relative_error, variants
 from views import like, up
 
 VARIANTS = list(variants("matmul", host=False))
@@ -326,7 +326,7 @@ def products(draw):
 @hypothesis.given(case=products())
 def test_any_strides_at_all(name, variant, case):
     """On the device every array is taken; of the host those that ck_execute promises to take."""
-    a, b, out = case = [retyped(x, main_type(variant)) for x in case]
+    a, b, out = case = [in_type(x, main_type(variant)) for x in case]
     module = native(name)
     views = [on_device(name, x)[0] for x in case]
     module.execute("matmul", variant.name, variant.values({}), tuple(views[:2]), tuple(views[2:]), 0, False, 0)
@@ -415,7 +415,7 @@ every_tile = pytest.mark.parametrize(
 )
 
 
-def strided_view(x, shape, steps, first=0):
+def view_of(x, shape, steps, first=0):
     """Any view of x, with steps and the first element counted in elements."""
     return np.lib.stride_tricks.as_strided(x.ravel()[first:], shape, [step * x.itemsize for step in steps])
 
@@ -439,8 +439,8 @@ LINES = {
     "rows backwards": ((19, 24), lambda x: x[::-1], False),
     "columns backwards": ((19, 24), lambda x: x[::-1].T, False),
     "rows read backwards": ((19, 24), lambda x: x[:, ::-1], True),
-    "windows that overlap": ((200,), lambda x: strided_view(x, (19, 23), (8, 1)), False),
-    "windows at every element": ((200,), lambda x: strided_view(x, (19, 23), (1, 1)), True),
+    "windows that overlap": ((200,), lambda x: view_of(x, (19, 23), (8, 1)), False),
+    "windows at every element": ((200,), lambda x: view_of(x, (19, 23), (1, 1)), True),
     "one row for all": ((1, 23), lambda x: np.broadcast_to(x, (19, 23)), False),
     "one column for all": ((1, 23), lambda x: np.broadcast_to(x, (19, 23)).T, False),
     "one column of rows for all": ((19, 24), lambda x: np.broadcast_to(x[:, :1], (19, 23)), True),
@@ -466,13 +466,13 @@ LINES = {
     "one matrix for a stack": ((19, 24), lambda x: np.broadcast_to(x, (2, 3, 19, 24)), False),
     "one odd matrix for a stack": ((19, 23), lambda x: np.broadcast_to(x, (2, 3, 19, 23)), True),
     "one row for all of each matrix": ((2, 3, 1, 24), lambda x: np.broadcast_to(x, (2, 3, 19, 24)), False),
-    "matrices at odd places": ((3000,), lambda x: strided_view(x, (3, 19, 23), (24 * 19 + 1, 24, 1)), True),
-    "matrices at places between chunks": ((3000,), lambda x: strided_view(x, (3, 19, 23), (24 * 19 + 4, 24, 1)), True),
-    "a stack that begins at an odd place": ((3000,), lambda x: strided_view(x, (3, 19, 23), (24 * 19, 24, 1), 3), True),
-    "a stack of one matrix, at an odd step": ((3000,), lambda x: strided_view(x, (1, 19, 23), (457, 24, 1)), False),
+    "matrices at odd places": ((3000,), lambda x: view_of(x, (3, 19, 23), (24 * 19 + 1, 24, 1)), True),
+    "matrices at places between chunks": ((3000,), lambda x: view_of(x, (3, 19, 23), (24 * 19 + 4, 24, 1)), True),
+    "a stack that begins at an odd place": ((3000,), lambda x: view_of(x, (3, 19, 23), (24 * 19, 24, 1), 3), True),
+    "a stack of one matrix, at an odd step": ((3000,), lambda x: view_of(x, (1, 19, 23), (457, 24, 1)), False),
     "a stack of odd rows, one each": ((3, 1, 23), lambda x: x, True),
     "a stack of rows, one each": ((3, 1, 24), lambda x: x, False),
-    "a stack of windows": ((200,), lambda x: strided_view(x, (5, 7, 23), (16, 8, 1)), False),
+    "a stack of windows": ((200,), lambda x: view_of(x, (5, 7, 23), (16, 8, 1)), False),
     "nothing, at an odd place": ((0, 3, 23), lambda x: x[:, 1:], False),
 }
 
@@ -536,7 +536,7 @@ def test_each_operand_is_laid_out_by_itself(name, variant, tile):
     kinds = [
         what for what, (shape, _, _) in LINES.items() if len(shape) == 2 and min(shape) > 18 and "stack" not in what
     ]
-    dtype, counted = main_type(variant), {}
+    dtype, numbers_of_calls = main_type(variant), {}
     for one in kinds:
         for two in kinds:
             (first, a), (second, b) = lines(one, dtype), lines(two, dtype)
@@ -545,9 +545,9 @@ def test_each_operand_is_laid_out_by_itself(name, variant, tile):
             views = as_it_lies(name, first, a), as_it_lies(name, second, b)
             calls, result = calls_on_device(name, variant, (tile,), *views)
             check(variant, result, a, b)
-            counted.setdefault(LINES[one][2] + LINES[two][2], set()).add(calls)
-    neither, one, both = (counted[copies].pop() for copies in range(3))
-    assert not any(counted.values())  # each had one number of calls
+            numbers_of_calls.setdefault(LINES[one][2] + LINES[two][2], set()).add(calls)
+    neither, one, both = (numbers_of_calls[copies].pop() for copies in range(3))
+    assert not any(numbers_of_calls.values())  # each had one number of calls
     assert neither == calls_that_launch(name, variant, (tile,))
     assert both - one == one - neither > 0
 
