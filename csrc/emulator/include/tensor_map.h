@@ -8,11 +8,6 @@
 
 #include "cuda_runtime_api.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored                                                                                       \
-    "-Wpsabi" // a map as a kernel's parameter: a note that its alignment is passed since g++ 4.6
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
