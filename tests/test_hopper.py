@@ -52,7 +52,11 @@ def swizzled(rows, swizzle):
 
 @pytest.fixture
 def library(side):
-    return cuda_api.load(side, "hopper")
+    library = cuda_api.load(side, "hopper")
+    capability = [library.value("api_attribute", ctypes.c_int, number, 0) for number in (75, 76)]
+    if capability != [9, 0]:  # wgmma is in these chips alone
+        pytest.skip(f"compute capability {capability[0]}.{capability[1]}")
+    return library
 
 
 @pytest.fixture
