@@ -30,7 +30,7 @@ __forceinline__ size_t wgmma_box(uint64_t descriptor) {
 }
 
 // What is at the address that the layout says, with a swizzle of 128 bytes: 16 bytes from a multiple of 16.
-__forceinline__ const unsigned short *swizzled(uintptr_t address) {
+__forceinline__ const unsigned short *swizzle(uintptr_t address) {
     return reinterpret_cast<const unsigned short *>(address ^ (address >> 7 & 7) << 4);
 }
 
@@ -65,7 +65,7 @@ __forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT> &to, uint64_t descrip
             const unsigned i = static_cast<unsigned>(first + (TRANSPOSED ? inner : outer));
             const unsigned k = static_cast<unsigned>(TRANSPOSED ? outer : inner);
             const unsigned short *bits =
-                swizzled(start + (TRANSPOSED ? i / 64 * box + k * 128 + i % 64 * 2 : i * 128 + k * 2));
+                swizzle(start + (TRANSPOSED ? i / 64 * box + k * 128 + i % 64 * 2 : i * 128 + k * 2));
             if (TRANSPOSED)
                 memcpy(&to.bits[outer][inner], bits, 16);
             else
@@ -91,13 +91,13 @@ __forceinline__ void wgmma_read(wgmma_operand<EXTENT> &to, uint64_t descriptor, 
                 const ints_4 bits = __builtin_convertvector(read_as<shorts_4>(&to.bits[k][j]), ints_4);
                 floats_4 value;
                 if (is_half) { // with the other bias; this is also right for subnormal numbers
-                    const ints_4 shifted = (bits & 0x7fff) << 13;
-                    value = read_as<floats_4>(&shifted) * 0x1p112f;
-                    const ints_4 with_sign = read_as<ints_4>(&value) | (bits & 0x8000) << 16;
-                    value = read_as<floats_4>(&with_sign);
+                    const ints_4 word = (bits & 0x7fff) << 13;
+                    value = read_as<floats_4>(&word) * 0x1p112f;
+                    const ints_4 sign_too = read_as<ints_4>(&value) | (bits & 0x8000) << 16;
+                    value = read_as<floats_4>(&sign_too);
                 } else {
-                    const ints_4 shifted = bits << 16;
-                    value = read_as<floats_4>(&shifted);
+                    const ints_4 word = bits << 16;
+                    value = read_as<floats_4>(&word);
                 }
                 memcpy(&to.value[k][j], &value, sizeof value);
             }
