@@ -64,20 +64,20 @@ def emulated():
     return cuda_api.load("emulator", "hopper")
 
 
-BOXES = [  # type, array, box, swizzle, where the box begins
+BOXES = [  # type, array, box, swizzle, where the box begins (along the last axis at a multiple of 16 bytes)
     ("float32", (9, 20), (4, 8), 0, (0, 0)),
-    ("uint8", (40, 272), (7, 256), 0, (3, 5)),
+    ("uint8", (40, 272), (7, 256), 0, (3, 16)),
     ("float16", (256, 64), (256, 64), 128, (0, 0)),
     ("float16", (100, 72), (64, 64), 128, (60, 40)),
-    ("float16", (100, 72), (16, 64), 128, (-5, -9)),
-    ("float32", (33, 44), (20, 16), 64, (-3, 30)),
-    ("uint64", (33, 44), (24, 4), 32, (20, 41)),
-    ("float64", (50, 16), (32, 16), 128, (30, 1)),
-    ("int32", (5, 6, 8), (2, 3, 4), 0, (4, 5, -2)),
-    ("float16", (3, 30, 64), (2, 8, 64), 128, (2, 27, 3)),
+    ("float16", (100, 72), (16, 64), 128, (-5, 8)),
+    ("float32", (33, 44), (20, 16), 64, (-3, 28)),
+    ("uint64", (33, 44), (24, 4), 32, (20, 42)),
+    ("float64", (50, 16), (32, 16), 128, (30, 2)),
+    ("int32", (5, 6, 8), (2, 3, 4), 0, (4, 5, 4)),
+    ("float16", (3, 30, 64), (2, 8, 64), 128, (2, 27, 8)),
     ("float16", (2, 3, 4, 32), (2, 2, 3, 32), 64, (-1, 2, 3, 0)),
-    ("uint8", (2, 3, 2, 3, 48), (1, 2, 2, 2, 32), 32, (1, 1, -1, 2, 30)),
-    ("float32", (2, 3, 2, 3, 8), (2, 2, 2, 2, 4), 0, (5, 5, 5, 5, 5)),
+    ("uint8", (2, 3, 2, 3, 48), (1, 2, 2, 2, 32), 32, (1, 1, -1, 2, 32)),
+    ("float32", (2, 3, 2, 3, 8), (2, 2, 2, 2, 4), 0, (5, 5, 5, 5, 4)),
 ]
 
 
@@ -135,6 +135,7 @@ def test_a_box_is_loaded(library, order, order_name, dtype, shape, box, swizzle,
 @pytest.mark.parametrize("dtype, shape, box, swizzle, at", BOXES)
 def test_a_box_is_stored(library, order, order_name, dtype, shape, box, swizzle, at, what):
     """What is outside of the array is left out, and nothing else changes."""
+    at = tuple(max(0, start) for start in at)  # a store may not begin before the array
     order(order_name)
     before, new = random_array(dtype, shape), random_array(dtype, box)
     out = library.buffer(before)
@@ -322,6 +323,8 @@ RULES = {
     "misaligned_box": (1, "swizzle of 128 bytes .*multiple of 1024"),
     "box_beyond_the_end": (1, "4096 bytes begins at byte 14336 .*beyond its 17408 bytes"),
     "misaligned_store": (1, "swizzle of 128 bytes .*multiple of 1024"),
+    "misaligned_coordinate": (1, "axis 0 must be a multiple of 16 bytes; 2 elements are 8 bytes"),
+    "store_before_the_array": (1, "axis 1 must not be negative, but is -1"),
     "other_axes": (1, "3 coordinates .*2 axes"),
     "half_a_warp": (128, "mask|32 lanes"),
     "other_operands": (128, "same operands"),

@@ -448,6 +448,18 @@ __global__ void misaligned_store(const __grid_constant__ tensor_map map, float *
 }
 BROKEN(misaligned_store)
 
+__global__ void misaligned_coordinate(const __grid_constant__ tensor_map map, float *) {
+    __shared__ mbarrier barrier;
+    mbarrier_init(&barrier, 1);
+    tensor_load(boxes(), &map, &barrier, {2, 0}); // HERE: misaligned_coordinate
+}
+BROKEN(misaligned_coordinate)
+
+__global__ void store_before_the_array(const __grid_constant__ tensor_map map, float *) {
+    tensor_store(&map, boxes(), {0, -1}); // HERE: store_before_the_array
+}
+BROKEN(store_before_the_array)
+
 __global__ void other_axes(const __grid_constant__ tensor_map map, float *) {
     tensor_store(&map, boxes(), {0, 0, 0}); // HERE: other_axes
 }

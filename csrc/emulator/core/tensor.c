@@ -113,6 +113,10 @@ static box box_of(const char *call, const tensor_map *map, const void *shared, i
     if (shape->axes != axes)
         emu_block_fail(file, line, "%s: %d coordinates for an array of %d axes; pass one coordinate per axis", call,
                        axes, shape->axes);
+    if ((int64_t)at[0] * shape->element_bytes % 16 != 0)
+        emu_block_fail(file, line,
+                       "%s: the coordinate along axis 0 must be a multiple of 16 bytes; %d elements are %lld bytes",
+                       call, at[0], (long long)at[0] * shape->element_bytes);
     const unsigned multiple = shape->swizzle == 128 ? 1024 : 128;
     if ((uintptr_t)shared % multiple)
         emu_block_fail(
@@ -221,6 +225,10 @@ void emu_tensor_store(const void *map, const void *shared, int axes, const int *
     emu_block *block = emu_current;
     stores *own = own_stores(block);
     const box where = box_of("tensor_store", map, shared, axes, at, file, line);
+    for (int i = 0; i < axes; ++i)
+        if (at[i] < 0)
+            emu_block_fail(file, line, "tensor_store: the coordinate along axis %d must not be negative, but is %d",
+                           i, at[i]);
     store *one = aligned_alloc(64, (sizeof *one + 63) / 64 * 64);
     if (!one) no_memory();
     const int id = block->current->id;
