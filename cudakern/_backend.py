@@ -51,7 +51,7 @@ class Backend(_display.Shown):
 
     @property
     def emulated(self) -> bool:
-        """True if kernels run on the CPU; their times then tell nothing about a GPU."""
+        """True if kernels run on the CPU; their times then say nothing about a GPU's speed."""
         return bool(self.native.emulated())
 
     @property

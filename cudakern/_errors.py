@@ -61,8 +61,8 @@ def _is_near(name: str, known: str) -> bool:
 
 def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
     """One line for a name that does not exist: the name, the one that may be meant, if any, and all known names."""
-    names = nearest(str(name), known)
+    names = list(known)
     words = f"known: {', '.join(names)}" if names else "none are known"
-    if names and _is_near(str(name), names[0]):
-        words = f"the nearest is {names[0]!r}; {words}"
+    if names and _is_near(str(name), first := nearest(str(name), names)[0]):
+        words = f"the nearest is {first!r}; {words}"
     return f"unknown {what} {name!r}{of and ' of '}{of}: {words}"

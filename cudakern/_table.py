@@ -22,6 +22,11 @@ AUTO = "auto"
 NUMPY = "numpy"  #: the variant that NumPy computes, on the host
 
 
+def either(words: Sequence[str]) -> str:
+    """Alternatives: "int32, int64 or float32"."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def type_in_words(dtype: npt.DTypeLike) -> str:
     """A type's name for an error message: str and void without their number of bits."""
     name = type_name(dtype)
@@ -124,7 +129,7 @@ class Variant(_display.Shown):
         # (Complex numbers that an operation does not take at all have been refused before.)
         hint = f"; {mend or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
         raise TypeError(
-            f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {type_in_words(dtype)}{hint}"
+            f"{self.operation}: variant {self.name!r} takes {either(self.types)}, not {type_in_words(dtype)}{hint}"
         )
 
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
@@ -139,6 +144,11 @@ class Variant(_display.Shown):
             return tuple(p.check(arguments[p.name]) if p.name in arguments else p.default for p in self.parameters)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
+
+    def by_default(self, arguments: Mapping[str, Any]) -> bool:
+        """True if these are the defaults (for NumPy's variant, which has no parameters: of the first kernel)."""
+        kernel = variants(self.operation)[1] if self.on_host else self
+        return all(p.check(arguments[p.name]) == p.default for p in kernel.parameters if p.name in arguments)
 
     def why_not(self, backend: Backend) -> str:
         """Why this variant cannot run on that backend; "" if it can."""

@@ -92,7 +92,7 @@ def compile_flags(compiler: str | None = None) -> list[str]:
     Returns
     -------
     list of str
-        Language, header folder, library: use as ``g++ FLAGS kernel.cu -o kernel.so``.
+        Language, header folder, library: use as ``g++ -x c++ kernel.cu -o kernel.so FLAGS``.
 
     Raises
     ------

@@ -11,11 +11,12 @@ import numpy as np
 from .._array import DeviceArray
 from .._backend import Backend
 from .._dtypes import kind_of
+from .._errors import unknown
 from .._exchange import is_elsewhere
 from .._host import refuse_elsewhere
 from .._layout import Shape, elements_meet
 from .._native import Native
-from .._table import AUTO, Variant, having, type_in_words, variants
+from .._table import AUTO, Variant, either, having, type_in_words, variants
 from ._rule import CONVERT, WEAK, Named, Rule
 
 #: How to get numbers from other elements, by NumPy's letter for the kind of their type.
@@ -36,8 +37,8 @@ def refuse_parameters(operation: str, parameters: Named) -> None:
                 f"{operation}: variant {AUTO!r} has no parameters, and {name!r} was passed; these variants have it: "
                 f"{', '.join(repr(variant.name) for variant in owners)}"
             )
-        names = dict.fromkeys(f"{p.name}=" for variant in variants(operation) for p in variant.parameters)
-        raise TypeError(f"{operation} takes no {name!r}: its variants have {', '.join(names) or 'no parameters'}")
+        names = dict.fromkeys(p.name for variant in variants(operation) for p in variant.parameters)
+        raise TypeError(unknown("parameter", name, ["variant", *names], of=operation))
 
 
 def check_place(variant: Variant, here: Backend) -> None:
@@ -113,8 +114,8 @@ def are_numbers(rule: Rule, variant: Variant | None, operands: Named, left: str 
 
 def _takes(rule: Rule, variant: Variant | None) -> str:
     if variant is not None:
-        return f"{rule.name}: variant {variant.name!r} takes {' or '.join(variant.types)}"
-    return f"{rule.name} takes {' or '.join(rule.only) or ('real numbers' if rule.real else 'numbers')}"
+        return f"{rule.name}: variant {variant.name!r} takes {either(variant.types)}"
+    return f"{rule.name} takes {either(rule.only or ('real numbers' if rule.real else 'numbers',))}"
 
 
 def check_type(rule: Rule, variant: Variant | None, name: str) -> None:
@@ -128,9 +129,9 @@ def check_type(rule: Rule, variant: Variant | None, name: str) -> None:
 def check_one_type(rule: Rule, variant: Variant | None, types: Mapping[str, str]) -> None:
     """TypeError if a named variant gets arrays of several types."""
     if variant is not None and len(set(types.values())) > 1:
-        listed = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        listed = " and ".join(f"{name} is {kind}" for name, kind in types.items())
         raise TypeError(
-            f"{rule.name}: variant {variant.name!r} takes arrays of one type, not {listed}; variant={AUTO!r} takes them"
+            f"{rule.name}: variant {variant.name!r} takes arrays of one type, but {listed}; variant={AUTO!r} takes them"
         )
 
 
