@@ -36,10 +36,9 @@ import threading
 
 from . import emulator
 from ._array import DeviceArray
-from ._backend import Backend, backend, use_backend
+from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._backend import emulator as _load_emulator
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
-from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
@@ -70,36 +69,14 @@ _LATER = {
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
 
 # What a type checker sees is in __init__.pyi, which .ci/stub.py writes.
+# fmt: off
 __all__ = [
-    "Backend",
-    "CudaError",
-    "Device",
-    "DeviceArray",
-    "Event",
-    "OutOfMemoryError",
-    "Parameter",
-    "Stream",
-    "Variant",
-    "Variants",
-    "__version__",
-    "asarray",
-    "backend",
-    "device",
-    "devices",
-    "empty",
-    "empty_pinned",
-    "emulator",
-    "from_dlpack",
-    "matmul",
-    "sum_of_squares",
-    "synchronize",
-    "use_backend",
-    "variants",
-    "zeros",
-    *_LATER,
+    "Backend", "CudaError", "Device", "DeviceArray", "Event", "OutOfMemoryError", "Parameter", "Stream", "Variant",
+    "Variants", "__version__", "asarray", "backend", "device", "devices", "empty", "empty_pinned", "emulator",
+    "from_dlpack", "matmul", "sum_of_squares", "synchronize", "use_backend", "variants", "zeros", *_LATER,
 ]
+# fmt: on
 _LATER["lab"] = "lab"
-
 
 # pydoc documents every name in __all__ in full: 3,700 lines. Without __all__, help(cudakern) is the text above.
 _PUBLIC = __all__

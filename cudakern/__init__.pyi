@@ -9,11 +9,10 @@ import numpy.typing as npt
 from . import emulator
 from . import lab as lab
 from ._array import DeviceArray
-from ._backend import Backend, backend, use_backend
+from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._compare import Comparison, compare, random_matrix
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._device_query import DeviceQuery, device_query
-from ._devices import Device, device, devices
 from ._errors import CudaError, OutOfMemoryError
 from ._ladder import Ladder, Step
 from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size
@@ -124,6 +123,9 @@ _Matmul: TypeAlias = Literal[
     "double_buffered",
     "warp_tiles",
     "tensor_cores",
+    "wgmma_tiles",
+    "wgmma_producer",
+    "wgmma_persistent",
     "tensor_cores_double",
 ]
 _Packbits: TypeAlias = Literal[

@@ -1,4 +1,4 @@
-"""DeviceArray: a View (memory of one C module, with a shape and strides) and that module."""
+"""DeviceArray: a View (memory of a C module, with a shape and strides) and that module."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _dtypes, _exchange, _layout, _transfer
-from ._devices import Device
+from ._backend import Device
 from ._native import Native, View
 from ._streams import stream_handle
 from ._transfer import Array
 
-#: What an array of any library has one of.
+#: An array of any library has at least one of these attributes.
 _ARRAYS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__array_interface__", "shape")
 
 
 @final
 class DeviceArray:
-    """An array on a device. ``asarray``, ``empty``, ``zeros`` and ``from_dlpack`` make one, and so do operations.
+    """An array on a device, created by ``asarray``, ``empty``, ``zeros``, ``from_dlpack`` and operations.
 
-    A call returns when its work is enqueued, and every later use comes after it, in whichever stream. What goes wrong
-    on the device surfaces where the host waits: in ``get()``, ``float()``, ``print()``, ``synchronize()``.
+    A call returns when its work is enqueued, and every later use waits for that work, in any stream. Errors on the
+    device are raised where the host waits: in ``get()``, ``float()``, ``print()``, ``synchronize()``.
 
-    Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``transpose``, ``reshape`` and ``ravel`` give views of
-    the same memory. Boolean and integer arrays as indices, arithmetic and comparisons are not offered: take ``.get()``,
-    or give the array to CuPy or PyTorch, which share its memory by DLPack.
+    Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``transpose``, ``reshape`` and ``ravel`` return views
+    of the same memory. For boolean and integer arrays as indices, arithmetic and comparisons, take ``.get()``, or pass
+    the array to CuPy or PyTorch, which share its memory by DLPack.
 
-    Types: bool, int8 to uint64, float16, bfloat16 (whose NumPy type is that of ml_dtypes), float32, float64,
-    complex64, complex128, always in native byte order. At most 16 axes.
+    Types: bool, int8 to uint64, float16, bfloat16 (in NumPy the type of ml_dtypes), float32, float64, complex64,
+    complex128, always in native byte order. At most 16 axes.
 
     Examples
     --------
@@ -49,24 +49,23 @@ class DeviceArray:
     _native: Native
     _view: View
 
-    #: What ``@`` calls. The module of matmul, which needs this one, sets it: when the interpreter ends, nothing can be
-    #: imported any more.
+    #: What ``@`` calls. The module of matmul, which imports this one, sets it: at interpreter exit, imports fail.
     _matmul: ClassVar[Callable[..., Any]]
 
-    #: NumPy's own operators and functions leave it alone.
-    __array_ufunc__ = None
+    __array_ufunc__ = None  #: NumPy's operators and functions then refuse the array
 
     def __init__(self, view: Any = None, native: Native | None = None) -> None:
         if native is None:
-            message = "a DeviceArray is made by cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
-            raise TypeError(message)
+            raise TypeError(
+                "create a DeviceArray with cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
+            )
         self._view = view
         self._native = native
 
     def __init_subclass__(cls, **others: Any) -> NoReturn:
-        raise TypeError("DeviceArray is no base class: hold one in a class of yours")
+        raise TypeError("DeviceArray cannot be a base class: make one an attribute of your class")
 
-    # --- what it is --------------------------------------------------------------------------------------------------
+    # --- properties --------------------------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
@@ -74,17 +73,17 @@ class DeviceArray:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The elements' type; ImportError for bfloat16 where ml_dtypes is not installed."""
+        """The elements' type; ImportError for bfloat16 if ml_dtypes is not installed."""
         return _dtypes.from_name(self._view.dtype)
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return len(self._view.shape)
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return math.prod(self._view.shape)
 
     @property
@@ -104,7 +103,7 @@ class DeviceArray:
 
     @property
     def read_only(self) -> bool:
-        """True if its memory is another library's, which lets it be read only."""
+        """True if the memory belongs to another library, which exported it as read-only."""
         return self._view.read_only
 
     @property
@@ -124,7 +123,7 @@ class DeviceArray:
 
     # --- views -------------------------------------------------------------------------------------------------------
     def __getitem__(self, key: Any) -> DeviceArray:
-        """A view of the elements that integers, slices, ``...`` and ``None`` name."""
+        """A view of the elements that integers, slices, ``...`` and ``None`` select."""
         return self._other(*_layout.index(key, self._view.shape, self._view.strides))
 
     def __iter__(self) -> Iterator[DeviceArray]:
@@ -138,38 +137,34 @@ class DeviceArray:
         return self._other(0, self._view.shape[::-1], self._view.strides[::-1])
 
     def transpose(self, *axes: Any) -> DeviceArray:
-        """A view with the axes in another order: reversed, or as ``axes`` (or one tuple) name them."""
-        shape, strides = self._view.shape, self._view.strides
-        # NumPy reads the arguments: this array's lengths number its axes, and the first is 0, so it has no memory.
-        order = np.empty(range(len(shape))).transpose(*axes).shape
-        return self._other(0, tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order))
+        """A view with the axes in reverse order, or in the order of ``axes`` (integers or one tuple)."""
+        result = _layout.stand_in(self._view.shape, self._view.strides).transpose(*axes)
+        return self._other(0, result.shape, result.strides)
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """A view with another ``shape``, of as many elements; one length may be -1.
-
-        ValueError where NumPy would copy, since no strides give that shape: here that is yours to say.
-        """
+        """A view with another ``shape`` of the same size; one length may be -1. ValueError where NumPy would copy,
+        because no strides describe the shape: take ``.copy()`` first."""
         new = _layout.reshaped(shape, self.size)
         strides = _layout.reshape(new, self.shape, self.strides, self.itemsize)
         if strides is None:
             this = f"this array (shape {self.shape}, strides {self.strides})"
-            raise ValueError(f"no view of {this} has shape {new}: take .copy().reshape({new})")
+            raise ValueError(f"no view of {this} can have shape {new}: take .copy().reshape({new})")
         return self._other(0, new, strides)
 
     def ravel(self) -> DeviceArray:
-        """A view with one axis, where there is one; ValueError as ``reshape`` where there is none."""
+        """A view with one axis; ValueError as for ``reshape``."""
         return self.reshape(self.size)
 
     def _other(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
         view = self._view
         return DeviceArray(self._native.view(view, offset, shape, strides, view.dtype), self._native)
 
-    # --- to the host and back ----------------------------------------------------------------------------------------
+    # --- to and from the host ----------------------------------------------------------------------------------------
     def get(self, out: Array | None = None, stream: Any = None) -> Array:
-        """The values as a NumPy array, when all work that writes them is done.
+        """The values as a NumPy array, after all work that writes them, in ``stream``.
 
-        They go to ``out``, an array of the same shape and type, of any layout and byte order, or to a new one in C
-        order; the copy is enqueued in ``stream``. CudaError names the launches if a kernel that writes them failed.
+        They are copied to ``out``, an array of the same shape and type, of any layout and byte order, or to a new one
+        in C order. If a kernel that writes them failed, CudaError names the launches.
 
         Examples
         --------
@@ -184,8 +179,8 @@ class DeviceArray:
         return out
 
     def set(self, array: Any, stream: Any = None) -> None:
-        """``self[...] = array``, in ``stream``: values in host memory or on this device, broadcast and converted as
-        NumPy's assignment does."""
+        """``self[...] = array`` in ``stream``: values on the host or this device, broadcast and converted as in
+        NumPy."""
         self._assign(array, stream_handle(stream, self._native, self._view.device))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -195,22 +190,22 @@ class DeviceArray:
         native, target = self._native, self._view
         if isinstance(value, DeviceArray):
             if value._native is not native:
-                places = f"the value is on {value.device} and the array on {self.device}"
-                raise ValueError(f"{places}, another backend: take value.get()")
+                devices = f"the value is on {value.device} and the array on {self.device}"
+                raise ValueError(f"{devices}, another backend: take value.get()")
             source: View | None = value._view
         else:
             source = _exchange.on_device(value, native, target.device, stream)
         if source is None:
-            _transfer.assign_host(native, target, value, stream, stacklevel=3)
+            _transfer.assign_host(native, target, value, stream)
         else:
-            _transfer.assign_view(native, target, source, stream, stacklevel=3)
+            _transfer.assign_view(native, target, source, stream)
 
     def fill(self, value: Any, stream: Any = None) -> None:
-        """All elements become ``value``, converted as NumPy converts it; enqueued in ``stream``."""
+        """Sets all elements to ``value``, converted as in NumPy; enqueued in ``stream``."""
         if isinstance(value, DeviceArray):
-            raise TypeError("fill takes a value of the host: take value.item(), or a[...] = value")
+            raise TypeError("fill takes a value on the host: take value.item(), or a[...] = value")
         handle = stream_handle(stream, self._native, self._view.device)
-        _transfer.fill(self._native, self._view, value, handle, stacklevel=2)
+        _transfer.fill(self._native, self._view, value, handle)
 
     # --- copies on the device ----------------------------------------------------------------------------------------
     def copy(self, *, stream: Any = None) -> DeviceArray:
@@ -218,12 +213,12 @@ class DeviceArray:
         return self.astype(self._view.dtype, stream=stream)
 
     def astype(self, dtype: npt.DTypeLike, copy: bool = True, stream: Any = None) -> DeviceArray:
-        """A copy in C order of type ``dtype``, converted as NumPy converts, with its ComplexWarning; enqueued in
-        ``stream``. With ``copy=False`` itself, if it has that type already."""
+        """A copy in C order of type ``dtype``, converted as in NumPy, with its ComplexWarning; enqueued in ``stream``.
+        With ``copy=False``, the array itself if it already has that type."""
         view, native, name = self._view, self._native, _dtypes.name_of(dtype)
         if name == view.dtype and not copy:
             return self
-        _transfer.warn_of_imaginary_parts(view.dtype, name, 2)
+        _transfer.warn_of_imaginary_parts(view.dtype, name)
         handle = stream_handle(stream, native, view.device)
         return DeviceArray(_transfer.duplicate(native, view, name, view.device, handle), native)
 
@@ -233,14 +228,16 @@ class DeviceArray:
     __deepcopy__ = __copy__
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError("a DeviceArray is not pickled, since its memory is a device's: pickle its .get()")
+        raise TypeError("a DeviceArray cannot be pickled, because its memory is on a device: pickle its .get()")
 
     # --- one element -------------------------------------------------------------------------------------------------
     def item(self, *index: Any) -> Any:
-        """One element as a Python number: the only one, or the one at ``index`` (one number counts in C order)."""
-        if not index and self.size != 1:
-            raise ValueError(f"can only convert an array of size 1 to a Python scalar, and this has shape {self.shape}")
+        """An element as a Python number: the only one, or that at ``index`` (a single integer counts in C order)."""
         if not index:
+            if self.size != 1:
+                raise ValueError(
+                    f"can only convert an array of size 1 to a Python scalar, not one of shape {self.shape}"
+                )
             return self.get().item()
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
@@ -258,10 +255,10 @@ class DeviceArray:
         return self.get().tolist()
 
     def _only(self) -> Array:
-        """The only element, as a 0-d array of the host."""
+        """The only element, as a 0-d array on the host."""
         if self.size != 1:
-            message = "only arrays of one element can be converted to Python scalars: index it, or take .get()"
-            raise TypeError(f"{message}; this has shape {self.shape}")
+            message = "only arrays of one element can be converted to Python scalars"
+            raise TypeError(f"{message}, and this has shape {self.shape}: index it, or take .get()")
         return self.get().reshape(())
 
     def __float__(self) -> float:
@@ -280,8 +277,8 @@ class DeviceArray:
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            what = "array with more than one element" if self.size else "empty array"
-            raise ValueError(f"The truth value of an {what} is ambiguous. Take .get() and .any() or .all(), or .size")
+            array = "array with more than one element" if self.size else "empty array"
+            raise ValueError(f"The truth value of an {array} is ambiguous. Take .get() and .any() or .all(), or .size")
         return bool(self._only())
 
     # --- operators ---------------------------------------------------------------------------------------------------
@@ -298,23 +295,23 @@ class DeviceArray:
         return self._product(other, self, other, self)
 
     def _product(self, other: Any, a: Any, b: Any, out: DeviceArray | None = None) -> DeviceArray:
-        """NotImplemented for an ``other`` that is no array, which may know better; ValueError for scalars, as NumPy."""
+        """NotImplemented unless ``other`` is an array, since it may implement the product; ValueError for scalars."""
         if type(other) is not DeviceArray:
             is_array = isinstance(other, (list, tuple)) or any(hasattr(other, name) for name in _ARRAYS)
             if isinstance(other, np.generic) or not is_array:
                 return cast("DeviceArray", NotImplemented)
         if not self.shape or getattr(other, "shape", None) == ():
-            message = "@ takes matrices and vectors, and one operand is a scalar, an array of no axes"
-            raise ValueError(f"{message}: take .get() and *")
+            raise ValueError(
+                "@ takes matrices and vectors, and one operand is a scalar or a 0-d array: take .get() and *"
+            )
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
-        """TypeError says what to do instead."""
-        instead = "take .get(), or give it to CuPy or PyTorch, which share its memory (from_dlpack)"
+        instead = "take .get(), or pass the array to CuPy or PyTorch, which share its memory (from_dlpack)"
         raise TypeError(f"a DeviceArray has no elementwise arithmetic and comparisons: {instead}")
 
-    # Comparisons too: Python's own == would compare identities and say nothing. So there is no hash either. A type
-    # checker does not see them: it then refuses what uses them.
+    # Comparisons too, because Python's == would silently compare identities; so the type is not hashable. Hidden from
+    # type checkers, so that they refuse all uses.
     if not TYPE_CHECKING:
         __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_offered
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _not_offered
@@ -324,8 +321,8 @@ class DeviceArray:
 
     # --- exchange ----------------------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        """TypeError: nothing comes to the host unasked."""
-        raise TypeError("a DeviceArray does not become a NumPy array by itself: take .get()")
+        """TypeError: arrays are copied to the host only on request."""
+        raise TypeError("a DeviceArray is not converted to a NumPy array implicitly: take .get()")
 
     def __dlpack__(
         self,
@@ -335,40 +332,41 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule, by the array API standard: other libraries' ``from_dlpack`` calls this.
+        """A DLPack capsule, as in the array API standard: other libraries' ``from_dlpack`` calls this.
 
-        ``stream`` is where the consumer will use it: None or 1 is CUDA's legacy default stream, 2 the thread's own, -1
-        asks for no ordering, all else is a ``cudaStream_t``; on the emulator only None. ``max_version`` is the newest
-        that the consumer knows: from (1, 0) on the capsule is a versioned one. ``dl_device`` is where it is wanted: on
-        its own device, or on the host, (1, 0). ``copy``: True is always a copy, False never, None where it must be.
-        BufferError where it cannot be exported so.
+        ``stream`` is the consumer's: None or 1 for CUDA's legacy default stream, 2 for the thread's own, -1 for no
+        ordering, or a ``cudaStream_t``; on the emulator only None. ``max_version`` is the newest that the consumer
+        supports: from (1, 0) on the capsule is versioned. ``dl_device`` is the target: the array's own device or the
+        host, (1, 0). ``copy``: True always copies, False never, None if necessary. BufferError if these cannot be
+        satisfied.
         """
         return _exchange.dlpack(self._view, self._native, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """(type, index) as DLPack numbers them: (2, n) is a CUDA device, (1, 0) the host, and so an emulated one."""
+        """DLPack's (type, index): (2, n) for a CUDA device, (1, 0) for the host and for emulated devices."""
         return self._native.dlpack_device(self._view.device)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3; what writes the array is ordered before the legacy default stream. Not there on the emulator."""
+        """Version 3, ordered after all writes in the legacy default stream; AttributeError on the emulator."""
         return _exchange.interface(self._view, self._native)
 
-    # --- showing itself ----------------------------------------------------------------------------------------------
+    # --- display -----------------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
-        """The values as NumPy prints them, of a large array those at its ends; its type, shape and device."""
+        """The values as NumPy prints them, those at the ends for a large array; type, shape and device."""
         head = "DeviceArray("
-        text = f"{head}{self._printed(head)},"
-        place = f"dtype={self._view.dtype}, shape={self.shape}, on {self.device})"
-        room = np.get_printoptions()["linewidth"] - len(text[text.rfind("\n") + 1 :])
-        return text + (" " if len(place) < room else "\n" + " " * len(head)) + place
+        values = f"{head}{self._printed(head)},"
+        facts = f"dtype={self._view.dtype}, shape={self.shape}, on {self.device})"
+        room = np.get_printoptions()["linewidth"] - len(values[values.rfind("\n") + 1 :])
+        return values + (" " if len(facts) < room else "\n" + " " * len(head)) + facts
 
     def __format__(self, spec: str) -> str:
         if not spec:
             return repr(self)
         if self.shape:
-            this = f"this has shape {self.shape}: index it, or take .get()"
-            raise TypeError(f"format {spec!r} is for one element, and {this}")
+            raise TypeError(
+                f"format {spec!r} is for one element, and this has shape {self.shape}: index it, or take .get()"
+            )
         return format(self.item(), spec)
 
     def _repr_html_(self) -> str:
@@ -392,8 +390,7 @@ class DeviceArray:
         return np.array2string(self._corners(edge), threshold=0, edgeitems=edge, separator=", ", prefix=prefix)
 
     def _corners(self, edge: int, axis: int = 0) -> Array:
-        """What NumPy prints of a large array: of each long axis ``edge`` elements at both ends, and one more between
-        them that stands for the rest."""
+        """The elements that NumPy prints: ``edge`` at both ends of each long axis, and one that stands for the rest."""
         if axis == self.ndim:
             # NumPy prints bfloat16 only with ml_dtypes.
             return (self.astype("float32") if self._view.dtype == _dtypes.BFLOAT16 else self).get()

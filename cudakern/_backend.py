@@ -1,4 +1,4 @@
-"""Selects the backend: the GPU if it is usable, else the emulator.
+"""Selects the backend and the device: the GPU if it is usable, else the emulator.
 
 Without a GPU, a driver that is recent enough, or a ``_cuda`` build, the emulator is used, and ``backend().why`` gives
 the reason. If there is a GPU that cannot be used, there is also a warning.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import operator
 import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from . import _display
 from ._errors import CudaError, unknown
@@ -32,12 +33,12 @@ NO_GPU = {
     "cudaErrorStubLibrary": "there is only a stub of the NVIDIA driver",
 }
 
-_requested: ContextVar[str | None] = ContextVar("cudakern_backend", default=None)
-# The devices chosen by device(), by backend name. Replaced, never changed in place.
-_chosen: ContextVar[Mapping[str, int] | None] = ContextVar("cudakern_device", default=None)
-# The settings that are entered, each with the previous value. Per context, since threads and tasks may share one.
+#: The name of the backend chosen by use_backend(), as "backend", and the index chosen by device() for each backend's
+#: name. Replaced, never changed in place.
+_settings: ContextVar[Mapping[str, Any]] = ContextVar("cudakern_settings", default={})  # noqa: B039
+#: The settings entered, each with the previous value. Per context, since threads and tasks may share a setting.
 _entered: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("cudakern_entered", default=())
-Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +52,7 @@ class Backend(_display.Shown):
 
     @property
     def emulated(self) -> bool:
-        """True if kernels run on the CPU; their times then say nothing about a GPU's speed."""
+        """True if kernels run on the CPU; their times then say nothing about a GPU."""
         return bool(self.native.emulated())
 
     @property
@@ -95,7 +96,7 @@ class Backend(_display.Shown):
 
 @dataclass(frozen=True)
 class _Facts:
-    """Replaces the C module in a snapshot of a Backend: the device's properties only."""
+    """Replaces the C module in a snapshot of a Backend."""
 
     is_emulated: bool
     of_capability: int
@@ -128,42 +129,41 @@ def emulator() -> Native:
     """The emulator's module, which every build has."""
     try:
         return _load("_emulator")
-    except ModuleNotFoundError as error:
-        if error.name != "cudakern._emulator":
-            raise
-        raise ImportError(
-            f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
-            f"Run `pip install -e .` in that folder, then import it again."
-        ) from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
+        if _is_missing(error, "_emulator"):
+            raise ImportError(
+                f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
+                f"Run `pip install -e .` in that folder, then import it again."
+            ) from None
         raise ImportError(
             f"cudakern's emulator cannot be loaded ({error}). To rebuild it, run `pip install -e .` in its folder."
         ) from error
 
 
+def _is_missing(error: ImportError, name: str) -> bool:
+    return isinstance(error, ModuleNotFoundError) and error.name == f"cudakern.{name}"
+
+
 @functools.cache
 def _cuda() -> tuple[Native | None, str]:
-    """The GPU's module, and the reason if it cannot be used ("" if it can)."""
+    """The GPU's module if it can be used, else the reason."""
     try:
         native = _load("_cuda")
+        reason = native.why_not()
     except ImportError as error:
-        built = not (isinstance(error, ModuleNotFoundError) and error.name == "cudakern._cuda")
-        reason = f"the GPU module cannot be loaded ({error})" if built else "this build has no GPU module"
-        if not built and (why := why_no_gpu_module()):
-            reason += f": {why}"
-        if gpu_is_there():
-            _warn(reason)
+        native, reason = None, f"the GPU module cannot be loaded ({error})"
+        if _is_missing(error, "_cuda"):
+            reason = ": ".join(filter(None, ("this build has no GPU module", why_no_gpu_module())))
+    if not reason:
+        return native, ""
+    plain = next((f"{words} ({name})" for name, words in NO_GPU.items() if reason.startswith(name)), "")
+    if gpu_is_there() or (native is not None and not plain):
+        message = f"there is a GPU, but cudakern cannot use it: {reason}; using the emulator instead"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
         return None, reason
-    reason = native.why_not()
-    if reason:
-        for name, plain in NO_GPU.items():
-            if reason.startswith(name) and not gpu_is_there():
-                return None, f"{plain} ({name})"
-        _warn(reason)
-        return None, reason
-    return native, ""
+    return None, plain or reason
 
 
 def gpu_is_there() -> bool:
@@ -175,29 +175,15 @@ def gpu_is_there() -> bool:
     if visible is not None and visible.strip() in ("", "-1"):
         return False
     # A container may have any of a host's GPUs; WSL2 has one device file for all.
-    signs = ("proc/driver/nvidia/gpus/*", "dev/nvidia[0-9]*", "dev/dxg")
-    return any(found for sign in signs for found in Path("/").glob(sign))
-
-
-def _warn(reason: str) -> None:
-    words = f"there is a GPU, but cudakern cannot use it: {reason}; using the emulator instead"
-    warnings.warn(words, RuntimeWarning, stacklevel=2)
+    patterns = ("proc/driver/nvidia/gpus/*", "dev/nvidia[0-9]*", "dev/dxg")
+    return any(path for pattern in patterns for path in Path("/").glob(pattern))
 
 
 def backend() -> Backend:
     """The backend that this context's calls use, and why.
 
     In order of precedence: ``use_backend``, the environment variable CUDAKERN_BACKEND, a usable GPU, the emulator. The
-    current CUDA device and CUDA_VISIBLE_DEVICES are respected.
-
-    Returns
-    -------
-    Backend
-
-    Raises
-    ------
-    CudaError
-        "cuda" was requested and cannot be used.
+    current CUDA device and CUDA_VISIBLE_DEVICES are respected. CudaError if "cuda" was requested and cannot be used.
 
     Examples
     --------
@@ -214,59 +200,52 @@ def current() -> tuple[Native, int, str]:
 
     The device is the one chosen by device(), else by the module: the thread's current one if suitable.
     """
-    name, why = _requested.get(), "requested by use_backend"
+    settings = _settings.get()
+    name, why = settings.get("backend"), "requested by use_backend"
     if name is None:
         name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"requested by {ENVIRONMENT}"
-        if name:
-            _check(name)
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
-    if native is None:
-        if name:
-            raise _unusable(name, f"was {why} and ", reason)
+    if name and (native is None or name not in NAMES):
+        native = native_of(name, f"was {why} and ")  # raises
+    elif native is None:
         native, why = emulator(), f"no GPU: {reason}"
     elif not name:
         why = "there is a usable GPU"
-    chosen = _chosen.get()
-    index = None if chosen is None else chosen.get(native.backend_name())
+    index = settings.get(native.backend_name())
     return native, native.choose_device() if index is None else index, why
 
 
-def native_of(name: str) -> Native:
-    """The C module of a backend."""
-    _check(name)
+def native_of(name: str, request: str = "") -> Native:
+    """The C module of a backend; ``request`` is a part of the error's message."""
+    if name not in NAMES:
+        raise ValueError(unknown("backend", name, NAMES))
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
     if native is None:
-        raise _unusable(name, "", reason)
+        raise CudaError(f"backend {name!r} {request}cannot be used: {reason}", NO_DEVICE, 100)
     return native
 
 
-def _unusable(name: str, asked: str, reason: str) -> CudaError:
-    return CudaError(f"backend {name!r} {asked}cannot be used: {reason}", NO_DEVICE, 100)
+class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.ContextDecorator):
+    """Inside ``with``, a setting has another value. Can be entered repeatedly, and nested."""
 
-
-class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.ContextDecorator):
-    """Inside ``with``, a context variable has another value. Can be entered repeatedly, and nested."""
-
-    def __init__(
-        self, variable: ContextVar[Any], value: Callable[[Any], Any], gives: Callable[[], Given], call: str
-    ) -> None:
-        self._variable = variable
+    def __init__(self, key: str, value: Any, result: Callable[[], Result], call: str) -> None:
+        self._key = key
         self._value = value
-        self._gives = gives
+        self._result = result
         self._call = call
 
     def __repr__(self) -> str:
         return f"<cudakern setting, for use as `with {self._call}:`>"
 
-    def __enter__(self) -> Given:
-        before = self._variable.get()
-        self._variable.set(self._value(before))
+    def __enter__(self) -> Result:
+        before = _settings.get()
+        _settings.set({**before, self._key: self._value})
         try:
-            result = self._gives()
+            result = self._result()
         except BaseException:
-            self._variable.set(before)
+            _settings.set(before)
             raise
-        _entered.set((*_entered.get(), (self, before)))
+        _entered.set((*_entered.get(), (self, before.get(self._key))))
         return result
 
     def __exit__(self, *error: object) -> None:
@@ -275,44 +254,15 @@ class _Setting(contextlib.AbstractContextManager[Given, None], contextlib.Contex
             setting, before = entered[at]
             if setting is self:
                 _entered.set(entered[:at] + entered[at + 1 :])
-                self._variable.set(before)
+                _settings.set({**_settings.get(), self._key: before})
                 return
         raise RuntimeError("this setting was not entered in this thread or task")
 
 
-class DeviceSetting(_Setting[Given]):
-    """Inside ``with``, this context's calls to the device's backend use the device; displays as the device."""
-
-    def __init__(self, backend: str, device: int, chosen: Given) -> None:
-        super().__init__(
-            _chosen, lambda before: {**(before or {}), backend: device}, lambda: chosen, f"cudakern.device({device})"
-        )
-
-    def __repr__(self) -> str:
-        return f"{self._gives()!r}, for use as `with {self._call}:`"
-
-    def _repr_html_(self) -> str:
-        device: Any = self._gives()
-        return f"{device._repr_html_()}<p>For use as <code>with {self._call}:</code></p>"
-
-
-def _check(name: str) -> None:
-    if name not in NAMES:
-        raise ValueError(unknown("backend", name, NAMES))
-
-
 def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
-    """Inside ``with``, this context (thread or task) uses that backend.
+    """A context manager in which this context (thread or task) uses the backend ``name``: "cuda" or "emulator".
 
-    Parameters
-    ----------
-    name : str
-        "cuda" or "emulator".
-
-    Returns
-    -------
-    context manager
-        Returns the Backend; can be entered repeatedly, and nested.
+    It returns the Backend, and can be entered repeatedly and nested.
 
     Raises
     ------
@@ -326,5 +276,139 @@ def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     ...     int(cudakern.sum_of_squares([1, 2, 3], variant="numpy"))
     14
     """
-    _check(name)
-    return _Setting(_requested, lambda before: name, backend, f"cudakern.use_backend({name!r})")
+    if name not in NAMES:
+        raise ValueError(unknown("backend", name, NAMES))
+    return _Setting("backend", name, backend, f"cudakern.use_backend({name!r})")
+
+
+class Memory(NamedTuple):
+    """Bytes of a device's memory."""
+
+    free: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Device:
+    """One device of a backend: ``backend`` ("cuda" or "emulator") and ``index``. ``devices()`` lists them."""
+
+    backend: str
+    index: int
+
+    @property
+    def _native(self) -> Native:
+        return native_of(self.backend)
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The device's properties: name, capability, multiprocessors, memory, limits..."""
+        return self._native.device_properties(self.index)
+
+    @property
+    def name(self) -> str:
+        """The chip's name."""
+        return str(self.properties["name"])
+
+    @property
+    def memory(self) -> Memory:
+        """(free, total), in bytes; memory kept for new arrays does not count as free."""
+        properties = self.properties
+        return Memory(properties["memory_free"], properties["memory_bytes"])
+
+    def synchronize(self) -> None:
+        """Waits for all work in all streams; CudaError if some of it failed."""
+        self._native.synchronize(self.index)
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.index}"
+
+    def __repr__(self) -> str:
+        try:
+            name = self.name
+        except Exception as error:  # a device that does not exist can be displayed too
+            name = f"not available ({error})"
+        return f"<cudakern device {self}: {name}>"
+
+    def _repr_html_(self) -> str:
+        major, minor = self.properties["capability"]
+        free, total = self.memory
+        rows = [
+            ("device", str(self)),
+            ("name", self.name),
+            ("compute capability", f"{major}.{minor}"),
+            ("multiprocessors", f"{self.properties['multiprocessors']:,}"),
+            ("memory", f"{_display.size(free)} free of {_display.size(total)}"),
+        ]
+        return _display.facts(rows).html()
+
+
+class _DeviceSetting(_Setting[Device]):
+    """Displays as the device."""
+
+    def __repr__(self) -> str:
+        return f"{self._result()!r}, for use as `with {self._call}:`"
+
+    def _repr_html_(self) -> str:
+        return f"{self._result()._repr_html_()}<p>For use as <code>with {self._call}:</code></p>"
+
+
+def devices() -> list[Device]:
+    """The devices of the current backend.
+
+    CUDA_VISIBLE_DEVICES is respected. ``emulator.configure(devices=)`` or the environment variable
+    CUDAKERN_EMULATOR_DEVICES sets the emulator's number of devices.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.devices()[0].index
+    0
+    """
+    native, _, _ = current()
+    return [Device(native.backend_name(), index) for index in range(native.device_count())]
+
+
+def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
+    """A context manager in which this context (thread or task) uses that device of the current backend.
+
+    ``which`` is an index in ``devices()``, or one of them. The context manager returns the Device, and can be entered
+    repeatedly and nested. New arrays and calls with host arrays use the device; existing arrays stay where they are.
+    The thread's current CUDA device, which other libraries use, does not change.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``which`` is not an index or a Device; it does not exist, or belongs to another backend.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> with cudakern.device(0) as here:
+    ...     cudakern.zeros(3).device == here
+    True
+    """
+    native, index = resolve(which)
+    chosen = Device(native.backend_name(), index)
+    return _DeviceSetting(chosen.backend, index, lambda: chosen, f"cudakern.device({index})")
+
+
+def resolve(which: int | Device | None) -> tuple[Native, int]:
+    """The current backend's C module and the device's index; None is the current device."""
+    native, index, _ = current()
+    if which is None:
+        return native, index
+    name = native.backend_name()
+    if isinstance(which, Device):
+        if which.backend != name:
+            raise ValueError(
+                f"device {which} does not belong to the current backend, {name!r}: "
+                f"use it inside `with cudakern.use_backend({which.backend!r})`"
+            )
+        which = which.index
+    if isinstance(which, bool) or not hasattr(type(which), "__index__"):
+        raise TypeError(f"a device must be an index or a Device, not {type(which).__name__}")
+    number, count = operator.index(which), native.device_count()
+    if not 0 <= number < count:
+        known = "only device 0" if count == 1 else f"devices 0 to {count - 1}"
+        raise ValueError(f"backend {name!r} has no device {number}: it has {known}")
+    return native, number

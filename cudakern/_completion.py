@@ -1,4 +1,4 @@
-"""Completion in IPython: names of operations and variants inside the quotes of a call's argument."""
+"""Completion in IPython: names of operations and variants in quotes, as arguments of a call."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _open_call(text: str) -> tuple[str, list[str]] | None:
 
 
 def _value(expression: str, names: dict[str, Any]) -> Any:
-    """What a dotted name refers to, or the text of a quoted one."""
+    """The object with a dotted name, or the text of a quoted string."""
     if quoted := re.fullmatch(r"""["'](\w+)["']""", expression):
         return quoted[1]
     first, *rest = expression.split(".")
@@ -46,33 +46,31 @@ def _value(expression: str, names: dict[str, Any]) -> Any:
 
 
 def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
-    """The names that can stand at the end of ``text``, code up to the cursor; ``names`` are the user's variables."""
+    """The names that can complete ``text``, the code up to the cursor; ``names`` are the user's variables."""
     call = _open_call(text)
-    if call is None:
+    current = _ARGUMENT.search(", ".join(call[1])) if call else None
+    if call is None or current is None:
         return ()
     function, arguments = call
-    current = _ARGUMENT.search(", ".join(arguments))
-    if current is None:
-        return ()
     keyword, start = current.groups()
     try:
         called = _value(function, names)
         name = called.__name__ if called.__module__.startswith("cudakern.") else ""
         if name in _OPERATION_FIRST and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
-            found: list[str] = list(_table.operations())
+            known: list[str] = list(_table.operations())
         elif keyword or (name in _VARIANT_SECOND and len(arguments) == 2):
             of_argument = name in _OPERATION_FIRST
             op = operation_name(_value(arguments[0], names) if of_argument else called)
-            found = [variant.name for variant in _table.variants(op)] + ([] if of_argument else [_table.AUTO])
+            known = [variant.name for variant in _table.variants(op)] + ([] if of_argument else [_table.AUTO])
         else:
             return ()
     except (AttributeError, KeyError, TypeError, ValueError):
         return ()
-    return [word for word in found if word.startswith(start)]
+    return [word for word in known if word.startswith(start)]
 
 
 def register() -> None:
-    """Adds these completions to the running IPython, if there is one."""
+    """Adds these completions to the running IPython, if any."""
     shell = sys.modules["IPython"].get_ipython()
     completer = getattr(shell, "Completer", None)
     if completer is None or not hasattr(completer, "custom_matchers"):
@@ -83,7 +81,7 @@ def register() -> None:
     def matcher(context: Any) -> dict[str, Any]:
         lines = context.full_text.split("\n")[: context.cursor_line + 1]
         lines[-1] = lines[-1][: context.cursor_position]
-        found = completions("\n".join(lines), shell.user_ns)
-        return {"completions": [SimpleCompletion(word, type="str") for word in found], "suppress": bool(found)}
+        words = completions("\n".join(lines), shell.user_ns)
+        return {"completions": [SimpleCompletion(word, type="str") for word in words], "suppress": bool(words)}
 
     completer.custom_matchers.append(matcher)

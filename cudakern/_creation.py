@@ -1,4 +1,4 @@
-"""New arrays on the current device, from values or other libraries; and page-locked host arrays."""
+"""New arrays on the current device, from values or other libraries, and page-locked host arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from . import _dtypes, _exchange, _layout, _transfer
 from ._array import DeviceArray
 from ._backend import current
-from ._native import Native, View
+from ._native import View
 from ._streams import stream_handle
 from ._transfer import Array
 
@@ -19,23 +19,11 @@ from ._transfer import Array
 def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None, stream: Any = None) -> DeviceArray:
     """An array on the current device, without a copy if ``x`` is there already.
 
-    Parameters
-    ----------
-    x : DeviceArray, array of another library, array_like
-        A DeviceArray on the current device is returned as is; one on another device is copied. Device memory that
-        offers DLPack or ``__cuda_array_interface__`` is used without a copy. Host memory (NumPy arrays, lists, scalars)
-        is always copied, even on the emulator; any layout and byte order.
-    dtype : dtype, optional
-        As for ``numpy.asarray``.
-    copy : bool, optional
-        True: always copy; False: never; None: if necessary.
-    stream : None, int or object with ``__cuda_stream__``
-        The stream for copies. Default: the default stream.
-
-    Returns
-    -------
-    DeviceArray
-        Of the same shape.
+    ``x`` is a DeviceArray, an array of another library or an array_like. A DeviceArray on the current device is
+    returned as is; one on another device is copied. Device memory that offers DLPack or ``__cuda_array_interface__`` is
+    used without a copy. Host memory (NumPy arrays, lists, scalars; any layout and byte order) is always copied, even on
+    the emulator. ``dtype`` is as for ``numpy.asarray``. ``copy``: True always copies, False never, None if necessary.
+    Copies are enqueued in ``stream``: None (the default stream), an int or an object with ``__cuda_stream__``.
 
     Raises
     ------
@@ -71,39 +59,28 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
                 f"copy=False, but {type(x).__name__} is in host memory and must be copied to the device "
                 "(on the emulator, cudakern.from_dlpack uses it without a copy)"
             )
-        return _from_host(x, name, native, device, handle)
+        return DeviceArray(_transfer.from_host(native, _on_host(x, name), device, handle), native)
     target = name or view.dtype
     if view.device == device and view.dtype == target and not copy:
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
     if copy is not None and not copy:
-        way = f"from {view.dtype} on device {view.device} to {target} on device {device}"
-        raise ValueError(f"copy=False, but a copy is necessary {way}")
-    _transfer.warn_of_imaginary_parts(view.dtype, target, 2)
+        change = f"from {view.dtype} on device {view.device} to {target} on device {device}"
+        raise ValueError(f"copy=False, but a copy is necessary {change}")
+    _transfer.warn_of_imaginary_parts(view.dtype, target)
     return DeviceArray(_transfer.duplicate(native, view, target, device, handle), native)
 
 
-def _from_host(x: Any, name: str | None, native: Native, device: int, stream: int) -> DeviceArray:
-    _transfer.refuse_masked(x)
+def _on_host(x: Any, name: str | None) -> Array:
+    _transfer.refuse_masked(x, "x")
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         x = np.from_dlpack(x)
-    host = np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name, 3), _dtypes.from_name(name))
-    return DeviceArray(_transfer.from_host(native, host, device, stream), native)
+    return np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name), _dtypes.from_name(name))
 
 
 def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:
-    """A new, uninitialized array on the current device.
+    """A new, uninitialized array in C order on the current device; repeated allocations are cheap.
 
-    Parameters
-    ----------
-    shape, dtype
-        As for ``numpy.empty``.
-    stream : None, int or object with ``__cuda_stream__``
-        The stream that uses it first.
-
-    Returns
-    -------
-    DeviceArray
-        In C order. Memory comes from the device's pool: repeated allocations are cheap.
+    ``shape`` and ``dtype`` are as for ``numpy.empty``; ``stream`` is the stream that uses the array first.
 
     Raises
     ------
@@ -126,20 +103,7 @@ def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:
     """A new array of zeros on the current device.
 
-    Parameters
-    ----------
-    shape, dtype, stream
-        As for ``empty``.
-
-    Returns
-    -------
-    DeviceArray
-        In C order.
-
-    Raises
-    ------
-    TypeError, ValueError, OutOfMemoryError
-        As for ``empty``.
+    ``shape``, ``dtype``, ``stream`` and the errors (TypeError, ValueError, OutOfMemoryError) are those of ``empty``.
 
     Examples
     --------
@@ -154,23 +118,11 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
 
 def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
-    """A new NumPy array in page-locked memory, which is copied to and from the device at full speed.
+    """A new, uninitialized NumPy array in page-locked memory, which is copied to and from the device at full speed.
 
-    Parameters
-    ----------
-    shape, dtype
-        As for ``empty``.
-
-    Returns
-    -------
-    ndarray
-        In C order, uninitialized. The memory is freed with the last array that uses it. The rest of the system cannot
-        use page-locked memory, so use it only for data that is copied often.
-
-    Raises
-    ------
-    TypeError, ValueError, OutOfMemoryError
-        As for ``empty``; the host cannot lock more pages.
+    ``shape``, ``dtype`` and the errors (TypeError, ValueError, OutOfMemoryError) are those of ``empty``. The rest of
+    the system cannot use page-locked memory, so use it only for data that is copied often. It is freed with the last
+    array that uses it.
 
     Examples
     --------
@@ -188,21 +140,12 @@ def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
 
 
 def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
-    """Another library's array as a DeviceArray that shares its memory.
+    """A DeviceArray that shares the memory of another library's array; read-only if the producer marks it so.
 
-    Parameters
-    ----------
-    x : object with ``__dlpack__`` and ``__dlpack_device__``
-        With a GPU: a CuPy, PyTorch, JAX... array on any GPU. On the emulator, which uses host memory: a host array,
-        e.g. of NumPy or PyTorch.
-    stream : None, int or object with ``__cuda_stream__``
-        The stream that uses it first: the producer orders its own work before that. Later uses in other streams are
-        ordered automatically.
-
-    Returns
-    -------
-    DeviceArray
-        On the device that holds the memory; read-only if the producer marks it so.
+    ``x`` has ``__dlpack__`` and ``__dlpack_device__``. With a GPU, it is a CuPy, PyTorch, JAX... array on any GPU; on
+    the emulator, which uses host memory, a host array, e.g. of NumPy or PyTorch. ``stream`` (None, an int or an object
+    with ``__cuda_stream__``) is the stream that uses it first: the producer orders its own work before that. Later uses
+    in other streams are ordered automatically.
 
     Raises
     ------
@@ -220,7 +163,7 @@ def from_dlpack(x: Any, *, stream: Any = None) -> DeviceArray:
     >>> cudakern.synchronize(); float(d[0]), float(x[0])
     (7.0, 7.0)
     """
-    _transfer.refuse_masked(x)
+    _transfer.refuse_masked(x, "x")
     native, device, _ = current()
     if isinstance(x, DeviceArray) and x._native is native:
         device = x._view.device

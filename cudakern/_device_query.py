@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from . import _display
+from ._backend import Device, resolve
 from ._chip import MULTIPROCESSORS
-from ._devices import Device, resolve
 
 COMPUTE_MODES = ("default", "exclusive", "prohibited", "exclusive process")
 

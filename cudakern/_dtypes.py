@@ -1,7 +1,4 @@
-"""Element types by name: those of device arrays, and NumPy's rules for all types.
-
-Types are named, since NumPy has bfloat16 only if ml_dtypes is installed.
-"""
+"""Element types by name, because NumPy has bfloat16 only if ml_dtypes is installed, and NumPy's rules for them."""
 
 from __future__ import annotations
 
@@ -24,11 +21,10 @@ _BY_SIZE = {(dtype.kind, dtype.itemsize): name for name, dtype in _NUMPY.items()
 
 
 def name_in_numpy(dtype: np.dtype[Any]) -> str:
-    """``dtype.name``. NumPy imports a module for each, which fails in a ``__del__`` when the interpreter ends."""
-    name = _BY_SIZE.get((dtype.kind, dtype.itemsize))
-    if name is None:
-        name = dtype.type.__name__ if dtype.isbuiltin == 2 else dtype.name  # 2: another package's, as bfloat16
-    return name
+    """``dtype.name``, which in NumPy imports a module, and so fails in a ``__del__`` at interpreter exit."""
+    if name := _BY_SIZE.get((dtype.kind, dtype.itemsize)):
+        return name
+    return dtype.type.__name__ if dtype.isbuiltin == 2 else dtype.name  # 2: another package's type, such as bfloat16
 
 
 @functools.cache
@@ -36,7 +32,7 @@ def from_name(name: str) -> np.dtype[Any]:
     """NumPy's type of that name; ImportError if it is bfloat16 and ml_dtypes is not installed."""
     if name != BFLOAT16:
         return _NUMPY[name]
-    try:  # only when it is needed: it is the user's to install
+    try:
         ml_dtypes = importlib.import_module("ml_dtypes")
     except ImportError:
         raise ImportError(
@@ -47,15 +43,12 @@ def from_name(name: str) -> np.dtype[Any]:
 
 
 def itemsize(name: str) -> int:
-    """Bytes of an element."""
     return _ITEMSIZE[name]
 
 
 def name_of(dtype: npt.DTypeLike) -> str:
     """The name of a type of device arrays; TypeError for other types. A name has no byte order."""
-    if isinstance(dtype, str) and dtype in _ITEMSIZE:  # NumPy knows "bfloat16" only after an import of ml_dtypes
-        return dtype
-    name = name_in_numpy(np.dtype(dtype))
+    name = type_name(dtype)
     if name not in _ITEMSIZE:
         raise TypeError(f"device arrays have one of the types {', '.join(NAMES)}, not {np.dtype(dtype)}")
     return name
@@ -78,7 +71,7 @@ def has_bfloat16() -> bool:
 
 
 def type_name(dtype: npt.DTypeLike) -> str:
-    """NumPy's name of a type, whatever its byte order; "bfloat16" needs no package here."""
+    """NumPy's name of a type without its byte order; "bfloat16" needs no package here."""
     return BFLOAT16 if isinstance(dtype, str) and dtype == BFLOAT16 else name_in_numpy(np.dtype(dtype))
 
 
@@ -97,10 +90,9 @@ def rounding_unit(name: str) -> float:
 
 @functools.cache
 def matmul_types(a: str, b: str) -> tuple[str, str]:
-    """The type that numpy.matmul converts both operands to, and that of its result; TypeError as NumPy's.
+    """The type that numpy.matmul converts both operands to, and the result's; TypeError as in NumPy.
 
-    Two arrays of bfloat16 stay that. With another type it counts as float32, as it does in NumPy, where ml_dtypes has
-    no product of its own.
+    bfloat16 with another type counts as float32, as in NumPy, because ml_dtypes has no product.
     """
     if a == b == BFLOAT16:
         return a, a

@@ -9,10 +9,8 @@ from collections.abc import Iterable
 
 
 class CudaError(RuntimeError):
-    """A call of the CUDA runtime, or a kernel, failed.
-
-    ``name`` is CUDA's name of the error (``"cudaErrorInvalidValue"``), ``code`` its number. The emulator has the same.
-    """
+    """A call of the CUDA runtime, or a kernel, failed: CUDA's ``name`` of the error ("cudaErrorInvalidValue") and
+    ``code``."""
 
     name: str
     code: int
@@ -42,27 +40,21 @@ class OutOfMemoryError(CudaError, MemoryError):
         self.bytes_free = bytes_free
 
 
-def _likeness(name: str, known: str) -> float:
-    from difflib import SequenceMatcher  # for errors only: the import need not wait for it
+def _similarity(name: str, known: str) -> float:
+    from difflib import SequenceMatcher  # imported late, because only errors need it
 
     return SequenceMatcher(None, name.lower(), known.lower()).ratio()
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names, the most similar to ``name`` first."""
-    return sorted(known, key=lambda k: -_likeness(name, k))
-
-
-def _is_near(name: str, known: str) -> bool:
-    """True if one may be meant by the other: a slip of the keyboard, or a part of the name."""
-    name, known = name.lower(), known.lower()
-    return _likeness(name, known) >= 0.6 or (len(name) > 2 and name in known)
+    return sorted(known, key=lambda candidate: -_similarity(name, candidate))
 
 
 def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
-    """One line for a name that does not exist: the name, the one that may be meant, if any, and all known names."""
-    names = list(known)
-    words = f"known: {', '.join(names)}" if names else "none are known"
-    if names and _is_near(str(name), first := nearest(str(name), names)[0]):
+    """The message for an unknown name, with all known names and the nearest, if it is a part or a typing error away."""
+    text, names = str(name), list(known)
+    words, first = f"known: {', '.join(names)}" if names else "none are known", next(iter(nearest(text, names)), "")
+    if first and (_similarity(text, first) >= 0.6 or (len(text) > 2 and text.lower() in first.lower())):
         words = f"the nearest is {first!r}; {words}"
     return f"unknown {what} {name!r}{of and ' of '}{of}: {words}"

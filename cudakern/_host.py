@@ -1,4 +1,4 @@
-"""Host arrays on their way to a kernel: array-likes as NumPy's arrays, and memory as the C modules take it."""
+"""Host arrays for kernels: array-likes become NumPy arrays, with memory as the C modules take it."""
 
 from __future__ import annotations
 
@@ -12,35 +12,34 @@ from ._exchange import is_elsewhere
 from ._layout import MAX_DIMS, elements_meet
 from ._transfer import Array, refuse_masked
 
-#: More runs of bytes than this, or shorter ones, are sooner gathered by NumPy than copied one by one.
+#: NumPy gathers more or shorter runs of bytes than these faster than they are copied one by one.
 FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
-MASK_LOST = "its mask would be lost"  #: why a masked array does not go to NumPy's product or a kernel
 
 
 def host_array(x: Any, name: str) -> Array:
-    """Any array-like as an ndarray; masked arrays are refused, since their mask would be lost without a word."""
+    """Any array-like as an ndarray; TypeError for masked arrays and other libraries' arrays on a device."""
     if type(x) is np.ndarray:
         return x
-    refuse_masked(x, name, MASK_LOST, f"{name}.filled(0) or {name}.data")
+    refuse_masked(x, name)
     refuse_elsewhere(x, name)
     return np.asarray(x)
 
 
 def refuse_elsewhere(x: Any, name: str) -> None:
-    """TypeError for another library's array on a device: it would go by way of the host without a word."""
+    """TypeError for another library's array on a device, which would be copied to the host silently."""
     if is_elsewhere(x):
-        what = f"a {type(x).__name__} of another library, on the device"
-        raise TypeError(f"{name} is {what}: cudakern.asarray({name}) takes it without a copy")
+        array = f"a {type(x).__name__} of another library, on the device"
+        raise TypeError(f"{name} is {array}: cudakern.asarray({name}) takes it without a copy")
 
 
 def native(x: Array) -> Array:
-    """The same values in native byte order and aligned, as they are where they already are."""
+    """The same values in native byte order and aligned; copied only if necessary."""
     return np.require(x.astype(x.dtype.newbyteorder("="), copy=False), requirements="A")
 
 
 def host_operand(x: Array) -> Array:
-    """The same values as the C modules take them (see ck_execute in csrc/runtime/runtime.h): copied where they must be
-    or where that is faster than many small copies to the device; what an axis of stride 0 repeats is copied once."""
+    """The same values as the C modules take them (see ck_execute in csrc/runtime/runtime.h), copied if necessary or if
+    that is faster than many small copies to the device. What an axis of stride 0 repeats is copied once."""
     if x.dtype.isnative and x.flags.aligned and (x.flags.c_contiguous or _is_plain(x)):
         return x
     if 0 not in x.strides or x.size == 0:
@@ -50,7 +49,7 @@ def host_operand(x: Array) -> Array:
 
 
 def _is_plain(x: Array) -> bool:
-    """True if the C modules take the strides, and copy what they describe in large pieces."""
+    """True if the C modules take these strides and copy in large pieces."""
     rows, columns = (1, 1, *x.shape)[-2:]
     down, right = (0, 0, *x.strides)[-2:]
     gaps = columns > 1 and right not in (0, x.itemsize)
@@ -75,7 +74,7 @@ def host_result(x: Array) -> bool:
 
 
 def by_rows(function: Callable[[Array, int], Any], x: Array, axis: int) -> Any:
-    """function(x, axis), also for more axes than many of NumPy's functions take."""
+    """function(x, axis), also for more axes than many NumPy functions accept."""
     if x.ndim <= MAX_DIMS:
         return function(x, axis)
     moved = np.moveaxis(x, axis, -1)

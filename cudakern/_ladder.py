@@ -117,15 +117,15 @@ class Ladder(_display.Shown, Sequence[Step]):
     def title(self) -> str:
         """Operation, input and device; and of which input the times are, if they were recorded."""
         parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
-        times = f"; times: {self.recorded.input}" if self.recorded and self._timed else ""
-        return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}{times}"
+        places = self.backend.device_name + (f"; times: {self.recorded.input}" if self.recorded and self._timed else "")
+        return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {places}"
 
     @property
     def _timed(self) -> bool:
         return any(step.recorded for step in self)
 
     def table(self, emulated: bool = False) -> _display.Table:
-        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own, which say nothing about a GPU's speed."""
+        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own."""
         cells = [self._cells(step, emulated) for step in self]
         figures = list(cells[0]) if cells else []
         rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]

@@ -1,21 +1,22 @@
-"""Shapes and strides: what NumPy's indexing, reshape and transpose make of them. No memory is touched here."""
+"""Shapes and strides as NumPy's indexing, reshape and transpose compute them, without access to memory."""
 
 from __future__ import annotations
 
 import math
 import operator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 MAX_DIMS = 16  #: of an array on the device
-LARGEST = 2**63 - 1
 
 Shape = tuple[int, ...]
 
 
 def as_shape(shape: Any) -> Shape:
-    """An int or a sequence of ints as a tuple; TypeError or ValueError as NumPy has them."""
+    """An int or a sequence of ints as a tuple; TypeError for anything else."""
     if hasattr(type(shape), "__index__") and np.ndim(shape) == 0 and not isinstance(shape, (bool, np.bool_)):
         return (operator.index(shape),)
     if isinstance(shape, str) or not (hasattr(shape, "__len__") and hasattr(shape, "__getitem__")):
@@ -24,63 +25,38 @@ def as_shape(shape: Any) -> Shape:
 
 
 def check_shape(shape: Shape, itemsize: int, axes: int = MAX_DIMS) -> Shape:
-    """The shape; ValueError if there can be no such array, of so many axes at most."""
+    """The shape; ValueError if no array can have it: too many axes, a negative length, too many bytes."""
     if len(shape) > axes:
         raise ValueError(f"maximum supported dimension for an array on the device is {axes}, found {len(shape)}")
     if min(shape, default=0) < 0:
         raise ValueError(f"negative dimensions are not allowed: {shape}")
-    # As NumPy counts: an axis of no elements does not make the others any smaller.
-    if math.prod(n or 1 for n in shape) * itemsize > LARGEST:
-        what = f"{shape} with {itemsize} bytes an element"
-        raise ValueError(f"array is too big; {what} is larger than the maximum possible size")
+    # NumPy, too, counts an axis of length 0 as 1.
+    if math.prod(n or 1 for n in shape) * itemsize >= 2**63:
+        size = f"{shape} with {itemsize} bytes per element"
+        raise ValueError(f"array is too big; {size} is larger than the maximum possible size")
     return shape
 
 
-def contiguous(shape: Shape, itemsize: int) -> Shape:
-    """Strides in C order without gaps."""
-    strides = []
-    for n in reversed(shape):
-        strides.append(itemsize)
-        itemsize *= max(n, 1)
-    return tuple(reversed(strides))
+def stand_in(shape: Shape, strides: Shape) -> npt.NDArray[Any]:
+    """A NumPy array of that shape and those strides without memory: for its views, whose elements do not exist."""
+    data = (2**62, True)  # an address and read-only; the address is never used
+    interface = {"shape": shape, "strides": strides, "typestr": "|u1", "data": data, "version": 3}
+    return np.asarray(SimpleNamespace(__array_interface__=interface))
 
 
-# --- indexing --------------------------------------------------------------------------------------------------------
 def index(key: Any, shape: Shape, strides: Shape) -> tuple[int, Shape, Shape]:
     """(offset in bytes, shape, strides) of the elements that a basic index names."""
     keys: list[Any] = list(key) if isinstance(key, tuple) else [key]
     keys = [k if type(k) in (int, slice) or k is None or k is Ellipsis else _integer(k) for k in keys]
-    dots = keys.count(Ellipsis)
-    count = len(keys) - dots - keys.count(None)
-    if dots > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    if count > len(shape):
-        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {count} were indexed")
-    at = keys.index(Ellipsis) if dots else len(keys)
-    keys[at : at + dots] = [slice(None)] * (len(shape) - count)
-    offset, axis = 0, 0
-    new_shape: list[int] = []
-    new_strides: list[int] = []
-    for k in keys:
-        if k is None:
-            new_shape.append(1)
-            new_strides.append(0)
-            continue
-        size, stride = shape[axis], strides[axis]
-        if isinstance(k, slice):
-            indices = range(size)[k]
-            new_shape.append(len(indices))
-            new_strides.append(stride * indices.step if len(indices) > 1 else stride)  # a step may be larger than any
-            offset += indices.start * stride
-        else:
-            if not -size <= k < size:
-                raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
-            offset += (k + size if k < 0 else k) * stride
-        axis += 1
-    if len(new_shape) > MAX_DIMS:
+    if Ellipsis not in keys:
+        keys.append(Ellipsis)  # with it, NumPy gives a view even of a single element
+    whole = stand_in(shape, strides)
+    part = whole[tuple(keys)]
+    if part.ndim > MAX_DIMS:
         allowed = f"number of dimensions must be within [0, {MAX_DIMS}]"
-        raise IndexError(f"{allowed}, indexing result would have {len(new_shape)}")
-    return (offset if all(new_shape) else 0), tuple(new_shape), tuple(new_strides)
+        raise IndexError(f"{allowed}, indexing result would have {part.ndim}")
+    first, start = (x.__array_interface__["data"][0] for x in (part, whole))
+    return (first - start if part.size else 0), part.shape, part.strides
 
 
 def _integer(key: Any) -> int:
@@ -95,7 +71,6 @@ def _integer(key: Any) -> int:
     )
 
 
-# --- axes ------------------------------------------------------------------------------------------------------------
 def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
     """The shape that the arguments of reshape() name, for an array of that many elements."""
     if not arguments:
@@ -103,17 +78,17 @@ def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
     new = as_shape(arguments[0] if len(arguments) == 1 else arguments)
     if min(new, default=0) < -1:
         raise ValueError(f"negative dimensions are not allowed: {new}; one may be -1")
-    return check_shape(np.ndarray(size, np.uint8, b"\0", strides=(0,)).reshape(new).shape, 1)  # one byte, repeated
+    return check_shape(stand_in((size,), (1,)).reshape(new).shape, 1)
 
 
 def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | None:
-    """The strides with which the same memory has the new shape, of as many elements; None if there are none.
+    """The strides with which the same memory has the new shape, of as many elements; None if they do not exist.
 
-    As in NumPy, there are some if every new axis lies within old ones that lie as one.
+    As in NumPy, they exist if every new axis divides one run of old axes, axes without gaps between them.
     """
     if not all(new):
-        return contiguous(new, itemsize)
-    runs: list[tuple[int, int]] = []  # (length, stride) of old axes that lie as one
+        return np.empty(new, f"V{itemsize}").strides
+    runs: list[tuple[int, int]] = []  # (length, stride)
     for n, stride in zip(shape, strides, strict=True):
         if n != 1 and runs and runs[-1][1] == n * stride:
             runs[-1] = (runs[-1][0] * n, stride)
@@ -145,14 +120,15 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     rank = max(map(len, shapes))
     if rank <= MAX_DIMS:
         return np.broadcast_shapes(*shapes)
-    lengths = [{*axis} - {1} for axis in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True)]
+    axes = zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True)
+    lengths = [{*axis} - {1} or {1} for axis in axes]
     if any(len(different) > 1 for different in lengths):
         raise ValueError(f"shapes do not broadcast: {', '.join(map(str, shapes))}")
-    return tuple(n.pop() if n else 1 for n in lengths)
+    return tuple(length for (length,) in lengths)
 
 
 def elements_meet(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """False if every step of an axis goes past all that the smaller steps reach: no two elements share memory then."""
+    """False if each stride exceeds the range of all smaller strides, so that no two elements share memory."""
     reach = itemsize
     for step, n in sorted((abs(step), n) for n, step in zip(shape, strides, strict=True) if n > 1):
         if step < reach:

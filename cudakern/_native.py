@@ -1,23 +1,22 @@
-"""The Python face of the two C modules, ``_cuda`` and ``_emulator``, for type checkers and readers.
-
-The code is in csrc/python/, one source compiled twice, and each function's docstring with it.
+"""The types of the two C modules, ``_cuda`` and ``_emulator``, which are one source (csrc/python/, with the docstrings)
+compiled twice.
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol, TypeAlias
 
-#: The version of this face; csrc/python/module.c has the same number, as INTERFACE_VERSION.
+#: The version of this interface; INTERFACE_VERSION in csrc/python/module.c is the same number.
 INTERFACE = 5
 
-#: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, all else is a cudaStream_t.
+#: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, others a cudaStream_t.
 Stream = int
 Ints: TypeAlias = tuple[int, ...]
 Arrays: TypeAlias = tuple[Any, ...]
 
 
 class View(Protocol):
-    """Device memory as an array; it never changes. A view of a view shares its memory and keeps it."""
+    """Device memory as an array. It is immutable; a view of it shares its memory and keeps it alive."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]  #: in bytes
@@ -31,7 +30,7 @@ class View(Protocol):
 
 
 class Set(Protocol):
-    """Kernels that were loaded from a shared library, which stays loaded to the process's end."""
+    """Kernels of a shared library, which stays loaded until the process ends."""
 
     path: str
     operations: tuple[dict[str, Any], ...]  #: its variant tables, as Native.operations() gives those of the package
@@ -41,18 +40,18 @@ class Set(Protocol):
 
 # fmt: off
 class Native(Protocol):
-    """What a C module offers; arguments go by position. Host arrays come as buffers in native byte order; with
-    ``(buffer, "bfloat16")`` the buffer is of uint16, since no buffer format is bfloat16."""
+    """A C module; arguments are positional. Host arrays are buffers in native byte order, or ``(buffer, "bfloat16")``
+    with a buffer of uint16, because no buffer format expresses bfloat16."""
 
     __file__: str
     interface_version: int
-    #: The kind of a call -> what ``prepare`` made, or Python's Known; emptied by configure, trim and a fork.
+    #: The kind of a call -> the result of ``prepare``, or Python's Known; emptied by configure, trim and a fork.
     memo: dict[Any, Any]
 
-    # The variant table and calls by it. All arrays are host buffers, and then ``stream`` is not looked at, or all are
-    # Views of one device. What host strides may be is said at ck_execute in csrc/runtime/runtime.h. ``kernels`` gives 0
-    # registers where the driver does not know a kernel's needs; ``swept``: active blocks a multiprocessor for each pair
-    # (threads a block, bytes of dynamic shared memory) of ``sweep``.
+    # The variant table and calls of its kernels. All arrays are host buffers, and ``stream`` is ignored, or all are
+    # Views of one device. ck_execute in csrc/runtime/runtime.h lists the possible host strides. ``kernels`` returns 0
+    # registers where the driver cannot tell; ``swept``: active blocks per multiprocessor for each pair (threads per
+    # block, bytes of dynamic shared memory) of ``sweep``.
     def operations(self) -> tuple[dict[str, Any], ...]: ...
     def execute(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays, device: int,
                 measure: int, stream: Stream, /) -> dict[str, Any] | None: ...
@@ -62,10 +61,10 @@ class Native(Protocol):
                     shapes: tuple[Ints, ...], /) -> float: ...
     def work(self, operation: str, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...
 
-    # Plain calls on arrays of one device. ``key`` gives None unless all inputs are DeviceArrays on one device of this
-    # module. ``prepare`` makes what ``call`` finds in ``memo``, and keeps ``known`` with it; ``alike`` is a mask of the
-    # inputs that must have one shape, ``shape`` gives the result's, of the inputs' shapes, and is asked when those are
-    # not the last call's. ``call`` gives ``out`` or a new DeviceArray, NotImplemented where nothing fits.
+    # Plain calls on arrays of one device. ``key`` returns None unless all inputs are DeviceArrays on one device of this
+    # module. ``prepare`` makes the entry of ``memo`` for ``call`` and keeps ``known`` in it; ``alike`` is a mask of the
+    # inputs that must have the same shape; ``shape`` computes the result's shape and is called if the inputs' shapes
+    # differ from the last call's. ``call`` returns ``out`` or a new DeviceArray, NotImplemented if no entry fits.
     def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, /) -> Any: ...
     def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any, known: Any,
                 /) -> Any: ...

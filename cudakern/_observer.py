@@ -1,4 +1,4 @@
-"""Who looks at calls. profile() and kernel_resources() put an Observer in ``observer``, and every call asks it."""
+"""Observers of calls: profile() and kernel_resources() set ``observer``, and every call passes through it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ._native import Native
 from ._table import Variant
 
 Result = TypeVar("Result")
-Someone = TypeVar("Someone", bound="Observer")
+AnObserver = TypeVar("AnObserver", bound="Observer")
 
 
 class Run(NamedTuple):
-    """A kernel's call: host arrays or Views, as the C module takes them."""
+    """A kernel's call, with host arrays or Views as the C module takes them."""
 
     native: Native
     device: int
@@ -29,22 +29,22 @@ class Run(NamedTuple):
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """Of the inputs. (bfloat16 in host memory is a pair of bits and a name.)"""
+        """Of the inputs. (bfloat16 in host memory is a pair of an array and a name.)"""
         return tuple((x[0] if isinstance(x, tuple) else x).shape for x in self.inputs)
 
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
-        """Makes the call; 1: measured, with a report; 2: with the time of each launch."""
+        """Makes the call; ``measure``: 1 returns a report, 2 adds the time of each launch."""
         name, arrays = (self.variant.operation, self.variant.name), (self.inputs, self.outputs)
         return self.native.execute(*name, self.values, *arrays, self.device, measure, self.stream)
 
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
-        """What the call would launch; nothing runs."""
+        """The launches that the call would make; nothing runs."""
         name, arrays = (self.variant.operation, self.variant.name), (self.inputs, self.outputs)
         return self.native.kernels(*name, self.values, *arrays, self.device, sweep)
 
 
 class Observer:
-    """Looks at every call of an operation in its context, and carries it out: measured, or listed instead of run."""
+    """Receives every call of an operation in its context, and runs, measures or lists it."""
 
     def kernel(self, run: Run) -> None:
         """A kernel's call."""
@@ -57,13 +57,12 @@ class Observer:
         return compute()
 
 
-#: None: nobody looks.
 observer: ContextVar[Observer | None] = ContextVar("cudakern_observer", default=None)
 
 
 @contextmanager
-def observed(by: Someone) -> Iterator[Someone]:
-    """Inside ``with``, this context's calls are that observer's."""
+def observed(by: AnObserver) -> Iterator[AnObserver]:
+    """Inside ``with``, this context's calls go to that observer."""
     token = observer.set(by)
     try:
         yield by

@@ -11,7 +11,7 @@ from . import _table
 from ._installed import KERNELS
 from ._variants import Named, operation_name
 
-#: What is colored in notebooks. The colors are readable on white and on black.
+#: The tokens that are colored in notebooks. The colors are readable on white and on black.
 _TOKENS = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)
     |(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
@@ -49,19 +49,8 @@ class Source(str):
 
 
 def source(op: Named, variant: str) -> Source:
-    """The CUDA source of a variant's kernel.
-
-    Parameters
-    ----------
-    op : str or function
-        An operation: "matmul" or ``cudakern.matmul``.
-    variant : str
-        A name listed by ``variants(op)``.
-
-    Returns
-    -------
-    Source
-        A ``str`` with the file's ``path``.
+    """The CUDA source of the kernel of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
+    ``path``.
 
     Raises
     ------

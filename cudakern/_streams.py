@@ -9,8 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import _devices
-from ._devices import Device
+from ._backend import Device, resolve
 from ._errors import CudaError
 from ._native import Native
 
@@ -33,14 +32,17 @@ class _OfDevice:
         return Device(self._native.backend_name(), self._device)
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        """Called by copy and pickle."""
         name = type(self).__name__
-        raise TypeError(
-            f"a {name} cannot be copied or pickled, because it belongs to one device; create another: {name}()"
-        )
+        reason = "because it belongs to a device"
+        raise TypeError(f"a {name} cannot be copied or pickled, {reason}; create another: {name}()")
 
     def __repr__(self) -> str:
         return f"<cudakern {type(self).__name__.lower()} {self._handle:#x} on {self.device}>"
+
+    def _close_with(self, destroy: Callable[[int, int], None]) -> None:
+        closing = weakref.finalize(self, _close, destroy, self._device, self._handle, os.getpid())
+        # Not at exit: a __del__ or another exit function may still use it.
+        closing.atexit = False  # type: ignore[misc]
 
 
 class Stream(_OfDevice):
@@ -66,10 +68,10 @@ class Stream(_OfDevice):
     __slots__ = ()
 
     def __init__(self, device: int | Device | None = None, *, priority: int = 0) -> None:
-        native, index = _devices.resolve(device)
+        native, index = resolve(device)
         self._native, self._device = native, index
         self._handle = native.stream_create(index, operator.index(priority))
-        _close_with(self, native.stream_destroy)
+        self._close_with(native.stream_destroy)
 
     @property
     def handle(self) -> int:
@@ -128,13 +130,13 @@ class Event(_OfDevice):
     __slots__ = ("_recorded", "_timing")
 
     def __init__(self, timing: bool = True, *, device: int | Device | None = None) -> None:
-        self._make(*_devices.resolve(device), timing=bool(timing))
+        self._make(*resolve(device), timing=bool(timing))
 
     def _make(self, native: Native, device: int, timing: bool) -> Event:
         self._native, self._device = native, device
         self._timing, self._recorded = timing, False
         self._handle = native.event_create(device, timing)
-        _close_with(self, native.event_destroy)
+        self._close_with(native.event_destroy)
         return self
 
     @property
@@ -161,17 +163,15 @@ class Event(_OfDevice):
             raise TypeError(f"elapsed_time takes a later Event, not {type(later).__name__}")
         _same_backend(self._native, later._native, "an event")
         if self._device != later._device:
-            raise ValueError(
-                f"the events are on different devices, {self.device} and {later.device}, whose clocks differ"
-            )
+            raise ValueError(f"the events are on {self.device} and {later.device}, whose clocks differ")
         for which, event in (("this", self), ("the later", later)):
             if not event._timing:
                 raise ValueError(f"{which} event was created with timing=False")
             if not event._recorded:
                 raise ValueError(f"{which} event was never recorded: call .record(stream)")
             if not event.done:
-                wait = f"{which} event has not happened yet: call its .synchronize() first"
-                raise CudaError(wait, "cudaErrorNotReady", 600)
+                message = f"{which} event has not happened yet: call its .synchronize() first"
+                raise CudaError(message, "cudaErrorNotReady", 600)
         return self._native.event_elapsed(self._device, self._handle, later._handle)
 
 
@@ -179,14 +179,8 @@ class Event(_OfDevice):
 weakref.finalize(Stream, int).detach()
 
 
-def _close_with(owner: _OfDevice, destroy: Callable[[int, int], None]) -> None:
-    ending = weakref.finalize(owner, _close, destroy, owner._device, owner._handle, os.getpid())
-    # Not at exit: a __del__ or another exit function may still use it.
-    ending.atexit = False  # type: ignore[misc]
-
-
 def _close(destroy: Callable[[int, int], None], device: int, handle: int, process: int) -> None:
-    """Destroys a stream or event. In a forked process it belongs to the parent; failures are reported elsewhere."""
+    """Destroys a stream or event, unless it belongs to the parent of this process. Failures are reported elsewhere."""
     if os.getpid() == process:
         with contextlib.suppress(CudaError):
             destroy(device, handle)
@@ -209,42 +203,32 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
             here = f"{native.backend_name()}:{device}: create one with cudakern.Stream({device})"
             raise ValueError(f"a stream of {stream.device} cannot run work on {here}")
         return stream._handle
+    kind = type(stream).__name__
     if hasattr(type(stream), "__cuda_stream__"):
-        handle = _by_protocol(stream)
+        answer = stream.__cuda_stream__
+        answer = answer() if callable(answer) else answer  # in cuda.core a method, earlier a property
+        if not isinstance(answer, tuple) or len(answer) != 2 or not all(type(x) is int for x in answer):
+            raise TypeError(f"{kind}.__cuda_stream__ must return (version, handle), two integers, not {answer!r}")
+        version, handle = answer
+        if version != 0:
+            raise ValueError(f"{kind}.__cuda_stream__ has version {version}; only version 0 is supported")
+        handle = int(handle)
     elif isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
         raise TypeError(
-            f"stream= must be None, an int (a handle) or an object with __cuda_stream__, not {type(stream).__name__}; "
+            f"stream= must be None, an int (a handle) or an object with __cuda_stream__, not {kind}; "
             "the handle of another library's stream is its .cuda_stream (PyTorch) or .ptr (CuPy)"
         )
     else:
         handle = operator.index(stream)
     if not 0 <= handle < 2**63:
         raise ValueError(
-            f"a stream's handle is 0 (the default stream), 2 (the per-thread one) or an address, not {handle}"
+            f"a stream's handle is 0 (the default one), 2 (the per-thread one) or an address, not {handle}"
         )
     return handle
 
 
-def _by_protocol(stream: Any) -> int:
-    """The handle by __cuda_stream__: in cuda.core a method, earlier a property."""
-    answer = stream.__cuda_stream__
-    answer = answer() if callable(answer) else answer
-    kind = type(stream).__name__
-    if not isinstance(answer, tuple) or len(answer) != 2 or not all(type(x) is int for x in answer):
-        raise TypeError(f"{kind}.__cuda_stream__ must return (version, handle), two integers, not {answer!r}")
-    version, handle = answer
-    if version != 0:
-        raise ValueError(f"{kind}.__cuda_stream__ has version {version}; only version 0 is supported")
-    return int(handle)
-
-
 def synchronize(device: int | Device | None = None) -> None:
-    """Wait for all work of a device, in all streams.
-
-    Parameters
-    ----------
-    device : int or Device, optional
-        Default: the current device.
+    """Wait for all work of ``device`` (default: the current one), in all streams.
 
     Raises
     ------
@@ -257,5 +241,5 @@ def synchronize(device: int | Device | None = None) -> None:
     >>> x = cudakern.zeros((100, 100))
     >>> cudakern.synchronize()
     """
-    native, index = _devices.resolve(device)
+    native, index = resolve(device)
     native.synchronize(index)

@@ -1,5 +1,4 @@
-"""The variant table as Python sees it. The entries of kernels are in C, next to the kernels; the texts of NumPy's
-variants are in _numpy_variants.py."""
+"""The variant table: the entries of kernels are in C, next to the kernels; those of NumPy in _numpy_variants.py."""
 
 from __future__ import annotations
 
@@ -59,9 +58,11 @@ class Parameter:
         steps = f" in steps of {self.step}" if self.step > 1 else ""
         return f"{self.low} to {self.high}{steps}"
 
-    def told(self, value: int) -> str:
-        """A value as callers pass it."""
-        return repr(self.words[value]) if self.words else str(value)
+    @property
+    def facts(self) -> str:
+        """The name, the default and the values it takes, as text."""
+        default = repr(self.words[self.default]) if self.words else self.default
+        return f"{self.name}={default} ({self.allowed})"
 
     def check(self, value: Any) -> int:
         """The value as an int; TypeError if it is not one, ValueError if the variant does not take it."""
@@ -69,7 +70,7 @@ class Parameter:
             if not isinstance(value, str):
                 raise TypeError(f"{self.name}= must be one of {self.allowed}, not {value!r:.60}")
             if value not in self.words:
-                raise ValueError(unknown(f"{self.name}=", value, self.words))
+                raise ValueError(unknown(self.name, value, self.words))
             return self.words.index(value)
         try:
             number = operator.index(value)
@@ -119,22 +120,19 @@ class Variant(_display.Shown):
         """True if inputs of type ``dtype`` give the same bits in every run."""
         return self.deterministic or (self.deterministic_integers and kind_of(dtype) in "biu")
 
-    def signature(self, dtype: npt.DTypeLike, mend: str = "") -> tuple[str, str, str]:
-        """(input, accumulator, output) for inputs of type ``dtype``; TypeError, which ends in ``mend`` or recommends
-        "auto", if the variant does not list it."""
+    def signature(self, dtype: npt.DTypeLike, instead: str = "") -> tuple[str, str, str]:
+        """(input, accumulator, output) for inputs of type ``dtype``; a TypeError recommends ``instead`` or "auto"."""
         name = type_name(dtype)
         for signature in self.signatures:
             if signature[0] == name:
                 return signature
-        # (Complex numbers that an operation does not take at all have been refused before.)
-        hint = f"; {mend or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
+        hint = f"; {instead or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
         raise TypeError(
             f"{self.operation}: variant {self.name!r} takes {either(self.types)}, not {type_in_words(dtype)}{hint}"
         )
 
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
-        """The values of all parameters in the variant's order: those of ``arguments``, and defaults for the
-        others. The errors list the parameters that there are."""
+        """The values of all parameters in the variant's order, from ``arguments`` or the defaults."""
         names = [p.name for p in self.parameters]
         for name in arguments:
             if name not in names:
@@ -173,14 +171,8 @@ class Variant(_display.Shown):
         terms of second order. The root mean square over many inputs (``rms=True``) is sqrt(f * u^2 + v^2), since
         independent roundings add up like a random walk. Integers are exact: 0.
 
-        Parameters
-        ----------
-        *shapes, dtype
-            Shapes and type of the inputs.
-        rms : bool
-            Bound the root mean square instead of the largest error.
-        **parameters : int
-            Parameters of the variant that differ from the defaults.
+        ``shapes`` and ``dtype`` are those of the inputs; ``parameters`` are the variant's that differ from the
+        defaults.
 
         Examples
         --------
@@ -200,11 +192,11 @@ class Variant(_display.Shown):
         return math.sqrt(depth * u * u + v * v) if rms else 1.1 * (depth * u + v)
 
     def _depth(self, shapes: Sequence[tuple[int, ...]], dtype: str, values: tuple[int, ...]) -> float:
-        """Roundings on the longest path to a result. NumPy's variant gets the number of the ladder's first kernel, for
-        any type and the largest parameters."""
+        """Roundings on the longest path to a result. NumPy's variant has those of the ladder's first kernel, with any
+        type and the largest parameters."""
         variant = self
         if self.on_host:
-            variant = next(variant for variant in variants(self.operation) if not variant.on_host)
+            variant = _first_kernel(self.operation)
             values = tuple(max(p.choices, default=p.high) for p in variant.parameters)
             dtype = variant.types[0]
         sizes = tuple(tuple(map(int, shape)) for shape in shapes)
@@ -213,18 +205,16 @@ class Variant(_display.Shown):
     def table(self) -> _display.Table:
         """The entry as a table of facts."""
         capability = f"{self.capability / 10:.1f}" + ("" if self.capability_exact else " or later")
+        deterministic = "yes" if self.deterministic else "integers only" if self.deterministic_integers else "no"
         rows = [
             ("what it shows", self.summary),
             ("lesson", self.lesson),
             ("comes after", self.after or "-"),
-            ("parameters", "; ".join(f"{p.name}={p.told(p.default)} ({p.allowed})" for p in self.parameters) or "-"),
+            ("parameters", "; ".join(p.facts for p in self.parameters) or "-"),
             ("types", ", ".join(self.types)),
             ("runs on", ", ".join(self.backends)),
             ("compute capability", "-" if self.on_host else capability),
-            (
-                "deterministic",
-                "yes" if self.deterministic else "integers only" if self.deterministic_integers else "no",
-            ),
+            ("deterministic", deterministic),
             ("kernels", ", ".join(self.kernels) or "-"),
             ("source", self.source or "-"),
             ("origin", self.origin),
@@ -237,7 +227,7 @@ class Variant(_display.Shown):
 
 
 class Variants(_display.Shown, tuple[Variant, ...]):
-    """The variants of an operation in the ladder's order; a variant by index or by name; shown as a table."""
+    """The variants of an operation in the ladder's order, indexed by position or by name; displays as a table."""
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -248,7 +238,7 @@ class Variants(_display.Shown, tuple[Variant, ...]):
         return any(variant.name == key for variant in self) if isinstance(key, str) else super().__contains__(key)
 
     def table(self) -> _display.Table:
-        """The table, as text."""
+        """One row per variant."""
         rows = []
         for variant in self:
             bound = "only" if variant.capability_exact else "from"
@@ -256,13 +246,13 @@ class Variants(_display.Shown, tuple[Variant, ...]):
                 variant.name,
                 variant.after or "",
                 variant.summary,
-                "; ".join(f"{p.name}={p.told(p.default)} ({p.allowed})" for p in variant.parameters),
+                "; ".join(p.facts for p in variant.parameters),
                 ", ".join(variant.types),
                 ", ".join(variant.backends),
                 "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}",
             ]
             rows.append(row)
-        title = f"{self[0].operation}: {_operation(self[0].operation)['summary']}" if self else ""
+        title = f"{self[0].operation}: {operations()[self[0].operation]['summary']}" if self else ""
         columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
         return _display.Table(title, columns, rows)
 
@@ -273,43 +263,37 @@ class Variants(_display.Shown, tuple[Variant, ...]):
 
 @functools.cache
 def operations() -> dict[str, dict[str, Any]]:
-    """The C modules' operations, by name."""
-    return {raw["name"]: raw for raw in emulator().operations()}
-
-
-def _operation(op: str) -> dict[str, Any]:
-    try:
-        return operations()[op]
-    except (KeyError, TypeError):
-        raise ValueError(unknown("operation", op, operations())) from None
-
-
-def variants(op: str) -> Variants:
-    """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
-    _operation(op)
-    return _variants(op)
+    """The table of the C modules, by operation."""
+    return {entry["name"]: entry for entry in emulator().operations()}
 
 
 @functools.cache
-def _variants(op: str) -> Variants:
-    kernels = [_kernel_variant(op, raw) for raw in _operation(op)["variants"]]
+def variants(op: str) -> Variants:
+    """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
+    if op not in operations():
+        raise ValueError(unknown("operation", op, operations()))
+    kernels = [_kernel_variant(op, entry) for entry in operations()[op]["variants"]]
     return Variants([_numpy_variant(op, kernels), *kernels])
 
 
-def _kernel_variant(op: str, raw: dict[str, Any]) -> Variant:
-    fields = {name: raw[name] for name in Variant.__dataclass_fields__ if name in raw}
-    fields["parameters"] = tuple(Parameter(**p) for p in raw["parameters"])
-    fields["signatures"] = tuple(tuple(t) for t in raw["types"])
-    fields["types"] = tuple(dict.fromkeys(t[0] for t in raw["types"]))
+def _first_kernel(op: str) -> Variant:
+    return next(variant for variant in variants(op) if not variant.on_host)
+
+
+def _kernel_variant(op: str, entry: dict[str, Any]) -> Variant:
+    fields = {name: entry[name] for name in Variant.__dataclass_fields__ if name in entry}
+    fields["parameters"] = tuple(Parameter(**p) for p in entry["parameters"])
+    fields["signatures"] = tuple(tuple(types) for types in entry["types"])
+    fields["types"] = tuple(dict.fromkeys(types[0] for types in entry["types"]))
     return Variant(operation=op, **fields)
 
 
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
-    """NumPy's variant: it takes the kernels' types, except bfloat16, and those listed in its Words."""
+    """NumPy's variant: it takes the kernels' types except bfloat16, and those listed in its Words."""
     words = WORDS.get(op, Words())
     results = {dtype: result for kernel in kernels for dtype, _, result in kernel.signatures if dtype != BFLOAT16}
-    for name in words.more.split():
-        dtype, _, result = name.partition(":")
+    for pair in words.more.split():
+        dtype, _, result = pair.partition(":")
         results[dtype] = result or dtype
     return Variant(
         operation=op,
@@ -326,12 +310,11 @@ def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
 
 
 def having(parameter: str, entries: Iterable[Variant]) -> list[Variant]:
-    """The variants that have a parameter of that name."""
     return [variant for variant in entries if any(p.name == parameter for p in variant.parameters)]
 
 
 def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
-    """The variant of that name; ValueError lists all names, with those of ``also``, the most similar first."""
+    """The variant of that name; ValueError lists all names and those of ``also``, the most similar first."""
     if not isinstance(name, str):
         raise TypeError(f"the variant of {op} must be a str, not {type(name).__name__}")
     for variant in variants(op):
@@ -353,10 +336,9 @@ def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, V
 def check_own(operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """A public function's own keywords, checked as parameters of its first kernel, since NumPy's variant has none:
     words unchanged, numbers as ints."""
-    kernel = next(variant for variant in variants(operation) if not variant.on_host)
     checked = dict(own)
     try:
-        for p in kernel.parameters:
+        for p in _first_kernel(operation).parameters:
             if p.name in own:
                 value = p.check(own[p.name])
                 checked[p.name] = p.words[value] if p.words else value

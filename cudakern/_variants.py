@@ -1,4 +1,4 @@
-"""What a caller names: operations, by name or by their function, and the list of all variants."""
+"""Operations by name or by function, and the list of all variants."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Named: TypeAlias = str | Callable[..., Any]
 
 
 def operation_name(op: Named) -> str:
-    """The operation's name; TypeError for anything but a name or an operation's function."""
+    """The operation's name; TypeError unless ``op`` is a name or an operation's function."""
     if isinstance(op, str):
         return op
-    from ._operations import registry  # which needs this package's operations
+    from ._operations import registry  # imports this module
 
-    for name, what in registry().items():
-        if what.call is op:
+    for name, operation in registry().items():
+        if operation.call is op:
             return name
-    words = f"{op.__module__}.{op.__name__}" if hasattr(op, "__name__") else f"an object of type {type(op).__name__}"
+    actual = f"{op.__module__}.{op.__name__}" if hasattr(op, "__name__") else f"an object of type {type(op).__name__}"
     raise TypeError(
-        f"an operation is a name or one of cudakern's functions, such as 'matmul' or cudakern.matmul, not {words}"
+        f"an operation is a name or one of cudakern's functions, such as 'matmul' or cudakern.matmul, not {actual}"
     )
 
 
@@ -67,18 +67,13 @@ def variants(op: Named) -> Variants: ...
 @overload
 def variants(op: None = None) -> AllVariants: ...
 def variants(op: Named | None = None) -> Variants | AllVariants:
-    """The variants of an operation, in the order of its ladder; without an argument, those of all operations.
-
-    Parameters
-    ----------
-    op : str or function, optional
-        An operation: "matmul" or ``cudakern.matmul``. Default: all operations.
+    """The variants of the operation ``op`` ("matmul" or ``cudakern.matmul``), by default those of all operations.
 
     Returns
     -------
     Variants or AllVariants
-        A tuple of :class:`Variant` that can also be indexed by name and displays as a table. For all operations, a
-        mapping from their names to these.
+        A tuple of :class:`Variant` in the order of the ladder, which can also be indexed by name and displays as a
+        table. For all operations, a mapping from their names to these.
 
     Raises
     ------

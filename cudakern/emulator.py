@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any
 
 from ._backend import emulator as _native
 from ._installed import HEADERS, LIBRARY
 
 __all__ = ["compile_flags", "configure"]
 
-#: The settings where neither the environment nor configure() has set anything.
+#: The settings without the environment and configure().
 _DEFAULTS = {"devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0"}
 _configured: dict[str, str] = {}
 
@@ -30,7 +29,7 @@ def configure(
     stack: int | None = None,
     fail_allocation: int | None = None,
 ) -> None:
-    """Change the emulator's settings. A parameter that is not passed keeps its value; an error changes nothing.
+    """Change the emulator's settings. A parameter that is not passed keeps its value; a ValueError changes nothing.
 
     Parameters
     ----------
@@ -46,11 +45,6 @@ def configure(
     fail_allocation : int
         The number of the allocation, counted from now, that fails; 0 for none.
 
-    Raises
-    ------
-    ValueError
-        A value that the setting does not allow.
-
     Examples
     --------
     >>> import cudakern
@@ -62,9 +56,9 @@ def configure(
     """
     if devices == 0:
         raise ValueError("devices=0: it must be at least 1 (use_backend and CUDAKERN_BACKEND choose another backend)")
-    settings: dict[str, Any] = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack}
-    settings["order"] = f"seed:{order}" if isinstance(order, int) else order
-    settings["fail_allocation"] = fail_allocation  # last, because it cannot be undone
+    order = f"seed:{order}" if isinstance(order, int) else order
+    settings = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack, "order": order}
+    settings["fail_allocation"] = fail_allocation  # last, because nothing can reset it
     new = {key: str(value) for key, value in settings.items() if value is not None}
     with contextlib.ExitStack() as undo:
         for key, value in new.items():
@@ -83,21 +77,9 @@ def _reset(key: str) -> None:
 def compile_flags(compiler: str | None = None) -> list[str]:
     """The options with which a C++ compiler builds your own kernels for the emulator.
 
-    Parameters
-    ----------
-    compiler : str, optional
-        The compiler that gets them, e.g. "clang++": clang rejects ``-fno-gnu-unique``, which g++ needs. Default: the
-        environment's CXX, else g++.
-
-    Returns
-    -------
-    list of str
-        Language, header folder, library: use as ``g++ -x c++ kernel.cu -o kernel.so FLAGS``.
-
-    Raises
-    ------
-    TypeError
-        ``compiler`` is not a string.
+    Use them as ``g++ -x c++ kernel.cu -o kernel.so FLAGS``. ``compiler`` is the compiler that gets them (default: the
+    environment's CXX, else g++), because clang rejects ``-fno-gnu-unique``, which g++ needs. TypeError if it is not a
+    string.
 
     Examples
     --------
@@ -108,10 +90,9 @@ def compile_flags(compiler: str | None = None) -> list[str]:
     False
     """
     compiler = compiler or os.environ.get("CXX") or "g++"
-    language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC"]
-    # Without it, kernel libraries built by g++ would share the __shared__ variables of equal templates.
+    # Without -fno-gnu-unique, kernel libraries built by g++ would share the __shared__ variables of equal templates.
     unique = [] if "clang" in compiler else ["-fno-gnu-unique"]
-    as_the_package = [*unique, "-ffp-contract=off", "-Wno-unknown-pragmas"]
-    # The compilers of some systems would drop a library that stands before the file that needs it.
-    core = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
-    return [*language, *as_the_package, f"-I{HEADERS}", *core]
+    language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC", *unique, "-ffp-contract=off"]
+    # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
+    libraries = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
+    return [*language, "-Wno-unknown-pragmas", f"-I{HEADERS}", *libraries]

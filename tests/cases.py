@@ -82,6 +82,11 @@ def main_type(variant):
     return "float32" if "float32" in variant.types else variant.types[0]
 
 
+def other_type(variant):
+    """A type of floats that is not main_type's."""
+    return "float32" if main_type(variant) == "float64" else "float64"
+
+
 def inputs_for(operation, dtype, shape, seed=0):
     return registry()[operation].make(shape, numpy_dtype(dtype), seed)
 
@@ -202,6 +207,22 @@ def smallest(dtype):
 def snapshot(*arrays):
     """The bytes of arrays, and of all that they are views of."""
     return [(x if x.base is None or not isinstance(x.base, np.ndarray) else x.base).tobytes() for x in arrays]
+
+
+# --- one array in another type, lying as before ---------------------------------------------------------------------
+def in_strides_of(x, values):
+    """New memory in which `values` lie as the elements of x do: x's strides, counted in elements of their type."""
+    steps = [stride // x.itemsize * values.itemsize for stride in x.strides] if x.size else [0] * x.ndim
+    reach = [(n - 1) * step for n, step in zip(x.shape, steps, strict=True)] if x.size else [0]
+    low, high = (sum(pick(r, 0) for r in reach) // values.itemsize for pick in (min, max))
+    view = np.lib.stride_tricks.as_strided(np.zeros(high - low + 1, values.dtype)[-low:], x.shape, steps)
+    view[...] = values
+    return view
+
+
+def in_type(x, dtype):
+    """x in another type, with x's strides, counted in elements."""
+    return in_strides_of(x, x.astype(numpy_dtype(dtype)))
 
 
 # --- one array, told in many ways of memory -------------------------------------------------------------------------

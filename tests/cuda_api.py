@@ -64,7 +64,10 @@ def command(side, source, target):
         line += [f"-I{emulator_headers()}", f"-I{ROOT / 'csrc'}", str(source), "-o"]
         return [*line, str(target), f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
-    line += ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90"]
+    if '"wgmma.cuh"' in source.read_text():  # which no later chip has
+        line += ["-gencode", "arch=compute_90a,code=sm_90a"]
+    else:
+        line += ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90"]
     return [*line, f"-I{ROOT / 'csrc' / 'gpu'}", f"-I{ROOT / 'csrc'}", str(source), "-o", str(target)]
 
 

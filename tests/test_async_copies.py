@@ -67,9 +67,10 @@ def test_a_missing_wait_gives_nan(emulated, order, order_name, kernel):
     assert np.isnan(out.get()).all()
 
 
-def test_a_misaligned_copy_is_named(emulated):
+@pytest.mark.parametrize("kernel", ["misaligned", "misaligned_and_empty"])
+def test_a_misaligned_copy_is_named(emulated, kernel):
     out = emulated.buffer(np.zeros(64, np.float32))
     with pytest.raises(cuda_api.CudaFailure, match=r"async_copies\.cu:\d+, .*multiples of 16") as caught:
-        emulated.launch("run_misaligned", emulated.buffer(np.ones(64, np.float32)), out, block=1)
+        emulated.launch(f"run_{kernel}", emulated.buffer(np.ones(64, np.float32)), out, block=1)
     line = int(caught.value.detail.split("async_copies.cu:")[1].split(",")[0])
-    assert line in emulated.lines("misaligned")
+    assert line in emulated.lines(kernel)

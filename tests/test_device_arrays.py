@@ -174,7 +174,7 @@ def test_masked_arrays_are_refused(backend):
         lambda: x.get(out=masked),
         lambda: x.__setitem__(0, np.ma.masked),
     ):
-        with pytest.raises(TypeError, match=r"masked array, and the device has no masks: take its .filled\(0\)"):
+        with pytest.raises(TypeError, match=r"masked array, and its mask would be lost: take \w+\.filled\(0\)"):
             call()
 
 
@@ -320,7 +320,7 @@ def test_ravel(backend):
     same(x[1].ravel(), a[1].ravel())
     same(x[:, 0, 0].ravel(), a[:, 0, 0].ravel())
     same(ck.zeros(()).ravel(), np.zeros(1))
-    with pytest.raises(ValueError, match=r"has shape \(60,\): take .copy\(\).reshape\(\(60,\)\)"):
+    with pytest.raises(ValueError, match=r"have shape \(60,\): take .copy\(\).reshape\(\(60,\)\)"):
         x.T.ravel()
     same(x.T.copy().ravel(), a.T.ravel())
 
@@ -477,9 +477,13 @@ def test_get_refuses(backend):
     read_only.flags.writeable = False
     for out, error, words in (
         ([0], TypeError, "out must be a NumPy array, not list"),
-        (np.empty((4, 6), "int64"), TypeError, r"out is of int64, and the array of int32: take .astype\('int64'\)"),
-        (np.empty((4, 6), "float32"), TypeError, "out is of float32"),
-        (np.empty((6, 4), "int32"), ValueError, r"out has shape \(6, 4\), and the array \(4, 6\)"),
+        (
+            np.empty((4, 6), "int64"),
+            TypeError,
+            r"out has type int64, but the array has type int32: take .astype\('int64'\)",
+        ),
+        (np.empty((4, 6), "float32"), TypeError, "out has type float32"),
+        (np.empty((6, 4), "int32"), ValueError, r"out has shape \(6, 4\), but the array has shape \(4, 6\)"),
         (np.empty((1, 4, 6), "int32"), ValueError, "out has shape"),
         (read_only, ValueError, "out is read-only"),
     ):
@@ -590,7 +594,9 @@ def test_copies(backend, how):
 
 def test_it_is_not_pickled(backend):
     for call in (pickle.dumps, lambda x: copy.deepcopy({"x": pickle.dumps([x])})):
-        with pytest.raises(TypeError, match=r"not pickled, since its memory is a device's: pickle its .get\(\)"):
+        with pytest.raises(
+            TypeError, match=r"cannot be pickled, because its memory is on a device: pickle its .get\(\)"
+        ):
             call(ck.zeros(3))
     assert copy.deepcopy({"x": ck.zeros(3)})["x"].shape == (3,)
 
@@ -609,7 +615,7 @@ def test_it_is_not_pickled(backend):
     ],
 )
 def test_it_never_becomes_a_numpy_array_by_itself(backend, call):
-    with pytest.raises(TypeError, match=r"does not become a NumPy array by itself: take .get\(\)"):
+    with pytest.raises(TypeError, match=r"is not converted to a NumPy array implicitly: take .get\(\)"):
         call(ck.zeros(3), np.zeros(3))
 
 
@@ -655,11 +661,11 @@ def test_what_else_is_not_offered(backend):
         hash(x)
     with pytest.raises(TypeError, match="does not support ufuncs"):
         np.add(x, 1)
-    with pytest.raises(TypeError, match=r"made by cudakern.asarray\(x\), empty\(shape\)"):
+    with pytest.raises(TypeError, match=r"create a DeviceArray with cudakern.asarray\(x\), empty\(shape\)"):
         ck.DeviceArray([1, 2])
-    with pytest.raises(TypeError, match=r"made by cudakern.asarray\(x\), empty\(shape\)"):
+    with pytest.raises(TypeError, match=r"create a DeviceArray with cudakern.asarray\(x\), empty\(shape\)"):
         ck.DeviceArray()
-    with pytest.raises(TypeError, match="DeviceArray is no base class"):
+    with pytest.raises(TypeError, match="DeviceArray cannot be a base class"):
         type("S", (ck.DeviceArray,), {})
     with pytest.raises(TypeError, match="positional argument"):
         x.copy("F")
@@ -680,7 +686,7 @@ def test_products_with_what_is_no_array(backend, other):
 def test_products_with_arrays_of_no_axes(backend):
     x, one = ck.zeros((3, 3)), ck.asarray(2.0)
     for call in (lambda: x @ one, lambda: one @ x, lambda: x @ np.array(2.0), lambda: operator.imatmul(x, one)):
-        with pytest.raises(ValueError, match="one operand is a scalar, an array of no axes.* take .get"):
+        with pytest.raises(ValueError, match="one operand is a scalar or a 0-d array: take .get"):
             call()
 
 
@@ -870,7 +876,7 @@ def test_fill_takes_one_value(backend):
     x = ck.zeros(3)
     with pytest.raises(ValueError, match="setting an array element with a sequence|could not broadcast"):
         x.fill([1, 2, 3])
-    with pytest.raises(TypeError, match=r"fill takes a value of the host: take value.item\(\)"):
+    with pytest.raises(TypeError, match=r"fill takes a value on the host: take value.item\(\)"):
         x.fill(ck.zeros(()))
 
 

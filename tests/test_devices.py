@@ -319,7 +319,7 @@ def test_a_setting_that_fails_on_entry_leaves_nothing(backend):
     class Fails:
         def __init__(self):
             self.use = ck.use_backend("emulator")
-            self.use._gives = self.fail
+            self.use._result = self.fail
 
         def fail(self):
             raise ck.CudaError("no", "cudaErrorNoDevice", 100)

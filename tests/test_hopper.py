@@ -77,12 +77,19 @@ BOXES = [  # type, array, box, swizzle, where the box begins
 ]
 
 
+def overlap(shape, box, at):
+    """Indices of the elements that the box and the array share: in the array, and in the box."""
+    shared = [
+        np.arange(max(0, -start), max(0, min(n, size - start))) for n, size, start in zip(box, shape, at, strict=True)
+    ]
+    return np.ix_(*(i + start for i, start in zip(shared, at, strict=True))), np.ix_(*shared)
+
+
 def cut(array, box, at):
     """The box of the array, zeros outside."""
     result = np.zeros(box, array.dtype)
-    inside = [np.arange(n) + start for n, start in zip(box, at, strict=True)]
-    valid = [(i >= 0) & (i < n) for i, n in zip(inside, array.shape, strict=True)]
-    result[np.ix_(*valid)] = array[np.ix_(*(i[v] for i, v in zip(inside, valid, strict=True)))]
+    in_array, in_box = overlap(array.shape, box, at)
+    result[in_box] = array[in_array]
     return result
 
 
@@ -117,6 +124,63 @@ def test_a_box_is_loaded(library, order, order_name, dtype, shape, box, swizzle,
     out = library.buffer(np.zeros_like(expected))
     copy(library, 0, library.buffer(array), box, swizzle, at, out)
     np.testing.assert_array_equal(out.get(), expected)
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("what", [1, 2])
+@pytest.mark.parametrize("dtype, shape, box, swizzle, at", BOXES)
+def test_a_box_is_stored(library, order, order_name, dtype, shape, box, swizzle, at, what):
+    """What is outside of the array is left out, and nothing else changes."""
+    order(order_name)
+    before, new = random_array(dtype, shape), random_array(dtype, box)
+    out = library.buffer(before)
+    copy(library, what, out, box, swizzle, at, library.buffer(swizzled(new, swizzle)))
+    expected = before.copy()
+    in_array, in_box = overlap(shape, box, at)
+    expected[in_array] = new[in_box]
+    np.testing.assert_array_equal(out.get(), expected)
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_stores_in_groups(library, order, order_name):
+    order(order_name)
+    out = library.buffer(np.zeros(8 * 32 + 1, np.int32))
+    library.launch("run_two_stores", out, block=64, shared=2048)
+    expected = 100 * np.arange(4)[:, None] + np.arange(64)
+    np.testing.assert_array_equal(out.get(), [*expected.ravel(), 1])
+
+
+@pytest.mark.parametrize(
+    "change, valid",
+    [
+        ({}, True),
+        ({"swizzle": 64}, True),
+        ({"swizzle": 32}, False),  # narrower than the box
+        ({"address": 8}, False),
+        ({"lengths": (0, 30)}, False),
+        ({"lengths": (2**32, 30)}, True),
+        ({"lengths": (2**32 + 1, 30)}, False),
+        ({"strides": (0, 200)}, False),
+        ({"strides": (0, 2**40)}, False),
+        ({"strides": (0, 2**40 - 16)}, True),
+        ({"box": (0, 8)}, False),
+        ({"box": (7, 8)}, False),  # not a multiple of 16 bytes
+        ({"box": (16, 257)}, False),
+        ({"box": (16, 256)}, True),
+        ({"axes": 0}, False),
+        ({"axes": 6}, False),
+    ],
+)
+def test_shapes_of_maps(library, change, valid):
+    shape = map_shape(np.zeros((30, 48), np.float32), (8, 16), 0)
+    memory = library.buffer(np.zeros(64, np.uint8))
+    address = memory.address.value + change.get("address", 0)
+    for name, value in change.items():
+        if isinstance(value, tuple):
+            getattr(shape, name)[: len(value)] = value
+        elif name != "address":
+            setattr(shape, name, value)
+    assert library.code("make_map", ctypes.c_void_p(address), ctypes.byref(shape)) == (0 if valid else INVALID_VALUE)
 
 
 # --- products ---------------------------------------------------------------------------------------------------------
@@ -159,3 +223,143 @@ def test_products(library, order, order_name, kind, columns, layout, depth):
     for add in (0, 1):
         result = product(library, kind, bits_of(a, kind), bits_of(b, kind), before, layout, add)
         np.testing.assert_array_equal(result, add * before + a @ b)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spread", [0, 6, 40, "special"])
+def test_sums_are_rounded_as_by_mma_sync(library, side, kind, spread):
+    """Four products of 16 x 16 by 16 x 8 in the rows and columns of one of 64 x 64 x 16, next to zeros."""
+    draw = np.random.default_rng()
+    wide = spread if isinstance(spread, int) and kind == "bfloat16" else min(6, spread) if spread != "special" else 0
+
+    def numbers(*shape):
+        x = draw.normal(size=shape) * 2.0 ** draw.integers(-wide, wide + 1, shape)
+        x[draw.random(shape) < 0.1] = 0
+        if spread == "special":
+            for value in (np.nan, np.inf, -np.inf, 1e-40 if kind == "bfloat16" else 1e-7):
+                x[draw.random(shape) < 0.01] = value
+        return bits_of(x, kind)
+
+    a, b = numbers(4, 16, 16), numbers(4, 16, 8)
+    before = (draw.normal(size=(4, 16, 8)) * 2.0 ** draw.integers(-wide, wide + 1, (4, 16, 8))).astype(np.float32)
+    other = cuda_api.load(side, "tensor_core")
+    expected = other.buffer(before)
+    other.launch(f"run_products_{kind}", other.buffer(a), other.buffer(b), expected, grid=4, block=32)
+    left, right = np.zeros((64, 64), np.uint16), np.zeros((64, 64), np.uint16)
+    sums = np.zeros((64, 64), np.float32)
+    left[:, :16] = a.reshape(64, 16)
+    right[:16, :32] = b.transpose(1, 0, 2).reshape(16, 32)
+    for i in range(4):
+        sums[16 * i : 16 * i + 16, 8 * i : 8 * i + 8] = before[i]
+    result = product(library, kind, left, right, sums)
+    for i in range(4):
+        block = result[16 * i : 16 * i + 16, 8 * i : 8 * i + 8]
+        np.testing.assert_array_equal(block, expected.get()[i])
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_groups_of_products(library, order, order_name):
+    order(order_name)
+    out = library.buffer(np.zeros((3, 32, 128), np.float32))
+    library.launch("run_groups", out, block=128, shared=2 * 8192 + 1024)
+    np.testing.assert_array_equal(out.get(), np.broadcast_to([[[16]], [[32]], [[48]]], (3, 32, 128)))
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_stmatrix(library, order, order_name):
+    order(order_name)
+    tiles = np.random.default_rng().integers(0, 2**16, (3, 4, 8, 8)).astype(np.uint16)
+    words = tiles.view(np.uint32).reshape(3, 4, 32)
+    out = library.buffer(np.zeros_like(words))
+    library.launch("run_store_matrices", library.buffer(words), out, grid=3, block=32)
+    np.testing.assert_array_equal(out.get(), words)
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("tiles", [0, 1, 3, 4, 20])
+def test_pipeline(library, order, order_name, tiles):
+    order(order_name)
+    data = np.random.default_rng().integers(-99, 99, (max(tiles, 1), 256)).astype(np.float32)
+    out = library.buffer(np.zeros(256, np.float32))
+    library.launch("run_pipeline", library.buffer(data), tiles, out, block=384, shared=4096, grid=2)
+    sums = data[:tiles].sum(0)
+    np.testing.assert_array_equal(out.get(), sums + 2 * sums[::-1])
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_turns(library, order, order_name):
+    order(order_name)
+    out = library.buffer(np.zeros(20, np.int32))
+    library.launch("run_turns", out, block=128)
+    np.testing.assert_array_equal(out.get(), np.arange(20))
+
+
+# --- mistakes ---------------------------------------------------------------------------------------------------------
+RULES = {
+    "never_initialized": (64, "not initialized.*mbarrier_init"),
+    "no_arrivals": (1, "1 to 1048575 arrivals, not 0"),
+    "overwritten_barrier": (1, "overwritten"),
+    "too_many_arrivals": (1, "more arrivals.*all 2 .*64 bytes"),
+    "misaligned_barrier": (1, "multiple of 8"),
+    "lacks_an_arrival": (64, "parity 0 .*lacks 1 of 65 arrivals and 0 bytes"),
+    "lacks_bytes": (64, r"lacks 0 of 1 arrivals and 512 bytes; 63 of 64 threads wait at __syncthreads\(\), .*\.cu"),
+    "too_many_bytes": (1, "lacks 0 of 1 arrivals and 0 bytes .*more bytes than expected"),
+    "half_at_the_barrier": (64, "lacks 32 of 64 arrivals"),
+    "misaligned_box": (1, "swizzle of 128 bytes .*multiple of 1024"),
+    "misaligned_store": (1, "swizzle of 128 bytes .*multiple of 1024"),
+    "other_axes": (1, "3 coordinates .*2 axes"),
+    "half_a_warp": (128, "mask|32 lanes"),
+    "other_operands": (128, "same operands"),
+    "incomplete_warpgroup": (96, "warpgroups of 128 threads.*96"),
+    "part_of_other_size": (96, "same number"),
+    "part_that_never_comes": (160, r"sync_threads_of\(5, 64\) .*32 of 64"),
+    "part_with_wrong_number": (64, "1 to 15, not 16"),
+    "part_of_a_warp": (64, "multiple of 32"),
+    "part_of_half_warps": (64, "all lanes of a warp"),
+}
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("kernel", RULES)
+def test_a_broken_rule_is_named(emulated, order, order_name, kernel):
+    """With its line; afterwards the next block works."""
+    order(order_name)
+    threads, words = RULES[kernel]
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    with pytest.raises(cuda_api.CudaFailure, match=rf"kernel {kernel}, .*hopper\.cu:\d+, .*({words})") as caught:
+        emulated.launch(f"run_{kernel}", out, block=threads, shared=2 * 8192 + 1024)
+    line = int(caught.value.detail.split("hopper.cu:")[1].split(",")[0])
+    assert line in emulated.lines(kernel)
+    assert caught.value.code == LAUNCH_FAILURE
+    test_pipeline(emulated, order, order_name, 4)
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("kernel", ["product_without_wait", "product_without_commit"])
+def test_a_missing_wait_gives_nan(emulated, order, order_name, kernel):
+    order(order_name)
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    emulated.launch(f"run_{kernel}", out, block=128, shared=2 * 8192 + 1024)
+    assert np.isnan(out.get()).all()
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_a_load_that_only_one_thread_waits_for(emulated, order, order_name):
+    """It lands when nothing else can go on, so the other threads see NaN."""
+    order(order_name)
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    emulated.launch("run_load_without_wait", out, block=128, shared=4096 + 1024)
+    seen = out.get().ravel()[2048:3072].reshape(8, 128)
+    assert np.isnan(seen[:, 1:]).all()
+    assert (seen[:, 0] == 1).all()
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_what_is_replaced_too_early(emulated, order, order_name):
+    order(order_name)
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    emulated.launch("run_operands_replaced", out, block=128, shared=2 * 8192 + 1024)
+    assert (out.get() == 4 * 64).all()
+    emulated.launch("run_store_replaced", out, block=128, shared=4096 + 1024)
+    assert (out.get()[:32, :32] == 3).all()

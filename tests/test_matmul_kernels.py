@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import label, native, numbers, product_reference, relative_error, settings, variants
+from cases import (
+    in_strides_of,
+    label,
+    main_type,
+    native,
+    numbers,
+    product_reference,
+    relative_error,
+    settings,
+    variants,
+)
 
 pytestmark = pytest.mark.proves()
 
@@ -43,7 +53,16 @@ def fill(shape, dtype, seed=0, signed=True):
 
 
 def handed(x, dtype):
-    return ((x.view("uint32") >> 16).astype("uint16"), dtype) if dtype == "bfloat16" else x
+    """x as the C module takes it: bfloat16 as bits, which lie as x does."""
+    return (in_strides_of(x, upper_halves(x)), dtype) if dtype == "bfloat16" else x
+
+
+def upper_halves(x):
+    return (x.view("uint32") >> 16).astype("uint16")
+
+
+def as_floats(bits):
+    return (bits.astype("uint32") << 16).view("float32")
 
 
 def product(variant, a, b, out=None, dtype=None, **parameters):
@@ -55,7 +74,7 @@ def product(variant, a, b, out=None, dtype=None, **parameters):
         out = np.full(shape, 7, "uint16" if dtype == "bfloat16" else dtype)
     inputs, outputs = (handed(a, dtype), handed(b, dtype)), ((out, dtype) if dtype == "bfloat16" else out,)
     here.native.execute(OPERATION, variant.name, variant.values(parameters), inputs, outputs, here.device, False, 0)
-    return (out.astype("uint32") << 16).view("float32") if dtype == "bfloat16" else out
+    return as_floats(out) if dtype == "bfloat16" else out
 
 
 def errors_of(result, a, b):
@@ -196,7 +215,7 @@ WAYS = {
 @each_variant
 def test_operands_in_any_order_of_memory(backend, variant, left):
     for right in WAYS:
-        for dtype in {"float32", variant.types[-1]}:
+        for dtype in {main_type(variant), variant.types[-1]}:
             a, b = WAYS[left](fill((19, 23), dtype)), WAYS[right](fill((23, 18), dtype, 1))
             check(variant, a, b, dtype)
             check(variant, WAYS[left](fill((2, 9, 11), dtype)), WAYS[right](fill((2, 11, 10), dtype, 1)), dtype)
@@ -204,11 +223,12 @@ def test_operands_in_any_order_of_memory(backend, variant, left):
 
 @each_variant
 def test_results_in_any_order_of_memory(backend, variant):
-    a, b = fill((2, 3, 19, 23), "float32"), fill((2, 3, 23, 18), "float32", 1)
-    wide = np.full((2, 3, 25, 30), 7, "float32")
+    dtype = main_type(variant)
+    a, b = fill((2, 3, 19, 23), dtype), fill((2, 3, 23, 18), dtype, 1)
+    wide = np.full((2, 3, 25, 30), 7, dtype)
     for out in (
-        np.empty((2, 3, 18, 19), "float32").swapaxes(-1, -2),
-        np.empty((3, 2, 19, 18), "float32").swapaxes(0, 1),
+        np.empty((2, 3, 18, 19), dtype).swapaxes(-1, -2),
+        np.empty((3, 2, 19, 18), dtype).swapaxes(0, 1),
         wide[..., 3:22, 5:23],
     ):
         check(variant, a, b, out=out)
@@ -217,46 +237,46 @@ def test_results_in_any_order_of_memory(backend, variant):
 
 
 STACKS = {
-    "one": lambda: (fill((1, 5, 7), "float32"), fill((1, 7, 6), "float32", 1)),
-    "plain": lambda: (fill((4, 5, 7), "float32"), fill((4, 7, 6), "float32", 1)),
-    "four_axes": lambda: (fill((2, 3, 5, 7), "float32"), fill((2, 3, 7, 6), "float32", 1)),
-    "sixteen_axes": lambda: (fill((1, 2) * 7 + (2, 3), "float32"), fill((1, 2) * 7 + (3, 2), "float32", 1)),
-    "one_matrix_many_times": lambda: (
-        fill((6, 5, 7), "float32"),
-        np.broadcast_to(fill((7, 6), "float32", 1), (6, 7, 6)),
+    "one": lambda dtype: (fill((1, 5, 7), dtype), fill((1, 7, 6), dtype, 1)),
+    "plain": lambda dtype: (fill((4, 5, 7), dtype), fill((4, 7, 6), dtype, 1)),
+    "four_axes": lambda dtype: (fill((2, 3, 5, 7), dtype), fill((2, 3, 7, 6), dtype, 1)),
+    "sixteen_axes": lambda dtype: (fill((1, 2) * 7 + (2, 3), dtype), fill((1, 2) * 7 + (3, 2), dtype, 1)),
+    "one_matrix_many_times": lambda dtype: (
+        fill((6, 5, 7), dtype),
+        np.broadcast_to(fill((7, 6), dtype, 1), (6, 7, 6)),
     ),
-    "many_by_one": lambda: (np.broadcast_to(fill((5, 7), "float32"), (6, 5, 7)), fill((6, 7, 6), "float32", 1)),
-    "each_by_each": lambda: (
-        np.broadcast_to(fill((3, 1, 5, 7), "float32"), (3, 4, 5, 7)),
-        np.broadcast_to(fill((4, 7, 6), "float32", 1), (3, 4, 7, 6)),
+    "many_by_one": lambda dtype: (np.broadcast_to(fill((5, 7), dtype), (6, 5, 7)), fill((6, 7, 6), dtype, 1)),
+    "each_by_each": lambda dtype: (
+        np.broadcast_to(fill((3, 1, 5, 7), dtype), (3, 4, 5, 7)),
+        np.broadcast_to(fill((4, 7, 6), dtype, 1), (3, 4, 7, 6)),
     ),
-    "every_other_axis": lambda: (
-        np.broadcast_to(fill((2, 1, 3, 1, 5, 7), "float32"), (2, 2, 3, 3, 5, 7)),
-        np.broadcast_to(fill((1, 2, 1, 3, 7, 6), "float32", 1), (2, 2, 3, 3, 7, 6)),
+    "every_other_axis": lambda dtype: (
+        np.broadcast_to(fill((2, 1, 3, 1, 5, 7), dtype), (2, 2, 3, 3, 5, 7)),
+        np.broadcast_to(fill((1, 2, 1, 3, 7, 6), dtype, 1), (2, 2, 3, 3, 7, 6)),
     ),
-    "six_axes_by_turns": lambda: (
-        np.broadcast_to(fill((2, 1, 2, 1, 2, 1, 3, 4), "float32"), (2,) * 6 + (3, 4)),
-        np.broadcast_to(fill((1, 2, 1, 2, 1, 2, 4, 2), "float32", 1), (2,) * 6 + (4, 2)),
+    "six_axes_by_turns": lambda dtype: (
+        np.broadcast_to(fill((2, 1, 2, 1, 2, 1, 3, 4), dtype), (2,) * 6 + (3, 4)),
+        np.broadcast_to(fill((1, 2, 1, 2, 1, 2, 4, 2), dtype, 1), (2,) * 6 + (4, 2)),
     ),
-    "axes_in_another_order": lambda: (
-        fill((2, 3, 4, 5, 7), "float32").transpose(2, 0, 1, 3, 4),
-        fill((4, 3, 2, 7, 6), "float32", 1).swapaxes(1, 2),
+    "axes_in_another_order": lambda dtype: (
+        fill((2, 3, 4, 5, 7), dtype).transpose(2, 0, 1, 3, 4),
+        fill((4, 3, 2, 7, 6), dtype, 1).swapaxes(1, 2),
     ),
-    "backwards": lambda: (fill((4, 5, 7), "float32")[::-1], fill((8, 7, 6), "float32", 1)[::-2]),
-    "transposed": lambda: (
-        fill((3, 7, 5), "float32").swapaxes(-1, -2),
-        np.broadcast_to(fill((6, 7), "float32", 1).T, (3, 7, 6)),
+    "backwards": lambda dtype: (fill((4, 5, 7), dtype)[::-1], fill((8, 7, 6), dtype, 1)[::-2]),
+    "transposed": lambda dtype: (
+        fill((3, 7, 5), dtype).swapaxes(-1, -2),
+        np.broadcast_to(fill((6, 7), dtype, 1).T, (3, 7, 6)),
     ),
-    "empty": lambda: (fill((2, 0, 5, 7), "float32"), fill((2, 0, 7, 6), "float32", 1)),
-    "of_empty_matrices": lambda: (fill((3, 0, 7), "float32"), fill((3, 7, 6), "float32", 1)),
-    "of_no_products": lambda: (fill((3, 5, 0), "float32"), fill((3, 0, 6), "float32", 1)),
+    "empty": lambda dtype: (fill((2, 0, 5, 7), dtype), fill((2, 0, 7, 6), dtype, 1)),
+    "of_empty_matrices": lambda dtype: (fill((3, 0, 7), dtype), fill((3, 7, 6), dtype, 1)),
+    "of_no_products": lambda dtype: (fill((3, 5, 0), dtype), fill((3, 0, 6), dtype, 1)),
 }
 
 
 @pytest.mark.parametrize("form", STACKS)
 @each_variant
 def test_stacks(backend, variant, form):
-    check(variant, *STACKS[form]())
+    check(variant, *STACKS[form](main_type(variant)))
 
 
 @each([case for case in TYPES if case[2] not in ("float32", "float64")])
@@ -265,24 +285,52 @@ def test_stacks_of_every_type(backend, variant, dtype):
     check(variant, a, np.broadcast_to(b, (2, 3, 10, 8)), dtype)
 
 
-@each_variant
+def smallest_tiles(variant):
+    """The parameters that give the smallest blocks; 0 leaves the choice to the variant."""
+    return {p.name: min(choice for choice in p.choices if choice) for p in variant.parameters}
+
+
+def results_per_block(variant):
+    x = np.zeros((256, 256), main_type(variant))
+    values = variant.values(smallest_tiles(variant))
+    kernels = native("emulator").kernels(OPERATION, variant.name, values, (x, x), (x.copy(),), 0, ())
+    return x.size // np.prod(kernels[0]["grid"])
+
+
+#: Where a block computes many results, one that has a single one to compute takes the emulator long: two variants of
+#: that kind stand for all, since they share what goes through a stack (launches.cuh).
+FEW_RESULTS = [case for case in VARIANTS if results_per_block(case[1]) <= 32 * 32]
+MANY_RESULTS = [case for case in VARIANTS if case not in FEW_RESULTS]
+
+
+def only(cases, *chosen):
+    """The cases, on every backend, of the chosen ones' variants."""
+    names = {variant.name for _, variant in chosen}
+    return [case for case in cases if case[1].name in names]
+
+
+LONG = FEW_RESULTS + only(MANY_RESULTS, MANY_RESULTS[0], MANY_RESULTS[-1])
+ONE_OF_EACH = only(VARIANTS, FEW_RESULTS[0], MANY_RESULTS[0])
+
+
+@pytest.mark.parametrize("backend, variant", LONG, ids=label, indirect=["backend"])
 def test_stacks_longer_than_a_grid(backend, variant):
     """A grid has at most 65535 blocks in z: the launches that follow go on where the one before ended."""
     draw = np.random.default_rng(0)
-    a = draw.integers(-9, 9, (66_000, 1, 2)).astype("float32")
-    b = draw.integers(-9, 9, (66_000, 2, 1)).astype("float32")
-    parameters = {p.name: min(p.choices) for p in variant.parameters}
-    assert np.array_equal(product(variant, a, b, **parameters), a @ b)
+    a = draw.integers(-9, 9, (66_000, 1, 2)).astype(main_type(variant))
+    b = draw.integers(-9, 9, (66_000, 2, 1)).astype(main_type(variant))
+    assert np.array_equal(product(variant, a, b, **smallest_tiles(variant)), a @ b)
 
 
 @pytest.mark.parametrize("lengths", [(2, 66_000), (33_000, 3)], ids=label)
-def test_stacks_that_are_cut_along_two_axes(backend, lengths):
+@pytest.mark.parametrize("backend, variant", ONE_OF_EACH, ids=label, indirect=["backend"])
+def test_stacks_that_are_cut_along_two_axes(backend, variant, lengths):
     """The left operand has a matrix for every product, the right one only for every place of the outer axis."""
     outer, within = lengths
     draw = np.random.default_rng(1)
-    a = draw.integers(-9, 9, (outer, within, 1, 2)).astype("float32")
-    b = np.broadcast_to(draw.integers(-9, 9, (outer, 1, 2, 1)).astype("float32"), (outer, within, 2, 1))
-    assert np.array_equal(product(cudakern.variants(OPERATION)["naive"], a, b), a @ b)
+    a = draw.integers(-9, 9, (outer, within, 1, 2)).astype(main_type(variant))
+    b = np.broadcast_to(draw.integers(-9, 9, (outer, 1, 2, 1)).astype(a.dtype), (outer, within, 2, 1))
+    assert np.array_equal(product(variant, a, b, **smallest_tiles(variant)), a @ b)
 
 
 def test_more_rows_than_a_grid_has_blocks(backend):
@@ -291,7 +339,7 @@ def test_more_rows_than_a_grid_has_blocks(backend):
     squares = 0
     for name, variant in VARIANTS:
         values = {p.name: min(p.choices) for p in variant.parameters}
-        one = (np.ones((1, 1), "float32"),)
+        one = (np.ones((1, 1), main_type(variant)),)
         report = here.native.execute(
             OPERATION, variant.name, variant.values(values), one * 2, one, here.device, True, 0
         )
@@ -299,15 +347,15 @@ def test_more_rows_than_a_grid_has_blocks(backend):
         if name == backend and side > 1:
             squares += 1
             m = 65535 * side + 3
-            a = (np.arange(2 * m) % 11).astype("float32").reshape(2, m, 1)[::-1]
-            b = np.array([[[2]], [[3]]], "float32")
+            a = (np.arange(2 * m) % 11).astype(main_type(variant)).reshape(2, m, 1)[::-1]
+            b = np.array([[[2]], [[3]]], a.dtype)
             assert np.array_equal(product(variant, a, b, **values), a * b), variant.name
     assert squares > 3
 
 
 @each_variant
 def test_orders_of_threads_and_blocks_in_stacks(backend, variant, order):
-    a, b = fill((3, 19, 40), "float32"), fill((3, 40, 21), "float32", 1)
+    a, b = fill((3, 19, 40), main_type(variant)), fill((3, 40, 21), main_type(variant), 1)
     results = []
     for name in ("fixed", "reversed", "seed:4") if backend == "emulator" else ("as it comes",) * 3:
         if backend == "emulator":
@@ -329,14 +377,23 @@ LIES = {
 
 
 def on_device(x, dtype):
-    """An array's whole memory on the device, and the view of it that the array is."""
+    """An array's whole memory on the device, and the view of it that the array is; bfloat16 of float32."""
     root = x
     while root.base is not None:
         root = root.base
     here = cudakern.backend()
     memory = here.native.empty(root.shape, dtype, here.device, 0)
-    here.native.upload(memory, root, 0)
-    return memory, here.native.view(memory, x.ctypes.data - root.ctypes.data, x.shape, x.strides, dtype)
+    here.native.upload(memory, (upper_halves(root), dtype) if dtype == "bfloat16" else root, 0)
+    narrower = 2 if dtype == "bfloat16" else 1
+    offset, strides = (x.ctypes.data - root.ctypes.data) // narrower, tuple(step // narrower for step in x.strides)
+    return memory, here.native.view(memory, offset, x.shape, strides, dtype)
+
+
+def from_device(memory, dtype):
+    """All that is in the memory; bfloat16 as float32."""
+    out = np.full(memory.shape, 1, "uint16" if dtype == "bfloat16" else dtype)
+    native(cudakern.backend().name).download((out, dtype) if dtype == "bfloat16" else out, memory, 0)
+    return as_floats(out) if dtype == "bfloat16" else out
 
 
 @pytest.mark.parametrize("left", LIES)
@@ -344,7 +401,7 @@ def on_device(x, dtype):
 def test_arrays_on_the_device_in_any_order_of_memory(backend, variant, left):
     here = cudakern.backend()
     values = variant.values({})
-    for dtype in {"float32", variant.types[-1]}:
+    for dtype in {main_type(variant), variant.types[-1]}:
         a, b = fill((2, 3, 9, 11), dtype), fill((2, 3, 11, 10), dtype, 1)
         expected, bound = a @ b, variant.error_bound((9, 11), (11, 10), dtype=dtype)
         for right in LIES:
@@ -353,9 +410,9 @@ def test_arrays_on_the_device_in_any_order_of_memory(backend, variant, left):
                 memory, view = on_device(out, dtype)
                 inputs = on_device(LIES[left](a), dtype)[1], on_device(LIES[right](b), dtype)[1]
                 here.native.execute(OPERATION, variant.name, values, inputs, (view,), here.device, False, 0)
-                after = np.full(memory.shape, 1, dtype)
-                here.native.download(after, memory, 0)
-                root = np.ndarray(out.shape, dtype, after, (view.pointer - memory.pointer), out.strides)
+                after = from_device(memory, dtype)
+                offset = (view.pointer - memory.pointer) * (2 if dtype == "bfloat16" else 1)
+                root = np.ndarray(out.shape, after.dtype, after, offset, out.strides)
                 assert errors_of(root, a, b).max() <= bound, (left, right, result)
                 root[...] = 7
                 assert (after == 7).all(), "what lies between the elements was written"
@@ -373,9 +430,10 @@ def test_shapes_that_do_not_fit(backend, variant):
         ((4, 2, 3), (4, 3, 2), (5, 2, 2)),
         ((4, 2, 3), (3, 2), (4, 2, 2)),
     ):
-        before = np.full(out, 7, "float32")
+        dtype = main_type(variant)
+        before = np.full(out, 7, dtype)
         with pytest.raises(ValueError, match="do not match"):
-            product(variant, np.zeros(left, "float32"), np.zeros(right, "float32"), before)
+            product(variant, np.zeros(left, dtype), np.zeros(right, dtype), before)
         assert (before == 7).all()
 
 

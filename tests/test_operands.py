@@ -11,7 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 import cudakern
-from cases import BACKENDS, label, main_type, native, numbers, product_reference, relative_error, variants
+from cases import BACKENDS, in_type, label, main_type, native, numbers, product_reference, relative_error, variants
+from views import like, up
 
 VARIANTS = list(variants("matmul", host=False))
 every_variant = pytest.mark.parametrize("name, variant", VARIANTS, ids=label)
@@ -71,14 +72,16 @@ def outputs(shape, dtype):
         yield "matrices backwards", backwards[::-1], backwards
 
 
-def check(result, a, b):
+def check(variant, result, a, b):
+    """An element in the wrong place is off by far more than any variant's bound."""
     reference, magnitude = product_reference(a, b)
     assert result.shape == reference.shape
     if result.dtype.kind in "biu":
         assert np.array_equal(result, reference)
-    elif result.size:
-        # An element in the wrong place is off by far more than any variant's bound.
-        assert relative_error(result, reference, magnitude).max() < 1e-4
+    else:
+        # below the smallest normal number, numbers lie as far apart as there
+        errors = relative_error(result, reference, np.maximum(magnitude, np.finfo(result.dtype).tiny))
+        assert errors.max(initial=0) <= variant.error_bound(a.shape, b.shape, dtype=result.dtype)
 
 
 def untouched(memory, view):
@@ -102,7 +105,7 @@ def test_host_operands(name, variant, what):
     a, b = stacks(main_type(variant))[what]
     out = np.full((*a.shape[:-1], b.shape[-1]), 7, a.dtype)
     native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
-    check(out, a, b)
+    check(variant, out, a, b)
 
 
 @pytest.mark.parametrize("what", ["matrices", "stack of stacks", "stack of transposed"])
@@ -111,7 +114,7 @@ def test_host_outputs(name, variant, what):
     a, b = stacks(main_type(variant))[what]
     for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), a.dtype):
         native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
-        check(out, a, b)
+        check(variant, out, a, b)
         assert untouched(memory, out), kind
 
 
@@ -185,7 +188,7 @@ def guarded_calls(name, variant, a, b):
     native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     native(name).inject_fault(0, 1)  # counts anew
     native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
-    check(out, a, b)
+    check(variant, out, a, b)
     return native(name).fault_count()
 
 
@@ -289,7 +292,7 @@ def test_device_operands(name, variant, what):
     used = native(name).pool_used(0)
     native(name).execute("matmul", variant.name, variant.values({}), (first, second), (out,), 0, False, 0)
     assert native(name).pool_used(0) == used
-    check(read(name, out), a, b)
+    check(variant, read(name, out), a, b)
     assert np.array_equal(read(name, first), a)
     assert np.array_equal(read(name, second), b)
 
@@ -323,12 +326,12 @@ def products(draw):
 @hypothesis.given(case=products())
 def test_any_strides_at_all(name, variant, case):
     """On the device every array is taken; of the host those that ck_execute promises to take."""
-    a, b, out = case
+    a, b, out = case = [in_type(x, main_type(variant)) for x in case]
     module = native(name)
     views = [on_device(name, x)[0] for x in case]
     module.execute("matmul", variant.name, variant.values({}), tuple(views[:2]), tuple(views[2:]), 0, False, 0)
     assert np.array_equal(read(name, views[2]), a @ b)
-    result = np.full(out.shape, 7, "float32")
+    result = np.full(out.shape, 7, out.dtype)
     try:
         module.execute("matmul", variant.name, variant.values({}), (a, b), (result,), 0, False, 0)
     except ValueError as error:
@@ -350,7 +353,7 @@ def test_device_outputs(name, variant, what):
         view = native(name).view(everything, offset, out.shape, out.strides, out.dtype.name)
         native(name).execute("matmul", variant.name, variant.values({}), (first, second), (view,), 0, False, 0)
         memory[...] = read(name, everything)  # of which `out` is a view
-        check(out, a, b)
+        check(variant, out, a, b)
         assert untouched(memory, out), kind
 
 
@@ -385,7 +388,7 @@ def test_memory_that_is_not_aligned_is_packed(name):
     out = native(name).view(native(name).empty((x.nbytes + 1,), "uint8", 0, 0), 1, x.shape, x.strides, "float32")
     for variant, values in (("naive", ()), ("tiled", (8,)), ("tiled_padded", (8,)), ("pitched", ())):
         native(name).execute("matmul", variant, values, (view, view), (out,), 0, False, 0)
-        check(read(name, out), x, x)
+        check(cudakern.variants("matmul")[variant], read(name, out), x, x)
 
 
 @every_backend
@@ -403,6 +406,180 @@ def test_an_output_that_repeats_an_element_is_refused(name):
     out = on_device(name, np.broadcast_to(np.ones(4, "float32"), (4, 4)))[0]
     with pytest.raises(ValueError, match="stride 0|share their memory"):
         native(name).execute("matmul", "naive", (), (view, view), (out,), 0, False, 0)
+
+
+# --- lines that start at multiples of 16 bytes -----------------------------------------------------------------------
+CHUNKS = [case for case in VARIANTS if case[1].name == "tensor_cores"]  # they ask for it: a chunk is eight elements
+every_tile = pytest.mark.parametrize(
+    "name, variant, tile", [(*case, tile) for case in CHUNKS for tile in (64, 128)], ids=label
+)
+
+
+def view_of(x, shape, steps, first=0):
+    """Any view of x, with steps and the first element counted in elements."""
+    return np.lib.stride_tricks.as_strided(x.ravel()[first:], shape, [step * x.itemsize for step in steps])
+
+
+#: What it is: the memory's shape, the view of it that is an operand, and whether it must be laid out again.
+LINES = {
+    "rows": ((19, 24), lambda x: x, False),
+    "columns": ((19, 24), lambda x: x.T, False),
+    "odd rows": ((19, 23), lambda x: x, True),
+    "odd columns": ((19, 23), lambda x: x.T, True),
+    "rows of half a chunk more": ((19, 20), lambda x: x, True),
+    "odd rows apart": ((19, 40), lambda x: x[:, :23], False),
+    "odd columns apart": ((19, 40), lambda x: x[:, :23].T, False),
+    "from the second chunk on": ((19, 32), lambda x: x[:, 8:31], False),
+    "from the second element on": ((19, 32), lambda x: x[:, 1:24], True),
+    "from the middle of a chunk on": ((19, 32), lambda x: x[:, 4:27], True),
+    "columns from the second element on": ((19, 32), lambda x: x[:, 1:24].T, True),
+    "columns from the second chunk on": ((19, 32), lambda x: x[:, 8:31].T, False),
+    "every second row": ((38, 24), lambda x: x[::2], False),
+    "every second element": ((19, 48), lambda x: x[:, ::2], True),
+    "rows backwards": ((19, 24), lambda x: x[::-1], False),
+    "columns backwards": ((19, 24), lambda x: x[::-1].T, False),
+    "rows read backwards": ((19, 24), lambda x: x[:, ::-1], True),
+    "windows that overlap": ((200,), lambda x: view_of(x, (19, 23), (8, 1)), False),
+    "windows at every element": ((200,), lambda x: view_of(x, (19, 23), (1, 1)), True),
+    "one row for all": ((1, 23), lambda x: np.broadcast_to(x, (19, 23)), False),
+    "one column for all": ((1, 23), lambda x: np.broadcast_to(x, (19, 23)).T, False),
+    "one column of rows for all": ((19, 24), lambda x: np.broadcast_to(x[:, :1], (19, 23)), True),
+    "one row of columns for all": ((19, 24), lambda x: np.broadcast_to(x[:, :1], (19, 23)).T, True),
+    "one misaligned row for all": ((2, 23), lambda x: np.broadcast_to(x[1:], (19, 23)), True),
+    "one number for all": ((1, 1), lambda x: np.broadcast_to(x, (19, 23)), True),
+    "the first of odd rows": ((5, 23), lambda x: x[:1], False),
+    "the first of odd columns": ((5, 23), lambda x: x[:1].T, False),
+    "the second of odd rows": ((5, 23), lambda x: x[1:2], True),
+    "the first of long odd rows": ((2, 301), lambda x: x[:1], False),
+    "the first element of each row": ((19, 24), lambda x: x[:, :1], False),
+    "the first element of each odd row": ((19, 23), lambda x: x[:, :1], True),
+    "an element": ((5, 5), lambda x: x[:1, :1], False),
+    "another element": ((5, 5), lambda x: x[1:2, :1], True),
+    "a stack": ((2, 3, 19, 24), lambda x: x, False),
+    "a stack of columns": ((2, 3, 19, 24), lambda x: x.swapaxes(2, 3), False),
+    "a stack of odd rows": ((2, 3, 19, 23), lambda x: x, True),
+    "a stack of odd rows apart": ((2, 3, 19, 40), lambda x: x[..., 8:31], False),
+    "a stack of misaligned rows": ((2, 3, 19, 40), lambda x: x[..., 1:24], True),
+    "a stack backwards": ((2, 3, 19, 24), lambda x: x[::-1, ::-1], False),
+    "a stack of rows backwards": ((2, 3, 19, 24), lambda x: x[::-1, :, ::-1], False),
+    "a stack's axes exchanged": ((2, 3, 19, 24), lambda x: x.swapaxes(0, 1), False),
+    "one matrix for a stack": ((19, 24), lambda x: np.broadcast_to(x, (2, 3, 19, 24)), False),
+    "one odd matrix for a stack": ((19, 23), lambda x: np.broadcast_to(x, (2, 3, 19, 23)), True),
+    "one row for all of each matrix": ((2, 3, 1, 24), lambda x: np.broadcast_to(x, (2, 3, 19, 24)), False),
+    "matrices at odd places": ((3000,), lambda x: view_of(x, (3, 19, 23), (24 * 19 + 1, 24, 1)), True),
+    "matrices at places between chunks": ((3000,), lambda x: view_of(x, (3, 19, 23), (24 * 19 + 4, 24, 1)), True),
+    "a stack that begins at an odd place": ((3000,), lambda x: view_of(x, (3, 19, 23), (24 * 19, 24, 1), 3), True),
+    "a stack of one matrix, at an odd step": ((3000,), lambda x: view_of(x, (1, 19, 23), (457, 24, 1)), False),
+    "a stack of odd rows, one each": ((3, 1, 23), lambda x: x, True),
+    "a stack of rows, one each": ((3, 1, 24), lambda x: x, False),
+    "a stack of windows": ((200,), lambda x: view_of(x, (5, 7, 23), (16, 8, 1)), False),
+    "nothing, at an odd place": ((0, 3, 23), lambda x: x[:, 1:], False),
+}
+
+
+def lines(what, dtype):
+    """The memory, and the operand that lies in it."""
+    shape, view, _ = LINES[what]
+    memory = numbers(shape, dtype, 11)
+    return memory, view(memory)
+
+
+def partner(x, left, dtype):
+    """The other operand, which lies as it should: x is the left one, or the right one."""
+    *stack, rows, columns = x.shape
+    m, n = (columns, 29) if left else (29, rows)
+    return np.broadcast_to(numbers((m, n + -n % 8), dtype, 12)[:, :n], (*stack, m, n))
+
+
+def calls_on_device(name, variant, values, a, b):
+    """(guarded calls, the result): the second call's, when streams and blocks of memory are there."""
+    module = native(name)
+    out = module.empty((*a.shape[:-1], b.shape[-1]), a.dtype, 0, 0)
+    for _ in range(2):
+        module.inject_fault(0, 1)  # counts anew
+        module.execute("matmul", variant.name, values, (a, b), (out,), 0, False, 0)
+    return module.fault_count(), read(name, out)
+
+
+def calls_that_launch(name, variant, values):
+    """What the launch takes by itself: for blocks with much shared memory a call more."""
+    plain = on_device(name, np.ones((8, 8), main_type(variant)))[0]
+    return calls_on_device(name, variant, values, plain, plain)[0]
+
+
+def as_it_lies(name, memory, x):
+    """x as a View of its memory on the device."""
+    return like(name, up(name, memory), memory, x)
+
+
+@pytest.mark.parametrize("left", [True, False], ids=["left", "right"])
+@pytest.mark.parametrize("what", LINES)
+@every_tile
+def test_only_what_is_not_in_whole_chunks_is_laid_out_again(name, variant, tile, what, left):
+    """On the device: as many calls of the runtime as for plain arrays where it is not, and more where it is."""
+    dtype = main_type(variant)
+    memory, x = lines(what, dtype)
+    other = partner(x, left, dtype)
+    here, there = as_it_lies(name, memory, x), on_device(name, other)[0]
+    a, b = (x, other) if left else (other, x)
+    views = (here, there) if left else (there, here)
+    calls, result = calls_on_device(name, variant, (tile,), *views)
+    assert (calls > calls_that_launch(name, variant, (tile,))) == LINES[what][2]
+    check(variant, result, a, b)
+    assert np.array_equal(read(name, here), x)
+    assert np.array_equal(read(name, there), other)
+
+
+@every_tile
+def test_each_operand_is_laid_out_by_itself(name, variant, tile):
+    """Neither, one or both, in any combination of directions."""
+    kinds = [
+        what for what, (shape, _, _) in LINES.items() if len(shape) == 2 and min(shape) > 18 and "stack" not in what
+    ]
+    dtype, numbers_of_calls = main_type(variant), {}
+    for one in kinds:
+        for two in kinds:
+            (first, a), (second, b) = lines(one, dtype), lines(two, dtype)
+            if a.shape[1] != b.shape[0]:
+                continue
+            views = as_it_lies(name, first, a), as_it_lies(name, second, b)
+            calls, result = calls_on_device(name, variant, (tile,), *views)
+            check(variant, result, a, b)
+            numbers_of_calls.setdefault(LINES[one][2] + LINES[two][2], set()).add(calls)
+    neither, one, both = (numbers_of_calls[copies].pop() for copies in range(3))
+    assert not any(numbers_of_calls.values())  # each had one number of calls
+    assert neither == calls_that_launch(name, variant, (tile,))
+    assert both - one == one - neither > 0
+
+
+#: Of the host's arrays those that ck_execute takes: rows or columns are contiguous.
+FROM_HOST = [what for what in LINES if what not in ("every second element", "rows read backwards")]
+
+
+def calls_from_host(name, variant, values, a, b):
+    """(guarded calls, the result) for arrays of the host: the second call's."""
+    out = np.zeros((*a.shape[:-1], b.shape[-1]), a.dtype)
+    for _ in range(2):
+        native(name).inject_fault(0, 1)  # counts anew
+        native(name).execute("matmul", variant.name, values, (a, b), (out,), 0, False, 0)
+    return native(name).fault_count(), out
+
+
+@pytest.mark.parametrize("left", [True, False], ids=["left", "right"])
+@pytest.mark.parametrize("what", FROM_HOST)
+@every_tile
+def test_copies_from_the_host_lay_lines_in_whole_chunks(name, variant, tile, what, left):
+    """As many calls as for a variant that takes any strides, but for rows of one number: those are written out."""
+    dtype = main_type(variant)
+    x = lines(what, dtype)[1]
+    a, b = (x, partner(x, left, dtype)) if left else (partner(x, left, dtype), x)
+    calls, result = calls_from_host(name, variant, (tile,), a, b)
+    check(variant, result, a, b)
+    takes_any = cudakern.variants("matmul")["naive"]
+    least, _ = calls_from_host(name, takes_any, (), a, b)
+    least += calls_that_launch(name, variant, (tile,)) - calls_that_launch(name, takes_any, ()) if x.size else 0
+    assert calls >= least
+    assert (calls > least) == (x.size > 0 and x.shape[-1] > 1 and x.strides[-1] == 0)
 
 
 # --- what a call costs -----------------------------------------------------------------------------------------------

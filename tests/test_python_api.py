@@ -401,7 +401,7 @@ def test_ladder_shows_itself(small_ladder):
     assert plain["operation"] == "matmul"
     assert plain["backend"]["name"] == small_ladder.backend.name
     assert [step["variant"] for step in plain["steps"]] == [step.variant.name for step in small_ladder]
-    clocks = {step["profile"]["clock"] for step in plain["steps"]}
+    clocks = {step["profile"]["clock"] for step in plain["steps"] if step["profile"]}
     assert clocks == {"host", "emulated" if emulated else "gpu"}
 
 

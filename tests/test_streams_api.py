@@ -230,7 +230,7 @@ def test_streams_and_events_go_with_their_objects(backend):
             module.event_destroy(device, handle)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cudakern._devices.resolve", lambda device: (Listening(), 0))
+        patch.setattr("cudakern._streams.resolve", lambda device: (Listening(), 0))
         stream, event = ck.Stream(), ck.Event()
     handles = [("stream", stream.handle), ("event", event._handle)]
     assert not closed

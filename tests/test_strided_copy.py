@@ -265,6 +265,18 @@ def test_any_strides_and_types(there, case, seed):
     check_copy(there, *case, seed=seed)
 
 
+@pytest.mark.parametrize("length", [511, 512, 2047, 2048, 2049, 5001])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "complex128"])
+def test_long_rows_with_gaps(there, dtype, length):
+    """Rows of which a block copies one after another: of any length, at any alignment of their elements."""
+    item = numpy_type(dtype).itemsize
+    shape = (3, 7, length)
+    gaps = [(length + 3) * item, (length + 8) * item]
+    to, source = (Part(dtype, shape, (9 * gap, gap, item), item * at) for gap, at in zip(gaps, (1, 2), strict=True))
+    check_copy(there, to, source)
+    check_copy(there, to, Part(dtype, shape, (0, gaps[0], item)))
+
+
 @pytest.mark.parametrize("shape", [(64, 64), (33, 70), (16, 16), (200, 17), (5, 40, 33), (3, 2, 32, 31)], ids=str)
 @pytest.mark.parametrize("dtype", A_TYPE_OF_EACH_SIZE)
 def test_transposes(there, order, dtype, shape):

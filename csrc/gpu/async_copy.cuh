@@ -13,8 +13,8 @@
 
 #include <cuda_runtime.h>
 
-// Writes BYTES (4, 8 or 16; both addresses are multiples of it): the first `read` of them from global memory, then zeros.
-// A copy of 16 bytes bypasses the L1 cache.
+// Writes BYTES (4, 8 or 16; both addresses are multiples of it, also where nothing is read): the first `read` of them
+// from global memory, then zeros. A copy of 16 bytes bypasses the L1 cache.
 template <int BYTES> __device__ __forceinline__ void cp_async(void *shared, const void *global, int read = BYTES) {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async copies 4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800

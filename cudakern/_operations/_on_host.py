@@ -10,7 +10,7 @@ import numpy as np
 
 from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
-from .._host import MASK_LOST, host_array, host_operand, host_result, native
+from .._host import host_array, host_operand, host_result, native
 from .._layout import MAX_DIMS, Shape
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
@@ -165,7 +165,7 @@ def _check_out(rule: Rule, out: Any, result_type: np.dtype[Any] | None, operands
     """The result's shape, if out, where there is one, takes the result."""
     if out is not None:
         _checks.check_is_array(rule.name, out, (np.ndarray,))
-        refuse_masked(out, f"{rule.name}: out", MASK_LOST, "out.data")
+        refuse_masked(out, f"{rule.name}: out", "out.data")
         _check_takes(rule, out, out.dtype if result_type is None else result_type)
     shapes = [np.shape(x) for x in operands.values()]
     shape = rule.shape(*shapes, **own)

@@ -95,3 +95,13 @@ __global__ void misaligned(const float *in, float *out) {
 ENTRY run_misaligned(const Shape *shape, const float *in, float *out) {
     return launch(shape, misaligned, in, out);
 }
+
+__global__ void misaligned_and_empty(const float *in, float *out) {
+    __shared__ float stage[64];
+    cp_async<16>(&stage[0], in + 1, 0); // HERE: misaligned_and_empty
+    cp_async_wait<0>();
+    out[threadIdx.x] = stage[0];
+}
+ENTRY run_misaligned_and_empty(const Shape *shape, const float *in, float *out) {
+    return launch(shape, misaligned_and_empty, in, out);
+}

@@ -41,7 +41,7 @@ __global__ void load_box(const __grid_constant__ tensor_map map, Place place, in
     for (int i = threadIdx.x; i < bytes; i += blockDim.x) out[i] = box[i];
 }
 
-// WAIT: 0 waits for the array, 1 until the box has been read, 2 for two groups of which the second is another box.
+// WAIT: 0 waits for the array, 1 until the box has been read.
 template <int AXES, int WAIT>
 __global__ void store_box(const __grid_constant__ tensor_map map, Place place, int bytes, const unsigned char *in) {
     char *box = boxes();
@@ -187,3 +187,362 @@ MULTIPLY(float16, __half, 256)
 MULTIPLY(bfloat16, __nv_bfloat16, 64)
 MULTIPLY(bfloat16, __nv_bfloat16, 128)
 MULTIPLY(bfloat16, __nv_bfloat16, 256)
+
+// Operands of one depth of 64 in shared memory, which the block fills with the number 1 where TMA would write them.
+template <int N> __device__ __forceinline__ void fill(char *memory, __half value) {
+    __half *elements = reinterpret_cast<__half *>(memory);
+    for (int i = threadIdx.x; i < (64 + N) * 64; i += blockDim.x) elements[i] = value;
+    fence_async_proxy();
+    __syncthreads();
+}
+template <int N> __device__ __forceinline__ void multiply_64(float (&sum)[N / 2], char *a, bool add, int steps = 4) {
+    for (int i = 0; i < steps; ++i)
+        wgmma<__half, N, false, false>(sum, wgmma_descriptor(a + i * 32, 8192),
+                                       wgmma_descriptor(a + 8192 + i * 32, 8192), add || i > 0);
+}
+
+// Three groups with sums of their own, waited for one after another. out[i]: sums of group i, that is 16 (i + 1).
+__global__ void groups(float *out) {
+    char *a = boxes();
+    const int t = threadIdx.x;
+    float sum[3][32] = {};
+    fill<64>(a, __float2half(1.0f));
+    wgmma_fence();
+    multiply_64<64>(sum[0], a, false, 1);
+    wgmma_commit();
+    multiply_64<64>(sum[1], a, false, 2);
+    wgmma_commit();
+    multiply_64<64>(sum[2], a, true, 3);
+    wgmma_commit();
+    wgmma_wait<2>();
+    for (int i = 0; i < 32; ++i) out[i * 128 + t] = sum[0][i];
+    wgmma_wait<1>();
+    for (int i = 0; i < 32; ++i) out[(32 + i) * 128 + t] = sum[1][i];
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; ++i) out[(64 + i) * 128 + t] = sum[2][i];
+}
+ENTRY run_groups(const Shape *shape, float *out) {
+    return launch(shape, groups, out);
+}
+
+// --- Matrices of 8 x 8 elements -----------------------------------------------------------------------------------
+
+// in: four registers per lane. out: four matrices of 8 x 8 16-bit numbers.
+__global__ void store_matrices(const unsigned *in, unsigned *out) {
+    __shared__ __align__(16) unsigned tile[4 * 32];
+    const int lane = threadIdx.x;
+    unsigned words[4];
+    for (int i = 0; i < 4; ++i) words[i] = in[(blockIdx.x * 4 + i) * 32 + lane];
+    stmatrix(tile + lane * 4, words);
+    __syncwarp();
+    for (int i = 0; i < 4; ++i) out[(blockIdx.x * 4 + i) * 32 + lane] = tile[i * 32 + lane];
+}
+ENTRY run_store_matrices(const Shape *shape, const unsigned *in, unsigned *out) {
+    return launch(shape, store_matrices, in, out);
+}
+
+// --- A producer and consumers -------------------------------------------------------------------------------------
+
+constexpr int STAGES = 3;
+
+// Warpgroup 0 loads tiles of 8 x 32 numbers; each thread of the other two adds one number of each tile. In the end the
+// consumers exchange their sums.
+__global__ void __launch_bounds__(384, 1) pipeline(const __grid_constant__ tensor_map map, int tiles, float *out) {
+    float *stage = reinterpret_cast<float *>(boxes());
+    __shared__ mbarrier full[STAGES], empty[STAGES];
+    __shared__ float sums[256];
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], 2);
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    if (threadIdx.x < 128) {
+        give_up_registers<40>();
+        for (int i = 0; i < tiles && threadIdx.x == 0; ++i) {
+            const int at = i % STAGES;
+            mbarrier_wait(&empty[at], i / STAGES % 2 ^ 1);
+            mbarrier_expect(&full[at], 1024);
+            tensor_load(stage + at * 256, &map, &full[at], {0, 8 * i});
+        }
+    } else {
+        get_registers<232>();
+        const int t = threadIdx.x - 128;
+        float sum = 0;
+        for (int i = 0; i < tiles; ++i) {
+            const int at = i % STAGES;
+            mbarrier_wait(&full[at], i / STAGES % 2);
+            sum += stage[at * 256 + t];
+            sync_threads_of(1 + t / 128, 128); // the whole warpgroup has read
+            if (t % 128 == 0) mbarrier_arrive(&empty[at]);
+        }
+        sums[t] = sum;
+        sync_threads_of(3, 256);
+        out[t] = sum + 2 * sums[255 - t];
+    }
+}
+ENTRY run_pipeline(const Shape *shape, const float *in, int tiles, float *out) {
+    tensor_map map;
+    const int code = shape_of(&map, in, 4, 32, 8 * (tiles ? tiles : 1), 32, 8, 0);
+    return code ? code : launch(shape, pipeline, map, tiles, out);
+}
+
+// Phases of one barrier without copies: two halves of the block take turns.
+__global__ void turns(int *out) {
+    __shared__ mbarrier even, odd;
+    __shared__ int count;
+    const int half = blockDim.x / 2;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&even, half), mbarrier_init(&odd, half), count = 0;
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    for (int i = 0; i < 10; ++i) {
+        if (static_cast<int>(threadIdx.x) < half) {
+            mbarrier_wait(&odd, i % 2 ^ 1);
+            if (threadIdx.x == 0) out[2 * i] = count++;
+            mbarrier_arrive(&even);
+        } else {
+            mbarrier_wait(&even, i % 2);
+            if (static_cast<int>(threadIdx.x) == half) out[2 * i + 1] = count++;
+            mbarrier_arrive(&odd);
+        }
+    }
+}
+ENTRY run_turns(const Shape *shape, int *out) {
+    return launch(shape, turns, out);
+}
+
+// --- Mistakes that the emulator reveals ---------------------------------------------------------------------------
+
+// `out` holds 64 x 64 numbers; as an array of 64 x 64 floats it is what maps describe.
+#define BROKEN(name)                                                                                                 \
+    ENTRY run_##name(const Shape *shape, float *out) {                                                               \
+        tensor_map map;                                                                                              \
+        const int code = shape_of(&map, out, 4, 64, 64, 32, 32, 128);                                                \
+        return code ? code : launch(shape, name, map, out);                                                          \
+    }
+
+__global__ void never_initialized(const __grid_constant__ tensor_map, float *) {
+    __shared__ mbarrier barrier;
+    mbarrier_arrive(&barrier); // HERE: never_initialized
+}
+BROKEN(never_initialized)
+
+__global__ void no_arrivals(const __grid_constant__ tensor_map, float *) {
+    __shared__ mbarrier barrier;
+    mbarrier_init(&barrier, 0); // HERE: no_arrivals
+}
+BROKEN(no_arrivals)
+
+__global__ void overwritten_barrier(const __grid_constant__ tensor_map, float *) {
+    __shared__ mbarrier barrier;
+    mbarrier_init(&barrier, 1);
+    barrier = 0;
+    mbarrier_wait(&barrier, 0); // HERE: overwritten_barrier
+}
+BROKEN(overwritten_barrier)
+
+__global__ void too_many_arrivals(const __grid_constant__ tensor_map, float *) {
+    __shared__ mbarrier barrier;
+    mbarrier_init(&barrier, 2);
+    mbarrier_expect(&barrier, 64);
+    mbarrier_arrive(&barrier);
+    mbarrier_arrive(&barrier); // HERE: too_many_arrivals
+}
+BROKEN(too_many_arrivals)
+
+__global__ void misaligned_barrier(const __grid_constant__ tensor_map, float *) {
+    __shared__ __align__(16) char memory[32];
+    mbarrier_init(reinterpret_cast<mbarrier *>(memory + 4), 1); // HERE: misaligned_barrier
+}
+BROKEN(misaligned_barrier)
+
+__global__ void lacks_an_arrival(const __grid_constant__ tensor_map, float *) {
+    __shared__ mbarrier barrier;
+    if (threadIdx.x == 0) mbarrier_init(&barrier, static_cast<int>(blockDim.x) + 1);
+    __syncthreads();
+    mbarrier_arrive(&barrier);
+    mbarrier_wait(&barrier, 0); // HERE: lacks_an_arrival
+}
+BROKEN(lacks_an_arrival)
+
+__global__ void lacks_bytes(const __grid_constant__ tensor_map map, float *) {
+    char *box = boxes();
+    __shared__ mbarrier barrier;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barrier, 1);
+        mbarrier_expect(&barrier, 4096 + 512);
+        tensor_load(box, &map, &barrier, {0, 0});
+        mbarrier_wait(&barrier, 0); // HERE: lacks_bytes
+    }
+    __syncthreads();
+}
+BROKEN(lacks_bytes)
+
+__global__ void too_many_bytes(const __grid_constant__ tensor_map map, float *) {
+    char *box = boxes();
+    __shared__ mbarrier barrier;
+    mbarrier_init(&barrier, 1);
+    mbarrier_expect(&barrier, 512);
+    tensor_load(box, &map, &barrier, {0, 0});
+    mbarrier_wait(&barrier, 0); // HERE: too_many_bytes
+}
+BROKEN(too_many_bytes)
+
+__global__ void half_at_the_barrier(const __grid_constant__ tensor_map, float *) {
+    __shared__ mbarrier barrier;
+    if (threadIdx.x == 0) mbarrier_init(&barrier, static_cast<int>(blockDim.x));
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        mbarrier_arrive(&barrier);
+        mbarrier_wait(&barrier, 0); // HERE: half_at_the_barrier
+    } else {
+        __syncthreads();
+    }
+}
+BROKEN(half_at_the_barrier)
+
+__global__ void misaligned_box(const __grid_constant__ tensor_map map, float *) {
+    char *box = boxes();
+    __shared__ mbarrier barrier;
+    mbarrier_init(&barrier, 1);
+    mbarrier_expect(&barrier, 4096);
+    tensor_load(box + 128, &map, &barrier, {0, 0}); // HERE: misaligned_box
+    mbarrier_wait(&barrier, 0);
+}
+BROKEN(misaligned_box)
+
+__global__ void misaligned_store(const __grid_constant__ tensor_map map, float *) {
+    tensor_store(&map, boxes() + 512, {0, 0}); // HERE: misaligned_store
+    tensor_store_commit();
+    tensor_store_wait<0, false>();
+}
+BROKEN(misaligned_store)
+
+__global__ void other_axes(const __grid_constant__ tensor_map map, float *) {
+    tensor_store(&map, boxes(), {0, 0, 0}); // HERE: other_axes
+}
+BROKEN(other_axes)
+
+__global__ void half_a_warp(const __grid_constant__ tensor_map, float *) {
+    char *a = boxes();
+    float sum[32] = {};
+    fill<64>(a, __float2half(1.0f));
+    const uint64_t left = wgmma_descriptor(a, 8192);
+    if (threadIdx.x % 32 < 16) wgmma<__half, 64, false, false>(sum, left, left, true); // HERE: half_a_warp
+}
+BROKEN(half_a_warp)
+
+__global__ void other_operands(const __grid_constant__ tensor_map, float *) {
+    float sum[32] = {};
+    const uint64_t left = wgmma_descriptor(boxes() + threadIdx.x % 2 * 32, 8192);
+    wgmma<__half, 64, false, false>(sum, left, left, true); // HERE: other_operands
+}
+BROKEN(other_operands)
+
+__global__ void incomplete_warpgroup(const __grid_constant__ tensor_map, float *) {
+    float sum[32] = {};
+    const uint64_t left = wgmma_descriptor(boxes(), 8192);
+    wgmma<__half, 64, false, false>(sum, left, left, true); // HERE: incomplete_warpgroup
+}
+BROKEN(incomplete_warpgroup)
+
+__global__ void part_of_other_size(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 32)
+        sync_threads_of(2, 64); // HERE: part_of_other_size
+    else
+        sync_threads_of(2, 96); // HERE: part_of_other_size
+}
+BROKEN(part_of_other_size)
+
+__global__ void part_that_never_comes(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 32)
+        sync_threads_of(5, 64); // HERE: part_that_never_comes
+    else
+        sync_threads_of(6, 128); // HERE: part_that_never_comes
+}
+BROKEN(part_that_never_comes)
+
+__global__ void part_with_wrong_number(const __grid_constant__ tensor_map, float *) {
+    sync_threads_of(16, 64); // HERE: part_with_wrong_number
+}
+BROKEN(part_with_wrong_number)
+
+__global__ void part_of_a_warp(const __grid_constant__ tensor_map, float *) {
+    sync_threads_of(1, 48); // HERE: part_of_a_warp
+}
+BROKEN(part_of_a_warp)
+
+__global__ void part_of_half_warps(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x % 32 < 16) sync_threads_of(1, 32); // HERE: part_of_half_warps
+}
+BROKEN(part_of_half_warps)
+
+// What an array of NaN or wrong numbers reveals: `out` contains 64 x 64 ones, and becomes what threads saw.
+
+// Thread 0 waits for the box, the others read it without a wait.
+__global__ void load_without_wait(const __grid_constant__ tensor_map map, float *out) {
+    float *box = reinterpret_cast<float *>(boxes());
+    __shared__ mbarrier barrier;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barrier, 1);
+        mbarrier_expect(&barrier, 4096);
+        tensor_load(box, &map, &barrier, {0, 0});
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) mbarrier_wait(&barrier, 0);
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) out[2048 + i] = box[i];
+}
+BROKEN(load_without_wait)
+
+__global__ void product_without_wait(const __grid_constant__ tensor_map, float *out) {
+    char *a = boxes();
+    float sum[32] = {};
+    fill<64>(a, __float2half(1.0f));
+    wgmma_fence();
+    multiply_64<64>(sum, a, false);
+    wgmma_commit();
+    for (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = sum[i];
+}
+BROKEN(product_without_wait)
+
+__global__ void product_without_commit(const __grid_constant__ tensor_map, float *out) {
+    char *a = boxes();
+    float sum[32] = {};
+    fill<64>(a, __float2half(1.0f));
+    wgmma_fence();
+    multiply_64<64>(sum, a, false);
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = sum[i];
+}
+BROKEN(product_without_commit)
+
+// The operands are overwritten before the wait.
+__global__ void operands_replaced(const __grid_constant__ tensor_map, float *out) {
+    char *a = boxes();
+    float sum[32] = {};
+    fill<64>(a, __float2half(1.0f));
+    wgmma_fence();
+    multiply_64<64>(sum, a, false);
+    wgmma_commit();
+    __syncthreads();
+    fill<64>(a, __float2half(2.0f));
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = sum[i];
+}
+BROKEN(operands_replaced)
+
+// A box is overwritten before its store has read it.
+__global__ void store_replaced(const __grid_constant__ tensor_map map, float *) {
+    float *box = reinterpret_cast<float *>(boxes());
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) box[i] = 2;
+    fence_async_proxy();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tensor_store(&map, box, {0, 0});
+        tensor_store_commit();
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) box[i] = 3;
+}
+BROKEN(store_replaced)

@@ -67,7 +67,7 @@ void emu_copy_async(void *shared, const void *global, int bytes, int read, const
     emu_async_copies *copies = own_copies();
     if (read < 0 || read > bytes)
         emu_block_fail(file, line, "cp.async of %d bytes can read 0 to %d bytes, not %d", bytes, bytes, read);
-    if ((uintptr_t)shared % (unsigned)bytes || (read > 0 && (uintptr_t)global % (unsigned)bytes))
+    if ((uintptr_t)shared % (unsigned)bytes || (uintptr_t)global % (unsigned)bytes)
         emu_block_fail(file, line,
                        "cp.async of %d bytes requires addresses that are multiples of %d; shared %p, global %p",
                        bytes, bytes, shared, global);

@@ -10,7 +10,7 @@
 namespace strided {
 namespace {
 
-enum { MOST_BLOCKS = 4096, WIDEST_WORD = 16, WORTH_A_TILE = TILE / 2 };
+enum { MOST_BLOCKS = 4096, WIDEST_WORD = 16, WORTH_A_TILE = TILE / 2, WORTH_A_BLOCK = 2 * THREADS };
 
 int64_t size_of(int64_t stride) {
     return stride < 0 ? -stride : stride;
@@ -161,6 +161,14 @@ int move(const movement &movement, const ck_context *context, ck_error *error) {
     const int last = movement.shape.count - 1, row = axis_to_transpose(movement.shape);
     return with_word(movement.word, [&](auto kind) {
         using Word = decltype(kind);
+        const axes &shape = movement.shape;
+        if (row < 0 && last > 0 && shape.to[last] == sizeof(Word) && shape.from[last] == sizeof(Word) &&
+            shape.length[last] >= WORTH_A_BLOCK) {
+            const axes lines = without(shape, last, last);
+            const int64_t length = shape.length[last];
+            return ck_launch(context, error, "strided_lines", strided_lines<Word>, blocks_for(count / length, 1),
+                             dim3(THREADS), 0, movement.to, movement.from, lines, count / length, length);
+        }
         if (row < 0)
             return ck_launch(context, error, "strided_copy", strided_copy<Word>, blocks_for(count, THREADS),
                              dim3(THREADS), 0, movement.to, movement.from, movement.shape, count);

@@ -70,6 +70,28 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+// Lines of contiguous words: `lines` are the axes but the last one, along which both arrays are contiguous. A block copies one line
+// after another, so that the position in the arrays is computed once per line, and a thread has several loads in flight.
+template <typename Word>
+__global__ void __launch_bounds__(THREADS) strided_lines(char *__restrict__ to, const char *__restrict__ from,
+                                                         const axes lines, int64_t count, int64_t length) {
+    constexpr int AT_ONCE = 8;
+    for (int64_t line = blockIdx.x; line < count; line += gridDim.x) {
+        const offsets at = lines.at(line);
+        Word *const target = reinterpret_cast<Word *>(to + at.to);
+        const Word *const source = reinterpret_cast<const Word *>(from + at.from);
+        int64_t i = threadIdx.x;
+        for (; i + (AT_ONCE - 1) * THREADS < length; i += AT_ONCE * THREADS) {
+            Word words[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) words[j] = source[i + j * THREADS];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) target[i + j * THREADS] = words[j];
+        }
+        for (; i < length; i += THREADS) target[i] = source[i];
+    }
+}
+
 // `to` is dense along axis 1 of `matrix`, its columns, and `from` along axis 0, its rows; `others` are the remaining
 // axes. A block processes one tile of TILE x TILE words after another.
 template <typename Word>
