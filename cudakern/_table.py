@@ -145,7 +145,7 @@ class Variant(_display.Shown):
 
     def by_default(self, arguments: Mapping[str, Any]) -> bool:
         """True if these are the defaults (for NumPy's variant, which has no parameters: of the first kernel)."""
-        kernel = variants(self.operation)[1] if self.on_host else self
+        kernel = _first_kernel(self.operation) if self.on_host else self
         return all(p.check(arguments[p.name]) == p.default for p in kernel.parameters if p.name in arguments)
 
     def why_not(self, backend: Backend) -> str:
@@ -305,7 +305,7 @@ def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
         parameters=(),
         types=tuple(results),
         signatures=tuple((dtype, result, result) for dtype, result in results.items()),
-        sum_order=kernels[0].sum_order,
+        sum_order=words.sum_order or kernels[0].sum_order,
     )
 
 

@@ -125,9 +125,9 @@ def test_what_packbits_does_not_take(backend):
         with pytest.raises(TypeError, match="packbits takes bool, int8.* or uint64, .*a != 0 converts"):
             packbits(wrong)
         for axis in (None, 0):  # (no hint to "auto", which takes no others either)
-            with pytest.raises(TypeError, match="variant 'ballot' takes bool or .*a != 0 converts"):
+            with pytest.raises(TypeError, match="variant 'ballot' takes bool, .*a != 0 converts"):
                 packbits(wrong, axis, variant="ballot")
-    with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 converts"):
+    with pytest.raises(TypeError, match="takes bool, .*not float32; a != 0 converts"):
         packbits(cudakern.asarray(np.ones(3, "float32")))
     with pytest.raises(TypeError, match="vectorized.*int32"):
         packbits(np.ones(3, "int32"), variant="vectorized")
@@ -155,7 +155,7 @@ def test_packbits_refuses_before_it_copies(backend, monkeypatch):
             packbits(a, axis, variant="ballot", threads=48)
         with pytest.raises(TypeError, match=r"vectorized.*int32"):
             packbits(a, axis, variant="vectorized")
-        with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 converts"):
+        with pytest.raises(TypeError, match="takes bool, .*not float32; a != 0 converts"):
             packbits(a.astype("float32"), axis, variant="ballot")
     with pytest.raises(TypeError, match="computes on the host"):
         packbits(cudakern.asarray(x), 1, variant="numpy")
