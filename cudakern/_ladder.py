@@ -54,7 +54,7 @@ class Step(_display.Shown):
         if self.error:
             rows.append(("error", "exact" if self.error == (0, 0) else str(self.error)))
         if self.speedup:
-            rows.append(("speed-up over the first kernel", _ratio(self.speedup)))
+            rows.append(("speed-up over the first kernel", ratio(self.speedup)))
         if self.recorded:
             rows.append(("recorded on a GPU", _display.duration(self.recorded.kernel_ns)))
         return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
@@ -144,7 +144,7 @@ class Ladder(_display.Shown, Sequence[Step]):
                 cells["blocks"] = duration(profile.blocks_ns if profile else None)
             cells["call"] = duration(profile.whole_ns if profile else None)
             cells[self.rate] = figure(self.rate_of(profile) if profile else None)
-            return cells | {"speed-up": _ratio(step.speedup)}
+            return cells | {"speed-up": ratio(step.speedup)}
         cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
         if all(step.profile is None or step.profile.launches <= 1 for step in self):
             cells = {}
@@ -156,7 +156,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             chip = self.recorded.chip.removeprefix("NVIDIA ")
             ns, rate, speedup = step.recorded or (None, None, None)
             cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
-            cells[f"{chip}:\nspeed-up"] = _ratio(speedup)
+            cells[f"{chip}:\nspeed-up"] = ratio(speedup)
         if emulated:
             cells["emulated\nkernel"] = duration(kernel_ns)
         return cells
@@ -226,8 +226,8 @@ class Ladder(_display.Shown, Sequence[Step]):
         return picture.saved(path)
 
 
-def _ratio(value: float | None) -> str:
-    return f"{_display.figure(value)}x" if value else "-"
+def ratio(value: float | None) -> str:
+    return "-" if not value else f"{_display.figure(value)}x" if value > 0.01 else f"1/{1 / value:,.0f}"
 
 
 def ladder(

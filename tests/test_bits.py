@@ -132,7 +132,7 @@ def test_what_packbits_does_not_take(backend):
     with pytest.raises(TypeError, match="vectorized.*int32"):
         packbits(np.ones(3, "int32"), variant="vectorized")
     for variant in ("auto", "ballot", "numpy"):
-        with pytest.raises(ValueError, match="unknown bitorder .middle.: .*known: little, big"):
+        with pytest.raises(ValueError, match="unknown bitorder .middle.: known: big, little"):
             packbits([1, 0], bitorder="middle", variant=variant)
         with pytest.raises(TypeError, match="bitorder= must be one of .big., .little., not 1"):
             packbits([1, 0], bitorder=1, variant=variant)
@@ -228,7 +228,7 @@ def test_the_c_module_counts_nothing_beyond_the_bins(name, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "shared_atomics"])
 def test_what_bincount_does_not_take(backend, variant):
-    with pytest.raises(TypeError, match="x is None, and must be an array"):
+    with pytest.raises(TypeError, match="x must be an array, not None"):
         bincount(None, variant=variant)
     places = (np.asarray,) if variant == "numpy" else (np.asarray, cudakern.asarray)
     for place in places:

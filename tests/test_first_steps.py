@@ -550,7 +550,7 @@ def test_keywords_of_numpys_add(backend, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
 def test_none_is_no_picture(backend, variant):
-    with pytest.raises(TypeError, match="grayscale: image is None, and must be an array"):
+    with pytest.raises(TypeError, match="grayscale: image must be an array, not None"):
         cudakern.grayscale(None, variant=variant)
 
 

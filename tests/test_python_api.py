@@ -228,6 +228,14 @@ def test_parameters_of_a_variant():
     assert threads.unit
 
 
+def test_tables_of_variants_are_short():
+    variants = cudakern.variants("sum_of_squares")
+    assert "blocks=0 (0 to 65535; 0: chosen from the chip)" in str(variants["atomic"].table().rows)
+    assert {row[4] for row in variants.table().rows} == {"all", "all but bfloat16", "int32, int64, float32, float64"}
+    assert variants.table().note.startswith("All types: int32, ")
+    assert ("types", "float32, float64") in cudakern.variants("matmul")["kahan"].table().rows
+
+
 def test_source_is_the_kernels_text():
     code = cudakern.source("matmul", "tiled")
     assert isinstance(code, str)
@@ -253,6 +261,9 @@ def test_unknown_names_list_the_known_ones():
             call()
     with pytest.raises(ValueError, match="unknown variant 'qq' of matmul: known: "):  # none is like it
         cudakern.source("matmul", "qq")
+    with pytest.raises(AttributeError, match="no attribute 'matmull'") as error:
+        getattr(cudakern, "matmull")  # noqa: B009
+    assert (error.value.name, error.value.obj) == ("matmull", cudakern)
     with pytest.raises(ValueError, match="no kernel"):
         cudakern.source("matmul", "numpy")
 

@@ -219,7 +219,7 @@ def test_too_long_for_shared_memory(name, variant):
 @pytest.mark.proves("sort:cub")
 def test_the_toolkits_sort_is_the_gpus():
     assert cudakern.variants("sort")["cub"].backends == ("cuda",)
-    with pytest.raises(NotImplementedError, match="'cub' cannot run here: it is for cuda, and this is emulator"):
+    with pytest.raises(NotImplementedError, match="'cub' cannot run here: it needs a GPU, and none is in use"):
         run("emulator", np.zeros(3, np.float32), variant="cub")
 
 

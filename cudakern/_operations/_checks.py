@@ -87,13 +87,13 @@ def _advice(name: str, first: DeviceArray, other: str, x: Any) -> str:
         inside, source = f"inside `with cudakern.use_backend({first._native.backend_name()!r})`", f"{other}.get()"
     elif isinstance(x, (int, float, complex)):  # which has no type of its own, but an array of it NumPy's widest
         source = f"{other}, {first.dtype.name!r}"
-    copy = f"copy {other} to that device by cudakern.asarray({source}) {inside}"
+    copy = f"copy {other} to that device with cudakern.asarray({source}) {inside}"
     if name == "out":
         return f"make out where the operands are, by numpy.empty, or {copy}"
     if other == "out":
         make = f"make out where the operands are, by cudakern.empty {inside}"
         return make if on_device else f"{make}, or leave it out and call the result's .get(out=out)"
-    return copy if on_device else f"{copy}, or {name} to host memory by {name}.get()"
+    return copy if on_device else f"{copy}, or copy {name} to the host with {name}.get()"
 
 
 # --- types and shapes of inputs --------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def are_numbers(rule: Rule, variant: Variant | None, operands: Named, left: str 
         if variant is None and x.dtype.kind in left:
             continue
         if x.dtype.kind == "O" and x.ndim == 0 and x.item() is None:
-            raise TypeError(f"{rule.name}: {name} is None, and must be an array")
+            raise TypeError(f"{rule.name}: {name} must be an array, not None")
         advice = rule.instead if rule.only else NUMBERS_FROM.get(x.dtype.kind, CONVERT)
         if x.dtype.kind in left:
             advice = f"variant={AUTO!r} leaves it to NumPy"
