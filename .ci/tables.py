@@ -27,6 +27,7 @@ import cudakern
 import records
 from cudakern import variants
 from cudakern._display import duration, figure
+from cudakern._ladder import ratio
 from cudakern._operations import registry
 from cudakern._recorded import sizes
 from cudakern.lab._by_name import experiments as lab_experiments
@@ -104,7 +105,7 @@ def ladder_table(name):
                 duration(step["profile"]["kernel_ns"]) + host,
                 *([duration(step["profile"]["blocks_ns"])] if clocked else []),
                 figure(rate(step, unit)),
-                f"{figure(step['speedup'])}x" if step["speedup"] else "-",
+                ratio(step["speedup"]),
                 error(step["error"]["max"] if step["error"] else None),
             ]
         )
@@ -120,6 +121,12 @@ def ladder_table(name):
         "the time from the first block's start to the last block's end by the device's global timer, for variants that "
         "read it. The difference is launch latency.\n\n"
     )
+    stuck = (
+        "A sum in float32 stops growing when the next element is smaller than half of its last digit: hence the large "
+        "errors of long sums.\n\n"
+        if any(step["error"] and step["error"]["max"] > 0.01 for step in measured(ladder))
+        else ""
+    )
     cancels = (
         "Errors are relative to the values of the look-up table, since results may be close to 0.\n\n"
         if registry()[ladder["operation"]].cancels
@@ -128,7 +135,8 @@ def ladder_table(name):
     return markdown(
         heads,
         rows,
-        f"{cancels}{gap if clocked and not emulated else ''}{sizes(ladder['shapes'])} {ladder['dtype']}; {where}; "
+        f"{cancels}{stuck}{gap if clocked and not emulated else ''}"
+        f"{sizes(ladder['shapes'])} {ladder['dtype']}; {where}; "
         f"{dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}",
     )
 
@@ -158,11 +166,11 @@ def bench_table():
                 error(mine["error"]),
                 f"{other['who']} {duration(other['kernel_ns'])}",
                 error(other["error"]),
-                f"{other['kernel_ns'] / mine['kernel_ns']:.2f}",
+                f"{mine['kernel_ns'] / other['kernel_ns']:.2f}",
             ]
             for mine in shown
         ]
-    heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "other / cudakern"]
+    heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "cudakern / other"]
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
     source = f"{how} {record['chip']}, {dated(record)}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")

@@ -2,7 +2,7 @@
 chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 
 >>> import cudakern as ck
->>> int(ck.sum_of_squares([1, 2, 3]))                              # the fastest correct variant here
+>>> int(ck.sum_of_squares([1, 2, 3]))                              # a fast and accurate variant
 14
 >>> int(ck.sum_of_squares([1, 2, 3], variant="tree_sequential"))   # this kernel, on the GPU or the emulator
 14
@@ -111,7 +111,7 @@ def __getattr__(name: str) -> object:
         except PackageNotFoundError:  # built in place, or not at all
             value = "0+unknown"
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     globals()[name] = value
     return value
 

@@ -307,12 +307,17 @@ class DeviceArray:
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
-        instead = "take .get(), or pass the array to CuPy or PyTorch, which share its memory (from_dlpack)"
-        raise TypeError(f"a DeviceArray has no elementwise arithmetic and comparisons: {instead}")
+        instead = "copy it to NumPy with .get(), or pass it to CuPy or PyTorch, which share its memory (from_dlpack)"
+        raise TypeError(f"a DeviceArray has no elementwise arithmetic or comparisons: {instead}")
 
     # Comparisons too, because Python's == would silently compare identities; so the type is not hashable. Hidden from
     # type checkers, so that they refuse all uses.
     if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            hint = "; .get() copies it to NumPy" if name in ("cpu", "numpy") or hasattr(np.ndarray, name) else ""
+            raise AttributeError(f"'DeviceArray' object has no attribute {name!r}{hint}", name=name, obj=self)
+
         __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_offered
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _not_offered
         __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _not_offered

@@ -266,7 +266,7 @@ def _ladder(options: argparse.Namespace) -> bool:
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
     ladders = []
     for name, variants in runs.items():
-        ladders.append(ladder(name, variants=variants, progress=True, **settings, **parameters))
+        ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()
             ladders[-1].table(options.emulated).print()

@@ -16,7 +16,7 @@ _OPERATION_FIRST = ("ladder", "variants", "source", "occupancy", "kernel_resourc
 _VARIANT_SECOND = ("source", "occupancy", "kernel_resources")
 
 _CALL = re.compile(r"([A-Za-z_][\w.]*)\($")
-_ARGUMENT = re.compile(r"""(?:(variants?|op|fn)\s*=\s*\[?\s*(?:["'][^"']*["'],\s*)*)?["'](\w*)$""")
+_ARGUMENT = re.compile(r"""(?:(\w+)\s*=\s*\[?\s*(?:["'][^"']*["'],\s*)*)?["'](\w*)$""")
 
 
 def _open_call(text: str) -> tuple[str, list[str]] | None:
@@ -48,17 +48,22 @@ def _value(expression: str, names: dict[str, Any]) -> Any:
 def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
     """The names that can complete ``text``, the code up to the cursor; ``names`` are the user's variables."""
     call = _open_call(text)
-    current = _ARGUMENT.search(", ".join(call[1])) if call else None
-    if call is None or current is None:
+    if call is None:
         return ()
     function, arguments = call
-    keyword, start = current.groups()
+    current = _ARGUMENT.search(", ".join(arguments))
+    keyword, start = current.groups() if current else (None, arguments[-1])
     try:
         called = _value(function, names)
         name = called.__name__ if called.__module__.startswith("cudakern.") else ""
-        if name in _OPERATION_FIRST and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
-            known: list[str] = list(_table.operations())
-        elif keyword or (name in _VARIANT_SECOND and len(arguments) == 2):
+        if current is None:
+            op = operation_name(_value(arguments[0], names) if name in _OPERATION_FIRST else called)
+            passed = [argument.partition("=")[2].strip(" \"'") for argument in arguments if "variant" in argument]
+            variants = [v for v in _table.variants(op) if v.name in passed] or _table.variants(op)
+            known = [f"{p.name}=" for p in dict.fromkeys(p for variant in variants for p in variant.parameters)]
+        elif name in _OPERATION_FIRST and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
+            known = list(_table.operations())
+        elif keyword in ("variant", "variants") or (name in _VARIANT_SECOND and len(arguments) == 2):
             of_argument = name in _OPERATION_FIRST
             op = operation_name(_value(arguments[0], names) if of_argument else called)
             known = [variant.name for variant in _table.variants(op)] + ([] if of_argument else [_table.AUTO])
@@ -82,6 +87,9 @@ def register() -> None:
         lines = context.full_text.split("\n")[: context.cursor_line + 1]
         lines[-1] = lines[-1][: context.cursor_position]
         words = completions("\n".join(lines), shell.user_ns)
-        return {"completions": [SimpleCompletion(word, type="str") for word in words], "suppress": bool(words)}
+        return {
+            "completions": [SimpleCompletion(word, type="str") for word in words],
+            "suppress": words != [] and "=" not in words[0],
+        }
 
     completer.custom_matchers.append(matcher)

@@ -6,24 +6,30 @@ import html
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is faster without it
     from rich.console import Console
     from rich.table import Table as RichTable
 
+#: The least width of a column of texts, as long as the table has columns to spare.
+TEXT_WIDTH = 20
+
 
 @dataclass(frozen=True)
 class Table:
-    """A title, headings, rows of text, a note below. ``right``: the headings of columns of figures."""
+    """A title, headings, rows of text, a note below. ``right``: the headings of columns of figures. ``spare``: those of
+    columns that a narrow terminal leaves out, one after the other, until the texts have room."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
     right: Sequence[str] = ()
+    spare: Sequence[str] = ()
 
-    def rich(self) -> RichTable:
+    def rich(self, without: Sequence[str] = ()) -> RichTable:
         """For a terminal."""
         from rich import box
         from rich.table import Table as RichTable
@@ -39,11 +45,13 @@ class Table:
             caption_justify="left",
             show_header=any(map(str.strip, self.columns)),
         )
-        for column in self.columns:
-            figures = column in self.right
-            table.add_column(column, justify="right" if figures else "left", no_wrap=figures or column == "variant")
+        kept = [column not in without for column in self.columns]
+        for column in compress(self.columns, kept):
+            figures, room = column in self.right, column == "what it shows" and len(without) < len(self.spare)
+            whole, least = figures or column == "variant", TEXT_WIDTH if room else None
+            table.add_column(column, justify="right" if figures else "left", no_wrap=whole, min_width=least)
         for row in self.rows:
-            table.add_row(*map(Text, row))
+            table.add_row(*map(Text, compress(row, kept)))
         return table
 
     def text(self) -> str:
@@ -67,10 +75,13 @@ class Table:
 
     def _print(self, console: Console) -> None:
         """As wide as the terminal (else 120), or wider if names and figures would be cut."""
-        table = self.rich()
-        console.width = 1000
-        needed = console.measure(table).minimum
-        console.width = max(shutil.get_terminal_size((120, 24)).columns, needed)
+        width, console.width = shutil.get_terminal_size((120, 24)).columns, 1000
+        for left_out in range(len(self.spare) + 1):
+            table = self.rich(self.spare[:left_out])
+            needed = console.measure(table).minimum
+            if needed <= width:
+                break
+        console.width = max(width, needed)
         console.print(table)
 
     def html(self) -> str:
@@ -85,7 +96,7 @@ class Table:
         row = ""
         for column, cell in zip(self.columns, cells, strict=True):
             # The attribute is for viewers that remove styles, as GitHub's does; a figure stays with its unit.
-            side, wrap = ("right", "; white-space:nowrap") if column in self.right else ("left", "")
+            side, wrap = ("right", "; white-space:pre") if column in self.right else ("left", "")
             row += f'<{tag} align="{side}" style="text-align:{side}{wrap}">{html.escape(cell)}</{tag}>'
         return f"<tr>{row}</tr>"
 

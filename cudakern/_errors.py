@@ -53,9 +53,8 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 def unknown(what: str, name: object, known: Iterable[str], of: str = "") -> str:
     """The message for an unknown name, with all known names and the nearest, if it is a part or a typing error away."""
-    text = str(name)
-    names = nearest(text, known)
-    words = f"known: {', '.join(names)}" if names else "none are known"
-    if names and (_similarity(text, names[0]) >= 0.6 or (len(text) > 2 and text.lower() in names[0].lower())):
-        words = f"the nearest is {names[0]!r}; {words}"
+    text, names = str(name), list(known)
+    words, first = f"known: {', '.join(names)}" if names else "none are known", next(iter(nearest(text, names)), "")
+    if first and (_similarity(text, first) >= 0.6 or (len(text) > 2 and text.lower() in first.lower())):
+        words = f"the nearest is {first!r}; {words}"
     return f"unknown {what} {name!r}{of and ' of '}{of}: {words}"

@@ -30,6 +30,8 @@ from ._variants import Named, operation_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NO_TIMES = "has no recorded times for this type and these parameters"
+
 
 @dataclass(frozen=True, repr=False)
 class Step(_display.Shown):
@@ -52,7 +54,7 @@ class Step(_display.Shown):
         if self.error:
             rows.append(("error", "exact" if self.error == (0, 0) else str(self.error)))
         if self.speedup:
-            rows.append(("speed-up over the first kernel", _ratio(self.speedup)))
+            rows.append(("speed-up over the first kernel", ratio(self.speedup)))
         if self.recorded:
             rows.append(("recorded on a GPU", _display.duration(self.recorded.kernel_ns)))
         return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
@@ -113,17 +115,23 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     @property
     def title(self) -> str:
-        """Operation, input and device."""
+        """Operation, input and device; and of which input the times are, if they were recorded."""
         parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
-        return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}"
+        places = self.backend.device_name + (f"; times: {self.recorded.input}" if self.recorded and self._timed else "")
+        return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {places}"
+
+    @property
+    def _timed(self) -> bool:
+        return any(step.recorded for step in self)
 
     def table(self, emulated: bool = False) -> _display.Table:
-        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own, which tell nothing."""
+        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own."""
         cells = [self._cells(step, emulated) for step in self]
         figures = list(cells[0]) if cells else []
         rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
         notes = " ".join(self._notes(emulated))
-        return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, right=figures)
+        spare = [name for name in figures if name.startswith("shared") or name.endswith(self.rate)]
+        return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
 
     def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
         """A step's figures, by their columns' headings."""
@@ -136,19 +144,19 @@ class Ladder(_display.Shown, Sequence[Step]):
                 cells["blocks"] = duration(profile.blocks_ns if profile else None)
             cells["call"] = duration(profile.whole_ns if profile else None)
             cells[self.rate] = figure(self.rate_of(profile) if profile else None)
-            return cells | {"speed-up": _ratio(step.speedup)}
-        launch = ["-", "-", "-"]
-        if profile and profile.grid:
-            launch = [f"{profile.launches:,}", *map(_display.dimensions, (profile.grid, profile.block))]
-        cells = dict(zip(("launches", "blocks", "threads"), launch, strict=True))
+            return cells | {"speed-up": ratio(step.speedup)}
+        cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
+        if all(step.profile is None or step.profile.launches <= 1 for step in self):
+            cells = {}
+        sizes = (profile.grid, profile.block) if profile and profile.grid else None
+        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
         cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
-        cells["to move"] = _display.size(profile.bytes) if profile else "-"
         cells["max\nerror"] = error
-        if self.recorded.steps:
+        if self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
             ns, rate, speedup = step.recorded or (None, None, None)
             cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
-            cells[f"{chip}:\nspeed-up"] = _ratio(speedup)
+            cells[f"{chip}:\nspeed-up"] = ratio(speedup)
         if emulated:
             cells["emulated\nkernel"] = duration(kernel_ns)
         return cells
@@ -158,9 +166,8 @@ class Ladder(_display.Shown, Sequence[Step]):
         return any(step.profile is not None and step.profile.blocks_ns is not None for step in self)
 
     def _notes(self, emulated: bool) -> Iterator[str]:
-        for step in self:
-            if step.note:
-                yield f"{step.variant.name}: {step.note}."
+        for note in dict.fromkeys(step.note for step in self if step.note):
+            yield f"{', '.join(step.variant.name for step in self if step.note == note)}: {note}."
         cancels = operation(self.operation).cancels
         terms = " to the magnitude of the terms of a result, which itself may be near 0" if cancels else ""
         yield f"Errors are relative{terms}, compared with NumPy in double precision."
@@ -169,13 +176,14 @@ class Ladder(_display.Shown, Sequence[Step]):
             if self._clocked:
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
-        yield "to move: the fewest bytes that the operation must read and write."
-        if self.recorded.steps:
+        if bytes_moved := next((step.profile.bytes for step in self if step.profile), 0):
+            yield f"The operation must read and write at least {_display.size(bytes_moved)}."
+        if self._timed:
             yield f"There is no GPU here. The times were {self.recorded.origin}; numpy ran on that machine's CPU."
         else:
-            yield "There is no GPU here, and this operation has no recorded times."
+            yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
         if emulated:
-            yield "emulated: the time in which this CPU emulated the kernel; it tells nothing about a GPU."
+            yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -190,11 +198,11 @@ class Ladder(_display.Shown, Sequence[Step]):
         record, steps, title = self.recorded, list[tuple[_table.Variant, float, float]](), self.title
         if record is None:
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
-        elif record.steps:
+        elif self._timed:
             steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
             title = f"{self.operation}: {record.origin}"
         else:
-            raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} has no recorded times")
+            raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
         times = [max(ns, 1) for _, ns, _ in steps]
@@ -218,8 +226,8 @@ class Ladder(_display.Shown, Sequence[Step]):
         return picture.saved(path)
 
 
-def _ratio(value: float | None) -> str:
-    return f"{_display.figure(value)}x" if value else "-"
+def ratio(value: float | None) -> str:
+    return "-" if not value else f"{_display.figure(value)}x" if value > 0.01 else f"1/{1 / value:,.0f}"
 
 
 def ladder(
@@ -299,7 +307,7 @@ def ladder(
         operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
         kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
-    record = _recorded.instead_of_times(here, op)
+    record = _recorded.instead_of_times(here, op, kind.name)
     if record is not None and repeat is None and warmup is None:
         repeat, warmup = 1, 0  # emulated times are not shown
     steps: list[Step] = []
@@ -318,6 +326,7 @@ def ladder(
                 profile, result = measure(what.call, operands, keywords, repeat, warmup)
             except (TypeError, ValueError, NotImplementedError) as error:
                 reason = str(error).partition("; variant='auto' takes")[0]  # a ladder has no "auto"
+                reason = reason.removeprefix(f"{op}: variant {variant.name!r} ").removeprefix(f"{op}: ")
                 steps.append(Step(variant, note=f"not for this input: {reason}"))
                 if not isinstance(error, NotImplementedError):
                     refusals.append(error)
@@ -328,7 +337,8 @@ def ladder(
             step = Step(variant, profile, _errors(result, *expected))
             if record is not None:
                 shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
-                step = replace(step, recorded=record.steps.get(variant.name), shared_bytes=shared)
+                times = record.steps.get(variant.name) if variant.by_default(values) else None
+                step = replace(step, recorded=times, shared_bytes=shared)
             steps.append(step)
     if inputs is not None and refusals and not any(step.profile or step.failed for step in steps):
         raise refusals[0]  # the input itself is invalid

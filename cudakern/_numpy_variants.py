@@ -16,6 +16,7 @@ class Words(NamedTuple):
     lesson: str = "The reference that kernels are compared with"
     origin: str = "NumPy"
     more: str = ""  #: types: "float16", or "float32:float64" where the result has another
+    sum_order: str = ""  #: if not that of the first kernel
 
 
 SCAN = Words(
@@ -48,7 +49,11 @@ WORDS = {
     "lookup_2d": LOOKUP,
     "lookup_3d": LOOKUP,
     "matmul": Words(
-        "NumPy's own product, on the host", "A tuned library uses caches and vector units", "the reference of T5"
+        "NumPy's own product, on the host",
+        "A tuned library uses caches and vector units",
+        "the reference of T5",
+        "",
+        "tree",
     ),
     "moving_sum": Words(
         "A scaled copy of the whole array for each row of the window, by NumPy",
@@ -70,7 +75,11 @@ WORDS = {
         "NumPy's convolution with ones, on the host", "A stencil is a convolution; the simplest has weights of 1", "P2"
     ),
     "sum_of_squares": Words(
-        "NumPy's own dot product, on the host", "A transfer to a GPU may cost more than the sum", "the reference of T3"
+        "NumPy's own dot product, on the host",
+        "A transfer to a GPU may cost more than the sum",
+        "the reference of T3",
+        "",
+        "tree",
     ),
     "thread_map": Words("The same map by slices, on the host", "A grid over an array is a tiling", "P4 to P7"),
     "unpack_bytes": Words("NumPy's conversion, on the host", "A conversion is limited by memory bandwidth", "M"),

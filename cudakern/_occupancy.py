@@ -153,9 +153,8 @@ class Occupancy(_display.Shown):
         """One row per limit; the note gives the occupancy."""
         rows = []
         for limit in self.limits:
-            name = limit.name + (" <" if limit.name in self.limited_by else "")
             sizes = [_counted(limit.per_block, limit.unit), _counted(limit.available, limit.unit)]
-            rows.append([name, *sizes, "no limit" if limit.blocks is None else f"{limit.blocks:,}", limit.note])
+            rows.append([limit.name, *sizes, "no limit" if limit.blocks is None else f"{limit.blocks:,}", limit.note])
         most = "at most " if self.registers is None or self.static_unknown else ""
         title = (
             f"{self.kernel + ': ' if self.kernel else ''}blocks of {self.threads} threads with "
@@ -165,7 +164,7 @@ class Occupancy(_display.Shown):
         )
         note = (
             f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-            f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. {self.note}"
+            f"occupancy {most}{self.occupancy:.1%}. Limited by {', '.join(self.limited_by)}. {self.note}"
         )
         heads = ["limit", "per block", "per multiprocessor", "blocks", " "]
         return _display.Table(title, heads, rows, note.strip(), right=heads[1:4])
@@ -282,7 +281,7 @@ def occupancy(
         if not kernels:
             raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
         main, others = kernels[0], dict.fromkeys(other.kernel for other in kernels[1:])
-        kernel = f"{op}, {variant}: {main.kernel}"
+        kernel = f"{op}, {variant}" + (f", kernel {main.kernel}" if main.kernel != variant else "")
         threads = main.threads if threads is None else threads
         if registers is None:
             registers = main.registers

@@ -54,7 +54,7 @@ class Profile(_display.Shown):
     """Medians over the repeats of one call. Times are in nanoseconds.
 
     ``clock`` is the source of the times: "gpu", "host" (NumPy's variant), or "emulated" (a kernel emulated on the CPU,
-    whose time tells nothing about a GPU and is never compared with a chip's limit).
+    whose time says nothing about a GPU's speed and is never compared with a chip's limit).
     """
 
     variant: Variant
@@ -118,7 +118,8 @@ class Profile(_display.Shown):
             rows.append(("final sums, on the host", duration(self.finish_ns)))
         rows.append((f"whole call{mark}", duration(self.whole_ns)))
         rows.append(("work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"))
-        rows.append((f"rate{mark}", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
+        if not self.emulated:
+            rows.append(("rate", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
         if self.cycles:
             spread = f"{min(self.cycles):,} to {max(self.cycles):,} (median {_display.median(self.cycles):,.0f}"
             rows.append((f"cycles per block{mark}", f"{spread}, {len(self.cycles):,} blocks)"))
@@ -138,7 +139,7 @@ class Profile(_display.Shown):
         shapes = " and ".join(map(str, self.shapes))
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."
         if self.emulated:
-            note += " Emulated on the CPU: these times tell nothing about a GPU."
+            note += " Emulated on the CPU: these times say nothing about a GPU's speed."
         title = f"{self.operation}, {self.variant.name}{parameters}: {shapes} {self.dtype}, {self.device}"
         return _display.facts(self.facts(), title, note)
 

@@ -33,14 +33,19 @@ class RecordedLadder:
     steps: dict[str, Recorded]  #: by the variant's name
 
     @property
+    def input(self) -> str:
+        """Chip and input."""
+        return f"{self.chip.removeprefix('NVIDIA ')}, {sizes(self.shapes)} {self.dtype}"
+
+    @property
     def origin(self) -> str:
         """Chip, input and date."""
         return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype}, {self.date}"
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
-    """The shapes of a call's inputs as text: "1,000 x 1,000 and 1,000 x 1,000"."""
-    return " and ".join(" x ".join(f"{n:,}" for n in shape) or "one number" for shape in shapes)
+    """The shapes of a call's arrays as text: "1,000 x 1,000 and 1,000 x 1,000"."""
+    return " and ".join(" x ".join(f"{n:,}" for n in shape) for shape in shapes if shape) or "one number"
 
 
 @functools.cache
@@ -48,13 +53,13 @@ def _data() -> Any:
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def instead_of_times(here: Backend, op: str) -> RecordedLadder | None:
-    """What a ladder shows instead of times on the emulator: the recorded ladder, without steps if nothing was recorded.
-    None on a GPU, whose own times are shown."""
+def instead_of_times(here: Backend, op: str, dtype: str) -> RecordedLadder | None:
+    """What a ladder shows instead of times on the emulator: the recorded ladder, without steps if nothing was recorded
+    with that type. None on a GPU, whose own times are shown."""
     if not here.emulated:
         return None
     entry = _data()["ladders"].get(op)
-    if entry is None:
+    if entry is None or entry["dtype"] != dtype:
         return RecordedLadder("", "", (), "", None, {})
     limit = entry["limit"]
     return RecordedLadder(

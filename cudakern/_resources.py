@@ -95,11 +95,13 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
 
     def table(self) -> _display.Table:
         """One row per kernel."""
-        figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills", "max\nthreads"]
+        figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills"]
+        figures += ["max\nthreads"] * any(kernel.max_threads for kernel in self)  # only the driver reports it
         rows = []
         for kernel in self:
             numbers = [kernel.registers, kernel.static_shared, kernel.dynamic_shared, kernel.local_bytes, kernel.spills]
-            words = ["?" if number is None else f"{number:,}" for number in [*numbers, kernel.max_threads]]
+            numbers = [*numbers, kernel.max_threads][: len(figures)]
+            words = ["?" if number is None else f"{number:,}" for number in numbers]
             names = [kernel.variant, kernel.kernel, kernel.dtype, _display.dimensions(kernel.block)]
             rows.append([*names, *words, kernel.capability or "?", kernel.source])
         heads = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
@@ -109,8 +111,6 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         sources = {kernel.source for kernel in self}
         if "recorded" in sources:
             notes.append(f"Recorded: reported by {_recorded.compiler()} for an H200; this build has no GPU module.")
-        if sources & {"build", "recorded"}:
-            notes.append("Only a GPU's driver reports the maximum number of threads.")
         return _display.Table(title, heads, rows, " ".join(notes), right=figures)
 
     def to_dict(self) -> list[dict[str, Any]]:

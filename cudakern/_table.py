@@ -21,6 +21,11 @@ AUTO = "auto"
 NUMPY = "numpy"  #: the variant that NumPy computes, on the host
 
 
+def either(words: Sequence[str]) -> str:
+    """Alternatives: "int32, int64 or float32"."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def type_in_words(dtype: npt.DTypeLike) -> str:
     """A type's name for an error message: str and void without their number of bits."""
     name = type_name(dtype)
@@ -57,7 +62,8 @@ class Parameter:
     def facts(self) -> str:
         """The name, the default and the values it takes, as text."""
         default = repr(self.words[self.default]) if self.words else self.default
-        return f"{self.name}={default} ({self.allowed})"
+        _, zero, chosen = self.unit.partition("0:")
+        return f"{self.name}={default} ({self.allowed}{zero and f'; 0: {chosen.strip()}'})"
 
     def check(self, value: Any) -> int:
         """The value as an int; TypeError if it is not one, ValueError if the variant does not take it."""
@@ -65,7 +71,7 @@ class Parameter:
             if not isinstance(value, str):
                 raise TypeError(f"{self.name}= must be one of {self.allowed}, not {value!r:.60}")
             if value not in self.words:
-                raise ValueError(unknown(f"{self.name}=", value, self.words))
+                raise ValueError(unknown(self.name, value, self.words))
             return self.words.index(value)
         try:
             number = operator.index(value)
@@ -123,7 +129,7 @@ class Variant(_display.Shown):
                 return signature
         hint = f"; {instead or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
         raise TypeError(
-            f"{self.operation}: variant {self.name!r} takes {' or '.join(self.types)}, not {type_in_words(dtype)}{hint}"
+            f"{self.operation}: variant {self.name!r} takes {either(self.types)}, not {type_in_words(dtype)}{hint}"
         )
 
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
@@ -138,12 +144,17 @@ class Variant(_display.Shown):
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
 
+    def by_default(self, arguments: Mapping[str, Any]) -> bool:
+        """True if these are the defaults (for NumPy's variant, which has no parameters: of the first kernel)."""
+        kernel = _first_kernel(self.operation) if self.on_host else self
+        return all(p.check(arguments[p.name]) == p.default for p in kernel.parameters if p.name in arguments)
+
     def why_not(self, backend: Backend) -> str:
         """Why this variant cannot run on that backend; "" if it can."""
         if self.on_host:
             return ""
         if backend.name not in self.backends:
-            return f"it is for {' and '.join(self.backends)}, and this is {backend.name}"
+            return "it needs a GPU, and none is in use"
         here, needed = backend.capability, self.capability
         if here < needed or (self.capability_exact and here != needed):
             exactly = "exactly" if self.capability_exact else "at least"
@@ -192,6 +203,12 @@ class Variant(_display.Shown):
         sizes = tuple(tuple(map(int, shape)) for shape in shapes)
         return emulator().error_depth(variant.operation, variant.name, values, (dtype,) * len(sizes), sizes)
 
+    def types_of(self, every: Sequence[str]) -> str:
+        """The types, as text; ``every``: those of all variants of the operation."""
+        others = [dtype for dtype in every if dtype not in self.types]
+        short = f"all but {others[0]}" if others else "all"
+        return short if len(others) < 2 and len(every) > 3 else ", ".join(self.types)
+
     def table(self) -> _display.Table:
         """The entry as a table of facts."""
         capability = f"{self.capability / 10:.1f}" + ("" if self.capability_exact else " or later")
@@ -207,7 +224,7 @@ class Variant(_display.Shown):
             ("deterministic", deterministic),
             ("kernels", ", ".join(self.kernels) or "-"),
             ("source", self.source or "-"),
-            ("origin", self.origin),
+            ("origin", f"docs/sources.md: {self.origin}"),
         ]
         return _display.facts(rows, f"{self.operation}, {self.name}")
 
@@ -227,9 +244,14 @@ class Variants(_display.Shown, tuple[Variant, ...]):
     def __contains__(self, key: object) -> bool:
         return any(variant.name == key for variant in self) if isinstance(key, str) else super().__contains__(key)
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types that at least one of the variants takes."""
+        return tuple(dict.fromkeys(dtype for variant in self for dtype in variant.types))
+
     def table(self) -> _display.Table:
         """One row per variant."""
-        rows = []
+        rows, every = [], self.types
         for variant in self:
             bound = "only" if variant.capability_exact else "from"
             row = [
@@ -237,14 +259,15 @@ class Variants(_display.Shown, tuple[Variant, ...]):
                 variant.after or "",
                 variant.summary,
                 "; ".join(p.facts for p in variant.parameters),
-                ", ".join(variant.types),
+                variant.types_of(every),
                 ", ".join(variant.backends),
                 "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}",
             ]
             rows.append(row)
+        note = f"All types: {', '.join(every)}." if any(row[4].startswith("all") for row in rows) else ""
         title = f"{self[0].operation}: {operations()[self[0].operation]['summary']}" if self else ""
         columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
-        return _display.Table(title, columns, rows)
+        return _display.Table(title, columns, rows, note)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """One dictionary per variant, for JSON."""
@@ -295,7 +318,7 @@ def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
         parameters=(),
         types=tuple(results),
         signatures=tuple((dtype, result, result) for dtype, result in results.items()),
-        sum_order=kernels[0].sum_order,
+        sum_order=words.sum_order or kernels[0].sum_order,
     )
 
 
@@ -306,7 +329,8 @@ def having(parameter: str, entries: Iterable[Variant]) -> list[Variant]:
 def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
     """The variant of that name; ValueError lists all names and those of ``also``, the most similar first."""
     if not isinstance(name, str):
-        raise TypeError(f"the variant of {op} must be a str, not {type(name).__name__}")
+        hint = f"; {op} takes fewer arrays" if hasattr(name, "shape") else ""
+        raise TypeError(f"the variant of {op} must be a str, not {type(name).__name__}{hint}")
     for variant in variants(op):
         if variant.name == name:
             return variant

@@ -52,9 +52,11 @@ class AllVariants(_display.Shown, Mapping[str, Variants]):
         for name, variants in self.items():
             for i, variant in enumerate(variants):
                 backends = ", ".join(variant.backends)
-                rows.append([name if i == 0 else "", variant.name, variant.summary, ", ".join(variant.types), backends])
+                rows.append(
+                    [name if i == 0 else "", variant.name, variant.summary, variant.types_of(variants.types), backends]
+                )
         title = f"{len(self)} operations, {len(rows)} variants"
-        note = "variants(operation) also shows parameters and compute capabilities."
+        note = "variants(operation) also shows parameters, all types and compute capabilities."
         return _display.Table(title, ["operation", "variant", "what it shows", "types", "backends"], rows, note)
 
     def to_dict(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def _reset(key: str) -> None:
 def compile_flags(compiler: str | None = None) -> list[str]:
     """The options with which a C++ compiler builds your own kernels for the emulator.
 
-    Use them as ``g++ FLAGS kernel.cu -o kernel.so``. ``compiler`` is the compiler that gets them (default: the
+    Use them as ``g++ -x c++ kernel.cu -o kernel.so FLAGS``. ``compiler`` is the compiler that gets them (default: the
     environment's CXX, else g++), because clang rejects ``-fno-gnu-unique``, which g++ needs. TypeError if it is not a
     string.
 

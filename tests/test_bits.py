@@ -122,17 +122,17 @@ def test_kernels_pack_along_any_axis(name, variant, bitorder):
 
 def test_what_packbits_does_not_take(backend):
     for wrong in ([1.5, 0.0], np.array([]), ["a"], np.array([1], object)):
-        with pytest.raises(TypeError, match="packbits takes bool or int8 .* or uint64, .*a != 0 converts"):
+        with pytest.raises(TypeError, match="packbits takes bool, int8.* or uint64, .*a != 0 converts"):
             packbits(wrong)
         for axis in (None, 0):  # (no hint to "auto", which takes no others either)
-            with pytest.raises(TypeError, match="variant 'ballot' takes bool or .*a != 0 converts"):
+            with pytest.raises(TypeError, match="variant 'ballot' takes bool, .*a != 0 converts"):
                 packbits(wrong, axis, variant="ballot")
-    with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 converts"):
+    with pytest.raises(TypeError, match="takes bool, .*not float32; a != 0 converts"):
         packbits(cudakern.asarray(np.ones(3, "float32")))
     with pytest.raises(TypeError, match="vectorized.*int32"):
         packbits(np.ones(3, "int32"), variant="vectorized")
     for variant in ("auto", "ballot", "numpy"):
-        with pytest.raises(ValueError, match="unknown bitorder= .middle.: .*known: little, big"):
+        with pytest.raises(ValueError, match="unknown bitorder .middle.: known: big, little"):
             packbits([1, 0], bitorder="middle", variant=variant)
         with pytest.raises(TypeError, match="bitorder= must be one of .big., .little., not 1"):
             packbits([1, 0], bitorder=1, variant=variant)
@@ -155,7 +155,7 @@ def test_packbits_refuses_before_it_copies(backend, monkeypatch):
             packbits(a, axis, variant="ballot", threads=48)
         with pytest.raises(TypeError, match=r"vectorized.*int32"):
             packbits(a, axis, variant="vectorized")
-        with pytest.raises(TypeError, match="takes bool or .*not float32; a != 0 converts"):
+        with pytest.raises(TypeError, match="takes bool, .*not float32; a != 0 converts"):
             packbits(a.astype("float32"), axis, variant="ballot")
     with pytest.raises(TypeError, match="computes on the host"):
         packbits(cudakern.asarray(x), 1, variant="numpy")
@@ -228,7 +228,7 @@ def test_the_c_module_counts_nothing_beyond_the_bins(name, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "shared_atomics"])
 def test_what_bincount_does_not_take(backend, variant):
-    with pytest.raises(TypeError, match="x is None, and must be an array"):
+    with pytest.raises(TypeError, match="x must be an array, not None"):
         bincount(None, variant=variant)
     places = (np.asarray,) if variant == "numpy" else (np.asarray, cudakern.asarray)
     for place in places:

@@ -104,7 +104,7 @@ def test_lab_refuses_in_a_line(arguments, words):
 def test_ladder(backend):
     words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
     assert all(variant.name in words for variant in cudakern.variants("matmul"))
-    assert ("There is no GPU here." in words) == (backend == "emulator")
+    assert ("There is no GPU here." in " ".join(words.split())) == (backend == "emulator")
     steps = cli_json(
         "ladder",
         "--op",
@@ -150,8 +150,7 @@ def test_ladder_with_parameters():
 def test_both_ladders_and_their_pictures(tmp_path):
     path = tmp_path / "both.png"
     words = cli("ladder", "--n", 40, "--repeat", 1, "--plot", path, "--backend", "emulator")
-    assert "GB/s" in words
-    assert "GFLOP/s" in words
+    assert "speed-up" in words
     assert "Backend: emulator" in words
     for op in ("sum_of_squares", "matmul"):
         assert (tmp_path / f"both-{op}.png").read_bytes().startswith(b"\x89PNG")

@@ -132,7 +132,7 @@ def test_what_saxpy_refuses(backend):
                 cudakern.saxpy(a, v, v)
         with pytest.raises(ValueError, match=r"x is \(4,\) and y is \(3,\), which do not broadcast"):
             cudakern.saxpy(2, v, v[:3])
-        with pytest.raises(TypeError, match=r"takes arrays of one type, not .*a float64.*x uint8"):
+        with pytest.raises(TypeError, match=r"takes arrays of one type, but a is float64 and x is uint8"):
             cudakern.saxpy(np.float64(2), x, x, variant="naive")
         with pytest.raises(TypeError, match="no parameters"):
             cudakern.saxpy(2, v, v, threads=64)
@@ -542,7 +542,7 @@ def test_the_name_of_a_file_is_no_picture(backend, variant, tmp_path):
 @pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
 def test_keywords_of_numpys_add(backend, variant):
     for keyword in ("where", "casting", "dtype"):
-        with pytest.raises(TypeError, match=f"vector_add.* (takes no|has no parameter) '{keyword}'"):
+        with pytest.raises(TypeError, match=f"(unknown keyword|vector_add.* has no parameter) '{keyword}'"):
             cudakern.vector_add([1], [2], variant=variant, **{keyword: None})
     with pytest.raises(TypeError, match="foo"):
         cudakern.vector_add([1], [2], variant=variant, foo=None)
@@ -550,7 +550,7 @@ def test_keywords_of_numpys_add(backend, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "naive"])
 def test_none_is_no_picture(backend, variant):
-    with pytest.raises(TypeError, match="grayscale: image is None, and must be an array"):
+    with pytest.raises(TypeError, match="grayscale: image must be an array, not None"):
         cudakern.grayscale(None, variant=variant)
 
 

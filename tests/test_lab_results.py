@@ -153,7 +153,9 @@ def test_texts_beside_the_figures(name, backend):
     assert (result.documents, result.on_an_h200) == (module.DOCUMENTS, module.ON_AN_H200)
     shown = " ".join(repr(result).split())
     source, claim = result.documents.split(": ", 1)
-    assert f"On an H200: {result.on_an_h200} Claim tested ({source}): {claim}.".replace("`", "") in shown
+    assert (
+        f"On an H200: {result.on_an_h200} Claim tested (docs/sources.md: {source}): {claim}.".replace("`", "") in shown
+    )
     assert "`" not in shown
     timed = any(column.timed for column in result.columns)
     assert ("This run was emulated" in shown) == (result.backend.emulated and timed)

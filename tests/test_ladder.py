@@ -109,7 +109,7 @@ def test_ladder_of_ones_own_input(op, backend):
     assert ran
     for step in steps:
         assert step.profile or step.note.startswith(
-            "not here: " if what.default_dtype in step.variant.types else f"not for this input: {op}: variant"
+            "not here: " if what.default_dtype in step.variant.types else "not for this input: takes"
         )
     for step in ran:
         result = what.call(*inputs, variant=step.variant.name)
@@ -159,7 +159,7 @@ def test_ladders_tell_inputs_apart(backend):
         ("sort", {"seed": ""}, TypeError, "it must be an integer"),
         ("sort", {"variants": 5}, TypeError, "variants= must be a list of names, not 5"),
         ("matmul", {"inputs": [np.ones((2, 2))]}, TypeError, r"matmul takes inputs=\[a, b\]; got 1 inputs"),
-        ("matmul", {"inputs": [np.ones((2, 3))] * 2}, ValueError, "matmul: .*must be as many"),
+        ("matmul", {"inputs": [np.ones((2, 3))] * 2}, ValueError, "matmul: .*must be equal"),
         (
             "interp",
             {"inputs": [np.ones(3)] * 6},
@@ -195,5 +195,5 @@ def test_types_that_numpys_variant_has_not(backend):
     ones = np.ones(16, numpy_dtype("bfloat16"))
     steps = cudakern.ladder("sum_of_squares", inputs=[ones], variants=["numpy", "vectorized"], repeat=1)
     assert [step.error for step in steps] == [None, (0, 0)]
-    assert steps["numpy"].note.startswith("not for this input: sum_of_squares: variant 'numpy' takes")
+    assert steps["numpy"].note.startswith("not for this input: takes")
     assert "auto" not in steps["numpy"].note

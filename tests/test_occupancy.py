@@ -175,7 +175,7 @@ def test_bad_input(kind, words, arguments):
 def test_what_an_occupancy_shows(tmp_path):
     result = ck.occupancy(threads=256, registers=64, shared_bytes=20000, capability=9.0)
     words = repr(result)
-    for what in ("256 threads", "64 registers", "20,000 B", "9.0", "registers <", "occupancy 50.0%"):
+    for what in ("256 threads", "64 registers", "20,000 B", "9.0", "Limited by registers.", "occupancy 50.0%"):
         assert what in words
     assert "<table>" in result._repr_html_()
     plain = json.loads(json.dumps(result.to_dict()))

@@ -96,7 +96,22 @@ def test_heads_of_tables_align_as_their_cells(steps):
     lines = steps.table().text().splitlines()
     head = next(line for line in lines if "variant" in line)
     first = next(line for line in lines if line.startswith("coalesced"))
-    assert head.index("launches") + len("launches") == re.search(r" 1\b", first).end()
+    assert head.index("blocks") + len("blocks") == re.search(r" 1\b", first).end()
+
+
+@pytest.mark.parametrize("columns, there", [(70, ()), (85, ("GB/s",)), (120, ("GB/s", "memory"))])
+def test_a_narrow_terminal_shows_fewer_columns(steps, columns, there, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    head = repr(steps).split("\n\u2500")[0]
+    assert [word for word in ("GB/s", "memory", "speed-up", "kernel") if word in head] == [*there, "speed-up", "kernel"]
+    assert max(map(len, repr(steps).splitlines())) <= columns
+
+
+def test_steps_with_the_same_note_share_a_line():
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("sum_of_squares", n=9, dtype="float16", variants=["atomic", "vectorized", "chunked"])
+    note = "atomic, chunked: not for this input: takes int32, int64, float32 or float64, not float16."
+    assert steps.table().note.startswith(note)
 
 
 @pytest.mark.parametrize("rc", [{}, {"savefig.transparent": True}, {"figure.facecolor": (1, 1, 1, 0)}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from .._array import DeviceArray
 from .._backend import Backend
 from .._dtypes import kind_of
+from .._errors import unknown
 from .._exchange import is_elsewhere
 from .._host import refuse_elsewhere
 from .._layout import Shape, elements_meet
 from .._native import Native
-from .._table import AUTO, Variant, having, type_in_words, variants
+from .._table import AUTO, Variant, either, having, type_in_words, variants
+from . import registry
 from ._rule import CONVERT, WEAK, Named, Rule
 
 #: How to get numbers from other elements, by NumPy's letter for the kind of their type.
@@ -36,8 +39,10 @@ def refuse_parameters(operation: str, parameters: Named) -> None:
                 f"{operation}: variant {AUTO!r} has no parameters, and {name!r} was passed; these variants have it: "
                 f"{', '.join(repr(variant.name) for variant in owners)}"
             )
-        names = dict.fromkeys(f"{p.name}=" for variant in variants(operation) for p in variant.parameters)
-        raise TypeError(f"{operation} takes no {name!r}: its variants have {', '.join(names) or 'no parameters'}")
+        own = inspect.signature(registry()[operation].call).parameters.values()
+        names = [p.name for p in own if p.kind is not p.VAR_KEYWORD]
+        names += (p.name for variant in variants(operation) for p in variant.parameters)
+        raise TypeError(unknown("keyword", name, dict.fromkeys(names), of=operation))
 
 
 def check_place(variant: Variant, here: Backend) -> None:
@@ -82,13 +87,13 @@ def _advice(name: str, first: DeviceArray, other: str, x: Any) -> str:
         inside, source = f"inside `with cudakern.use_backend({first._native.backend_name()!r})`", f"{other}.get()"
     elif isinstance(x, (int, float, complex)):  # which has no type of its own, but an array of it NumPy's widest
         source = f"{other}, {first.dtype.name!r}"
-    copy = f"copy {other} to that device by cudakern.asarray({source}) {inside}"
+    copy = f"copy {other} to that device with cudakern.asarray({source}) {inside}"
     if name == "out":
         return f"make out where the operands are, by numpy.empty, or {copy}"
     if other == "out":
         make = f"make out where the operands are, by cudakern.empty {inside}"
         return make if on_device else f"{make}, or leave it out and call the result's .get(out=out)"
-    return copy if on_device else f"{copy}, or {name} to host memory by {name}.get()"
+    return copy if on_device else f"{copy}, or copy {name} to the host with {name}.get()"
 
 
 # --- types and shapes of inputs --------------------------------------------------------------------------------------
@@ -103,7 +108,7 @@ def are_numbers(rule: Rule, variant: Variant | None, operands: Named, left: str 
         if variant is None and x.dtype.kind in left:
             continue
         if x.dtype.kind == "O" and x.ndim == 0 and x.item() is None:
-            raise TypeError(f"{rule.name}: {name} is None, and must be an array")
+            raise TypeError(f"{rule.name}: {name} must be an array, not None")
         advice = rule.instead if rule.only else NUMBERS_FROM.get(x.dtype.kind, CONVERT)
         if x.dtype.kind in left:
             advice = f"variant={AUTO!r} leaves it to NumPy"
@@ -113,8 +118,8 @@ def are_numbers(rule: Rule, variant: Variant | None, operands: Named, left: str 
 
 def _takes(rule: Rule, variant: Variant | None) -> str:
     if variant is not None:
-        return f"{rule.name}: variant {variant.name!r} takes {' or '.join(variant.types)}"
-    return f"{rule.name} takes {' or '.join(rule.only) or ('real numbers' if rule.real else 'numbers')}"
+        return f"{rule.name}: variant {variant.name!r} takes {either(variant.types)}"
+    return f"{rule.name} takes {either(rule.only or ('real numbers' if rule.real else 'numbers',))}"
 
 
 def check_type(rule: Rule, variant: Variant | None, name: str) -> None:
@@ -128,9 +133,9 @@ def check_type(rule: Rule, variant: Variant | None, name: str) -> None:
 def check_one_type(rule: Rule, variant: Variant | None, types: Mapping[str, str]) -> None:
     """TypeError if a named variant gets arrays of several types."""
     if variant is not None and len(set(types.values())) > 1:
-        listed = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        listed = " and ".join(f"{name} is {kind}" for name, kind in types.items())
         raise TypeError(
-            f"{rule.name}: variant {variant.name!r} takes arrays of one type, not {listed}; variant={AUTO!r} takes them"
+            f"{rule.name}: variant {variant.name!r} takes arrays of one type, but {listed}; variant={AUTO!r} takes them"
         )
 
 

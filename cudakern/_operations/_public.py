@@ -24,7 +24,7 @@ out : ndarray or DeviceArray, optional
     Array for the result, of the result's shape and of a type it can be cast to ("same_kind").""",
     "call": """\
 variant : str
-    "auto" chooses the fastest correct variant here (NumPy, for host arrays without a GPU). A name from
+    "auto" chooses a fast and accurate variant (NumPy, for host arrays without a GPU). A name from
     ``variants("<name>")`` always runs that variant.
 stream : optional
     Stream in which the work is enqueued, for device arrays: None (the default stream), a handle, or an object with

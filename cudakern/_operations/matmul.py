@@ -92,8 +92,8 @@ def product(a: Shape, b: Shape) -> Product:
     rows, n = (b[0], 1) if right else b[-2:]
     if k != rows:
         raise ValueError(
-            f"matmul: a is {a} and b is {b}: the {k} {'elements' if left else 'columns'} of a must be as many "
-            f"as the {rows} {'elements' if right else 'rows'} of b"
+            f"matmul: a is {a} and b is {b}: a has {k} {'elements' if left else 'columns'} and b has {rows} "
+            f"{'elements' if right else 'rows'}; these numbers must be equal"
         )
     first, second = a[:-2], b[:-2]
     try:

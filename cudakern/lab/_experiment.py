@@ -174,7 +174,7 @@ class Experiment(_display.Shown):
                 figures.append(headings[-1])
             cells.append([column.text(row.get(column.key), marked and bool(row.get("cpu"))) for row in self.rows])
         source, _, claim = self.documents.partition(": ")
-        texts = [self.note, f"On an H200: {self.on_an_h200}", f"Claim tested ({source}): {claim}."]
+        texts = [self.note, f"On an H200: {self.on_an_h200}", f"Claim tested (docs/sources.md: {source}): {claim}."]
         note = "\n".join([text for text in texts if text] + [NO_PREDICTION] * bool(emulated)).replace("`", "")
         rows = [list(row) for row in zip(*cells, strict=True)]
         return _display.Table(f"{self.title}; {self.backend.device_name}", headings, rows, note, right=figures)
