@@ -2,7 +2,8 @@
 // (TMA; PTX: cp.async.bulk.tensor), from compute capability 9.0 on. The emulator has a file of the same name and meaning.
 //
 // A tensor_map (tensor_map.h) describes the array and the box. One thread begins a copy. `at` is the box's first element in the array,
-// innermost axis first. A load writes zeros for what is outside the array, and reports its bytes (always those of the whole box) to an
+// innermost axis first; along that axis it is a multiple of 16 bytes, and for a store no coordinate is negative (measured on an H200:
+// otherwise an illegal instruction). A load writes zeros for what is outside the array, and reports its bytes (always those of the whole box) to an
 // mbarrier. A store leaves out what is outside. Boxes in shared memory start at multiples of 128 bytes (1024 with a swizzle of 128).
 //
 // With a swizzle of 128 bytes, rows of the box have 128 bytes, and chunk c of 16 bytes in row r is stored at c ^ (r % 8). (r counts

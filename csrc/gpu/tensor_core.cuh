@@ -71,8 +71,8 @@ __device__ __forceinline__ void ldmatrix(unsigned (&to)[COUNT], const void *row)
 __device__ __forceinline__ void stmatrix(void *row, const unsigned (&from)[4]) {
 #if __CUDA_ARCH__ >= 900
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(row));
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(from[0]), "r"(from[1]),
-                 "r"(from[2]), "r"(from[3])
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(from[0]),
+                 "r"(from[1]), "r"(from[2]), "r"(from[3])
                  : "memory");
 #else
     __trap();

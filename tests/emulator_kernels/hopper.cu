@@ -68,12 +68,12 @@ int copy_box(const Shape *shape, const tensor_map &map, const Place *place, int 
                      : launch(shape, store_box<AXES, 1>, map, *place, bytes, data);
 }
 // what: 0 loads, 1 stores and waits for the array, 2 stores and waits until the box has been read.
-ENTRY run_copy(const Shape *shape, const void *array, const tensor_map_shape *boxed, const Place *place, int bytes,
-               unsigned char *data, int what) {
+ENTRY run_copy(const Shape *shape, const void *array, const tensor_map_shape *map_shape, const Place *place,
+               int bytes, unsigned char *data, int what) {
     tensor_map map;
-    const int code = tensor_map_make(&map, array, boxed);
+    const int code = tensor_map_make(&map, array, map_shape);
     if (code) return code;
-    switch (boxed->axes) {
+    switch (map_shape->axes) {
     case 2: return copy_box<2>(shape, map, place, bytes, data, what);
     case 3: return copy_box<3>(shape, map, place, bytes, data, what);
     case 4: return copy_box<4>(shape, map, place, bytes, data, what);
@@ -312,6 +312,30 @@ ENTRY run_turns(const Shape *shape, int *out) {
     return launch(shape, turns, out);
 }
 
+// Thread 0 waits for a box, and another warp for thread 0, by attempts: the box must arrive all the same.
+__global__ void attempts(const __grid_constant__ tensor_map map, int *out) {
+    int *box = reinterpret_cast<int *>(boxes());
+    __shared__ mbarrier full;
+    __shared__ int flag;
+    if (threadIdx.x == 0) mbarrier_init(&full, 1), mbarrier_init_fence(), flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        mbarrier_expect(&full, 1024);
+        tensor_load(box, &map, &full, {0, 0});
+        mbarrier_wait(&full, 0);
+        atomicExch(&flag, box[255]);
+    }
+    if (threadIdx.x != 32) return;
+    int value = 0;
+    while (value == 0) value = atomicAdd(&flag, 0);
+    out[256] = value;
+}
+ENTRY run_attempts(const Shape *shape, int *out) {
+    tensor_map map;
+    const int code = shape_of(&map, out, 4, 32, 8, 32, 8, 0);
+    return code ? code : launch(shape, attempts, map, out);
+}
+
 // --- Mistakes that the emulator reveals ---------------------------------------------------------------------------
 
 // `out` holds 64 x 64 numbers; as an array of 64 x 64 floats it is what maps describe.
@@ -412,12 +436,29 @@ __global__ void misaligned_box(const __grid_constant__ tensor_map map, float *) 
 }
 BROKEN(misaligned_box)
 
+__global__ void box_beyond_the_end(const __grid_constant__ tensor_map map, float *) {
+    tensor_store(&map, boxes() + 14 * 1024, {0, 0}); // HERE: box_beyond_the_end
+}
+BROKEN(box_beyond_the_end)
+
 __global__ void misaligned_store(const __grid_constant__ tensor_map map, float *) {
     tensor_store(&map, boxes() + 512, {0, 0}); // HERE: misaligned_store
     tensor_store_commit();
     tensor_store_wait<0, false>();
 }
 BROKEN(misaligned_store)
+
+__global__ void misaligned_coordinate(const __grid_constant__ tensor_map map, float *) {
+    __shared__ mbarrier barrier;
+    mbarrier_init(&barrier, 1);
+    tensor_load(boxes(), &map, &barrier, {2, 0}); // HERE: misaligned_coordinate
+}
+BROKEN(misaligned_coordinate)
+
+__global__ void store_before_the_array(const __grid_constant__ tensor_map map, float *) {
+    tensor_store(&map, boxes(), {0, -1}); // HERE: store_before_the_array
+}
+BROKEN(store_before_the_array)
 
 __global__ void other_axes(const __grid_constant__ tensor_map map, float *) {
     tensor_store(&map, boxes(), {0, 0, 0}); // HERE: other_axes

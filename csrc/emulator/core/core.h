@@ -9,9 +9,9 @@
 //   copy.c     copies and fills                      texel.c   the value of a texture read
 //   texture.c  arrays and texture objects            print.c   printf
 //                                                    async.c   copies that are waited for later
-//   symbol.c   __constant__ and __device__ variables
-//   kernel.c   handles, parameters, settings
-//   launch.c   checks of a launch
+//   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
+//   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
+//   launch.c   checks of a launch                    product.c products of warpgroups (wgmma)
 //   stream.c   queues, workers               --->    system.c  threads, libraries, names, time: used by both sides
 //   wait.c     waiting, errors, canceling
 //   event.c    marks in a queue

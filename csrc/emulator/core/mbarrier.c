@@ -32,7 +32,7 @@ typedef struct part { // a numbered barrier
 
 typedef struct waits { // of one block
     uint64_t run;      // the block's number among the blocks of this OS thread
-    void **known;      // initialized mbarriers
+    void **barriers;   // initialized mbarriers
     int count, capacity;
     int waiting; // threads at mbarriers
     emu_delivery *first, **end;
@@ -53,7 +53,7 @@ static void drop_deliveries(waits *own) {
 static void free_waits(void *pointer) {
     waits *own = pointer;
     drop_deliveries(own);
-    free(own->known);
+    free(own->barriers);
     free(own);
 }
 static void make_key(void) {
@@ -101,9 +101,9 @@ static void store(void *barrier, mbarrier_state state) {
     memcpy(barrier, &state, sizeof state);
 }
 
-static int is_known(const waits *own, const void *barrier) {
+static int is_initialized(const waits *own, const void *barrier) {
     for (int i = 0; i < own->count; ++i)
-        if (own->known[i] == barrier) return 1;
+        if (own->barriers[i] == barrier) return 1;
     return 0;
 }
 
@@ -112,9 +112,9 @@ static void check_aligned(const void *barrier, const char *file, int line) {
         emu_block_fail(file, line, "an mbarrier must be at an address that is a multiple of 8, not at %p", barrier);
 }
 
-static mbarrier_state checked(const waits *own, const void *barrier, const char *call, const char *file, int line) {
+static mbarrier_state state_of(const waits *own, const void *barrier, const char *call, const char *file, int line) {
     check_aligned(barrier, file, line);
-    if (!is_known(own, barrier))
+    if (!is_initialized(own, barrier))
         emu_block_fail(
             file, line,
             "%s: the mbarrier at %p is not initialized; one thread of the block must call mbarrier_init, and "
@@ -132,15 +132,15 @@ void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line) 
     check_aligned(barrier, file, line);
     if (arrivals < 1 || arrivals > MOST)
         emu_block_fail(file, line, "an mbarrier's phase has 1 to %d arrivals, not %d", MOST, arrivals);
-    if (!is_known(own, barrier)) {
+    if (!is_initialized(own, barrier)) {
         if (own->count == own->capacity) {
             const int capacity = own->capacity ? 2 * own->capacity : 16;
-            void **known = realloc(own->known, (size_t)capacity * sizeof *known);
-            if (!known) no_memory();
-            own->known = known;
+            void **barriers = realloc(own->barriers, (size_t)capacity * sizeof *barriers);
+            if (!barriers) no_memory();
+            own->barriers = barriers;
             own->capacity = capacity;
         }
-        own->known[own->count++] = barrier;
+        own->barriers[own->count++] = barrier;
     }
     store(barrier,
           (mbarrier_state){.pending = (unsigned)arrivals, .arrivals = (unsigned)arrivals, .bytes = 0, .mark = MARK});
@@ -159,22 +159,22 @@ static int complete(emu_block *block, waits *own, void *barrier, mbarrier_state 
     }
     store(barrier, state);
     if (!is_complete || !own->waiting) return 0;
-    int woken = 0;
+    int count = 0;
     for (unsigned slot = 0; slot < (unsigned)block->thread_count; ++slot) {
         if (!is_live(block, slot)) continue;
         emu_thread *thread = block->order[slot];
         if (thread->state != EMU_AT_MBARRIER || thread->at != barrier) continue;
         emu_block_make_ready(block, thread);
-        ++woken;
+        ++count;
     }
-    own->waiting -= woken;
-    return woken;
+    own->waiting -= count;
+    return count;
 }
 
 void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line) {
     emu_block *block = emu_current;
     waits *own = own_waits(block);
-    mbarrier_state state = checked(own, barrier, bytes < 0 ? "mbarrier_arrive" : "mbarrier_expect", file, line);
+    mbarrier_state state = state_of(own, barrier, bytes < 0 ? "mbarrier_arrive" : "mbarrier_expect", file, line);
     if (!state.pending)
         emu_block_fail(
             file, line,
@@ -197,7 +197,7 @@ void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
         emu_block_fail(file, line, "mbarrier_wait: the parity of a phase is 0 or 1, not %d", parity);
     if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
     // Another phase may have been completed before this thread runs again; the hardware would wait on, and so does this.
-    while (checked(own, barrier, "mbarrier_wait", file, line).parity == (unsigned)parity) {
+    while (state_of(own, barrier, "mbarrier_wait", file, line).parity == (unsigned)parity) {
         self->file = file;
         self->line = line;
         self->at = barrier;
@@ -212,7 +212,7 @@ void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
 
 void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line) {
     waits *own = own_waits(emu_current);
-    checked(own, delivery->mbarrier, "tensor_load", file, line);
+    state_of(own, delivery->mbarrier, "tensor_load", file, line);
     delivery->next = NULL;
     *own->end = delivery;
     own->end = &delivery->next;
@@ -255,7 +255,7 @@ static void open_part(emu_block *block, part *meeting, unsigned number) {
     emu_thread *self = block->current;
     self->state = EMU_AT_PART;
     self->mask = number;
-    int lacking = -1, coming = -1;
+    int missing = -1, other = -1;
     for (int id = 0; id < block->thread_count; id += EMU_WARP) {
         int absent = -1, present = -1;
         for (int lane = id; lane < id + EMU_WARP && lane < block->thread_count; ++lane) {
@@ -265,14 +265,14 @@ static void open_part(emu_block *block, part *meeting, unsigned number) {
             else
                 absent = lane;
         }
-        if (present >= 0 && absent >= 0) lacking = absent, coming = present;
+        if (present >= 0 && absent >= 0) missing = absent, other = present;
     }
     self->state = EMU_LIVE;
-    if (lacking >= 0)
+    if (missing >= 0)
         emu_block_fail(
             meeting->file, meeting->line,
             "all lanes of a warp must meet at sync_threads_of(%u, %d); lane %d of warp %d came, lane %d did not",
-            number, meeting->threads, coming % EMU_WARP, coming / EMU_WARP, lacking % EMU_WARP);
+            number, meeting->threads, other % EMU_WARP, other / EMU_WARP, missing % EMU_WARP);
     for (int id = 0; id < block->thread_count; ++id) {
         emu_thread *thread = &block->threads[id];
         if (thread->state == EMU_AT_PART && thread->mask == number) emu_block_make_ready(block, thread);

@@ -49,7 +49,7 @@ static size_t rows_of(const box *b) {
 }
 
 // Where the byte of a swizzled box is: bits of the address from 4 on are XORed with as many bits from 7 on.
-static char *swizzled(char *address, int swizzle) {
+static char *swizzle_of(char *address, int swizzle) {
     const uintptr_t bits = (uintptr_t)swizzle / 16 - 1;
     return (char *)((uintptr_t)address ^ ((uintptr_t)address >> 7 & bits) << 4);
 }
@@ -84,7 +84,7 @@ static void move_box(const box *b, char *data, int to_global) {
             const size_t low = begin > x ? begin : x, high = end < x + piece ? end : x + piece;
             if (low >= high) continue;
             char *place = (data ? data : b->shared) + row * width + x;
-            if (piece != width || (shape->swizzle && !data)) place = swizzled(place, shape->swizzle);
+            if (piece != width || (shape->swizzle && !data)) place = swizzle_of(place, shape->swizzle);
             move_piece(place + (low - x), (char *)global + low, high - low, to_global);
         }
         for (int i = 1; i < shape->axes && ++index[i] == shape->box[i]; ++i) index[i] = 0;
@@ -99,11 +99,11 @@ static void read_box(const box *b, char *data) {
         memcpy(data, b->shared, bytes);
         return;
     }
-    for (size_t i = 0; i < bytes; i += 16) memcpy(data + i, swizzled(b->shared + i, swizzle), 16);
+    for (size_t i = 0; i < bytes; i += 16) memcpy(data + i, swizzle_of(b->shared + i, swizzle), 16);
 }
 
-static box checked(const char *call, const tensor_map *map, const void *shared, int axes, const int *at,
-                   const char *file, int line) {
+static box box_of(const char *call, const tensor_map *map, const void *shared, int axes, const int *at,
+                  const char *file, int line) {
     if (!map || (uintptr_t)map % 64)
         emu_block_fail(file, line, "%s: the tensor_map must be at an address that is a multiple of 64, not at %p",
                        call, (const void *)map);
@@ -113,6 +113,10 @@ static box checked(const char *call, const tensor_map *map, const void *shared, 
     if (shape->axes != axes)
         emu_block_fail(file, line, "%s: %d coordinates for an array of %d axes; pass one coordinate per axis", call,
                        axes, shape->axes);
+    if ((int64_t)at[0] * shape->element_bytes % 16 != 0)
+        emu_block_fail(file, line,
+                       "%s: the coordinate along axis 0 must be a multiple of 16 bytes; %d elements are %lld bytes",
+                       call, at[0], (long long)at[0] * shape->element_bytes);
     const unsigned multiple = shape->swizzle == 128 ? 1024 : 128;
     if ((uintptr_t)shared % multiple)
         emu_block_fail(
@@ -127,6 +131,14 @@ static box checked(const char *call, const tensor_map *map, const void *shared, 
             file, line,
             "%s: the emulator supports a swizzle of %d bytes only for boxes with %d bytes along axis 0, not %zu",
             call, shape->swizzle, shape->swizzle, row_bytes(&result));
+    const emu_block *block = emu_current;
+    const size_t first = (uintptr_t)shared - (uintptr_t)block->shared, has = block->grid->launch->dynamic_shared;
+    const size_t bytes = row_bytes(&result) * rows_of(&result);
+    if (first < has && bytes > has - first)
+        emu_block_fail(file, line,
+                       "%s: the box of %zu bytes begins at byte %zu of dynamic shared memory and ends beyond its %zu "
+                       "bytes; launch the kernel with more, or make the box smaller",
+                       call, bytes, first, has);
     return result;
 }
 
@@ -144,7 +156,7 @@ static void land(const emu_delivery *delivery) {
 
 void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,
                      int line) {
-    const box where = checked("tensor_load", map, shared, axes, at, file, line);
+    const box where = box_of("tensor_load", map, shared, axes, at, file, line);
     load *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
     if (!copy) no_memory();
     const size_t bytes = row_bytes(&where) * rows_of(&where);
@@ -212,7 +224,11 @@ static stores *own_stores(emu_block *block) {
 void emu_tensor_store(const void *map, const void *shared, int axes, const int *at, const char *file, int line) {
     emu_block *block = emu_current;
     stores *own = own_stores(block);
-    const box where = checked("tensor_store", map, shared, axes, at, file, line);
+    const box where = box_of("tensor_store", map, shared, axes, at, file, line);
+    for (int i = 0; i < axes; ++i)
+        if (at[i] < 0)
+            emu_block_fail(file, line, "tensor_store: the coordinate along axis %d must not be negative, but is %d",
+                           i, at[i]);
     store *one = aligned_alloc(64, (sizeof *one + 63) / 64 * 64);
     if (!one) no_memory();
     const int id = block->current->id;

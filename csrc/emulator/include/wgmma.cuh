@@ -30,38 +30,144 @@ __forceinline__ size_t wgmma_box(uint64_t descriptor) {
 }
 
 // What is at the address that the layout says, with a swizzle of 128 bytes: 16 bytes from a multiple of 16.
-__forceinline__ const unsigned short *swizzled(uintptr_t address) {
+__forceinline__ const unsigned short *swizzle(uintptr_t address) {
     return reinterpret_cast<const unsigned short *>(address ^ (address >> 7 & 7) << 4);
 }
 
-// Elements of an operand as numbers and exponents, ordered by k, then by the extent. A product of zeros and others must not
-// count when the largest exponent is searched, so zeros have a very small one.
-enum { WGMMA_NO_EXPONENT = -10000 };
+// An operand, ordered by k, then by the extent (rows of A, columns of B): its elements, and the exponents that the hardware
+// aligns by. When the largest exponent of the products is searched, those of zeros must not count, so zeros have a very small
+// one. `tame`: products of such elements and their exponents are ordinary floats.
+constexpr short WGMMA_NO_EXPONENT = -10000, WGMMA_TAME = 50;
 template <int EXTENT> struct wgmma_operand {
     alignas(64) float value[16][EXTENT];
     alignas(64) short exponent[16][EXTENT];
+    alignas(64) unsigned short bits[16][EXTENT];
+    bool tame;
 };
 
-template <typename T, int EXTENT>
-__forceinline__ void wgmma_put(wgmma_operand<EXTENT> &to, int k, int i, unsigned short bits) {
-    const tensor_element element = tensor_element_of<T>(bits);
-    to.value[k][i] = element.value;
-    to.exponent[k][i] = static_cast<short>(element.value == 0 ? WGMMA_NO_EXPONENT : element.exponent);
+typedef float floats_4 __attribute__((vector_size(16)));
+typedef int ints_4 __attribute__((vector_size(16)));
+typedef short shorts_8 __attribute__((vector_size(16)));
+typedef unsigned short shorts_4 __attribute__((vector_size(8)));
+
+template <typename To, typename From> __forceinline__ To read_as(const From *from) {
+    To to;
+    memcpy(&to, from, sizeof to);
+    return to;
 }
 
 // Elements `first` ... first + EXTENT - 1 along the extent.
-template <typename T, bool TRANSPOSED, int EXTENT>
-void wgmma_read(wgmma_operand<EXTENT> &to, uint64_t descriptor, int first) {
-    const uintptr_t start = wgmma_start(descriptor);
+template <bool TRANSPOSED, int EXTENT>
+__forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT> &to, uint64_t descriptor, int first) {
+    const uintptr_t start = wgmma_start(descriptor), box = wgmma_box(descriptor);
     for (int outer = 0; outer < (TRANSPOSED ? 16 : EXTENT); ++outer)
         for (int inner = 0; inner < (TRANSPOSED ? EXTENT : 16); inner += 8) {
-            const int i = first + (TRANSPOSED ? inner : outer);
-            const uintptr_t offset =
-                TRANSPOSED ? i / 64 * wgmma_box(descriptor) + outer * 128 + i % 64 * 2 : i * 128 + inner * 2;
-            const unsigned short *bits = swizzled(start + offset);
-            for (int j = 0; j < 8; ++j)
-                wgmma_put<T>(to, TRANSPOSED ? outer : inner + j, TRANSPOSED ? inner + j : outer, bits[j]);
+            const unsigned i = static_cast<unsigned>(first + (TRANSPOSED ? inner : outer));
+            const unsigned k = static_cast<unsigned>(TRANSPOSED ? outer : inner);
+            const unsigned short *bits =
+                swizzle(start + (TRANSPOSED ? i / 64 * box + k * 128 + i % 64 * 2 : i * 128 + k * 2));
+            if (TRANSPOSED)
+                memcpy(&to.bits[outer][inner], bits, 16);
+            else
+                for (int j = 0; j < 8; ++j) to.bits[inner + j][outer] = bits[j];
         }
+}
+
+template <typename T, bool TRANSPOSED, int EXTENT>
+__forceinline__ void wgmma_read(wgmma_operand<EXTENT> &to, uint64_t descriptor, int first) {
+    constexpr bool is_half = std::is_same<T, __half>::value;
+    constexpr short fraction = is_half ? 10 : 7, bias = is_half ? 15 : 127, highest = is_half ? 15 : WGMMA_TAME;
+    wgmma_read_bits<TRANSPOSED>(to, descriptor, first);
+    shorts_8 wild = {};
+    for (int k = 0; k < 16; ++k)
+        for (int i = 0; i < EXTENT; i += 8) {
+            const shorts_8 magnitude = read_as<shorts_8>(&to.bits[k][i]) & 0x7fff, zero = {}, one = zero + 1;
+            shorts_8 exponent = magnitude >> fraction;
+            exponent = (exponent > one ? exponent : one) - bias;
+            wild |= (magnitude != zero) & ((exponent > highest) | (exponent < zero - WGMMA_TAME));
+            exponent = magnitude == zero ? zero + WGMMA_NO_EXPONENT : exponent;
+            memcpy(&to.exponent[k][i], &exponent, sizeof exponent);
+            for (int j = i; j < i + 8; j += 4) {
+                const ints_4 bits = __builtin_convertvector(read_as<shorts_4>(&to.bits[k][j]), ints_4);
+                floats_4 value;
+                if (is_half) { // with the other bias; this is also right for subnormal numbers
+                    const ints_4 word = (bits & 0x7fff) << 13;
+                    value = read_as<floats_4>(&word) * 0x1p112f;
+                    const ints_4 sign_too = read_as<ints_4>(&value) | (bits & 0x8000) << 16;
+                    value = read_as<floats_4>(&sign_too);
+                } else {
+                    const ints_4 word = bits << 16;
+                    value = read_as<floats_4>(&word);
+                }
+                memcpy(&to.value[k][j], &value, sizeof value);
+            }
+        }
+    to.tame = true;
+    for (int i = 0; i < 8; ++i) to.tame = to.tame && !wild[i];
+    if (to.tame || !is_half) return;
+    for (int k = 0; k < 16; ++k) // infinity and NaN
+        for (int i = 0; i < EXTENT; ++i) to.value[k][i] = tensor_element_of<T>(to.bits[k][i]).value;
+}
+
+// One sum of one row of a and one column of b, by tensor_sum.
+template <int N>
+__forceinline__ float wgmma_sum(float sum, const wgmma_operand<16> &a, int row, const wgmma_operand<N> &b,
+                                int column) {
+    tensor_element left[16], right[16];
+    for (int k = 0; k < 16; ++k) {
+        left[k] = {a.value[k][row], a.exponent[k][row]};
+        right[k] = {b.value[k][column], b.exponent[k][column]};
+    }
+    return tensor_sum(sum, left, right, 16, 1);
+}
+
+// Eight neighboring sums as tensor_sum computes them, if everything is tame; returns false, if not. Each product fits into 27
+// bits of units, which are two bits below the last bit of a float of the largest exponent.
+template <int N>
+__forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16> &a, int row, const wgmma_operand<N> &b,
+                                 int column) {
+    short exponents[8];
+    for (int i = 0; i < 8; ++i) {
+        unsigned bits;
+        memcpy(&bits, &sums[i], sizeof bits);
+        if ((bits >> 23 & 255) == 255) return false;
+        exponents[i] = static_cast<short>(bits << 1 == 0 ? WGMMA_NO_EXPONENT : float_exponent(sums[i]));
+    }
+    shorts_8 largest = read_as<shorts_8>(exponents);
+    for (int k = 0; k < 16; ++k) {
+        const shorts_8 exponent = read_as<shorts_8>(&b.exponent[k][column]) + a.exponent[k][row];
+        largest = exponent > largest ? exponent : largest;
+    }
+    memcpy(exponents, &largest, sizeof exponents);
+    for (int i = 0; i < 8; ++i) {
+        if (exponents[i] >= -2 * WGMMA_TAME) continue;
+        unsigned bits;
+        memcpy(&bits, &sums[i], sizeof bits);
+        if (exponents[i] > -1000 || bits) return false;
+        exponents[i] = 0; // nothing but zeros
+    }
+    for (int half = 0; half < 8; half += 4) {
+        ints_4 scale_bits = {};
+        for (int i = 0; i < 4; ++i) scale_bits[i] = (127 + 25 - exponents[half + i]) << 23;
+        const floats_4 scale = read_as<floats_4>(&scale_bits);
+        ints_4 totals[2] = {__builtin_convertvector(read_as<floats_4>(sums + half) * scale, ints_4), ints_4{}};
+        for (int k = 0; k < 16; ++k) {
+            const floats_4 product = read_as<floats_4>(&b.value[k][column + half]) * a.value[k][row];
+            totals[k / 8] += __builtin_convertvector(product * scale, ints_4);
+        }
+        for (int i = 0; i < 4; ++i) {
+            const uint64_t unit_bits = static_cast<uint64_t>(1023 - 25 + exponents[half + i]) << 52;
+            const double total =
+                (static_cast<double>(totals[0][i]) + static_cast<double>(totals[1][i])) * read_as<double>(&unit_bits);
+            if (total != 0 && (fabs(total) < 0x1p-126 || fabs(total) >= 0x1p128)) {
+                sums[half + i] = cut_off_to_float(total);
+                continue;
+            }
+            const uint64_t cut = read_as<uint64_t>(&total) & ~UINT64_C(0x1fffffff);
+            sums[half + i] = static_cast<float>(read_as<double>(&cut));
+        }
+    }
+    return true;
 }
 
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED>
@@ -76,13 +182,10 @@ void wgmma_multiply(const emu_product *product, float *sums, int part, void *scr
     wgmma_read<T, B_TRANSPOSED>(x.b, product->b, 0);
     if (!product->add) memset(sums, 0, 16 * N * sizeof *sums);
     for (int row = 0; row < 16; ++row)
-        for (int column = 0; column < N; ++column) {
-            tensor_element a[16], b[16];
-            for (int k = 0; k < 16; ++k) {
-                a[k] = {x.a.value[k][row], x.a.exponent[k][row]};
-                b[k] = {x.b.value[k][column], x.b.exponent[k][column]};
-            }
-            sums[row * N + column] = tensor_sum(sums[row * N + column], a, b, 16, 1);
+        for (int column = 0; column < N; column += 8) {
+            float *first = sums + row * N + column;
+            if (x.a.tame && x.b.tame && wgmma_sum_8(first, x.a, row, x.b, column)) continue;
+            for (int i = 0; i < 8; ++i) first[i] = wgmma_sum(first[i], x.a, row, x.b, column + i);
         }
 }
 

@@ -178,8 +178,19 @@ template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_e
 constexpr auto plan_wgmma_tiles = plan_boxes<wgmma_tiles_size>;
 constexpr auto plan_wgmma_producer = plan_boxes<wgmma_producer_size>;
 
+// The widest tiles that give every multiprocessor a block, unless the caller chooses.
 int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(plan_boxes<wgmma_persistent_size>(call, plan, error));
+    const auto blocks_of = [&](int64_t columns_of_tile) {
+        return product(
+            product(divide_up(rows(call), wgmma_persistent_256::ROWS), divide_up(columns(call), columns_of_tile)),
+            products(call));
+    };
+    int64_t width = call->parameters[0];
+    if (width == 0) width = 256;
+    while (call->parameters[0] == 0 && width > 64 && blocks_of(width) < call->limits->multiprocessors) width /= 2;
+    CK_TRY((width == 256   ? plan_boxes<wgmma_persistent_256>
+            : width == 128 ? plan_boxes<wgmma_persistent_128>
+                           : plan_boxes<wgmma_persistent_64>)(call, plan, error));
     const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
@@ -260,11 +271,12 @@ void work(const ck_call *call, ck_work *work) {
 
 // --- the table
 
-#define CK_FOLDER  "matmul/"
-#define BOTH_TYPES TYPES(F32_F32_F32, F64_F64_F64)
-#define HALVES     TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32))
-#define TILE_WIDTH PARAMETERS(CHOICE(tile, "elements per side of a tile", 16, 8, 32))
-#define TILE_SIZE  PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
+#define CK_FOLDER    "matmul/"
+#define BOTH_TYPES   TYPES(F32_F32_F32, F64_F64_F64)
+#define HALVES       TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32))
+#define TILE_WIDTH   PARAMETERS(CHOICE(tile, "elements per side of a tile", 16, 8, 32))
+#define TILE_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128, 64))
+#define TILE_SIZE    PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
@@ -322,7 +334,7 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_producer"),
             "A producer copies, consumers only multiply; tiles of 128 x 256", "Give each warp one task",
             "CUTLASS, warp specialization"),
-    VARIANT(wgmma_persistent, AFTER(wgmma_producer), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+    VARIANT(wgmma_persistent, AFTER(wgmma_producer), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_COLUMNS,
             depth_in_a_row, KERNELS("wgmma_persistent"),
             "One block per multiprocessor computes tile after tile; TMA stores", "Never let the pipeline run empty",
             "CUTLASS, persistent kernels"),

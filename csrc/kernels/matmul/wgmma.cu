@@ -3,34 +3,11 @@
 #include "wgmma_producer.cuh"
 #include "wgmma_persistent.cuh"
 
-#include "launches.cuh"
+#include "wgmma_launches.cuh"
 
 namespace matmul {
 
 namespace {
-
-template <typename T> box_operands<T> box_operands_of(const ck_call *call) {
-    const auto first = first_operands<T, false>(call);
-    const stack_axes axes = axes_of<T>(call);
-    box_operands<T> operands = {first.c,
-                                static_cast<int>(first.m),
-                                static_cast<int>(first.n),
-                                static_cast<int>(first.k),
-                                0,
-                                static_cast<int>(products(call)),
-                                axes.count,
-                                {}};
-    for (int i = 0; i < axes.count && i < STACK_AXES; ++i) operands.axis[i] = axes.axis[i];
-    return operands;
-}
-
-// visit(element, a_along_k, b_along_k)
-template <typename Visit> int with_halves(const ck_call *call, const ck_plan *plan, ck_error *error, Visit visit) {
-    return with_type<CK_FLOAT16, CK_BFLOAT16>(call, error, [&](auto element) {
-        return with_directions(call, plan,
-                               [&](auto a_along_k, auto b_along_k) { return visit(element, a_along_k, b_along_k); });
-    });
-}
 
 // One launch for all products, or several where a grid has too few blocks in z.
 template <typename T, typename Kernel>
@@ -64,18 +41,14 @@ CK_RUN(wgmma_producer) {
     });
 }
 
+ck_run run_wgmma_persistent_256, run_wgmma_persistent_128, run_wgmma_persistent_64; // wgmma_persistent.cu
+
 CK_RUN(wgmma_persistent) {
-    if (empty(call)) return CK_OK;
-    const bool boxes = plan->bindings[2].kind == CK_BIND_TENSOR_MAP;
-    return with_halves(call, plan, error, [&](auto element, auto a_along_k, auto b_along_k) {
-        using T = decltype(element);
-        constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-        return ck_launch(context, error, "wgmma_persistent",
-                         boxes ? wgmma_persistent<T, A, B, true> : wgmma_persistent<T, A, B, false>,
-                         ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
-                         ck_bound_map(context->bound[0]), ck_bound_map(context->bound[1]),
-                         ck_bound_map(context->bound[2]), box_operands_of<T>(call));
-    });
+    const size_t shared = plan->shared_bytes;
+    const auto run = shared == wgmma_persistent_256::SHARED_BYTES   ? run_wgmma_persistent_256
+                     : shared == wgmma_persistent_128::SHARED_BYTES ? run_wgmma_persistent_128
+                                                                    : run_wgmma_persistent_64;
+    return run(call, plan, context, error);
 }
 
 } // namespace matmul

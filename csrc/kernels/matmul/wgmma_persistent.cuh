@@ -20,34 +20,36 @@
 
 namespace matmul {
 
-struct wgmma_persistent_size {
-    enum { ROWS = 128, COLUMNS = 256, STAGES = 3, CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+// Wide tiles read least; narrow ones give work to all multiprocessors where C is small.
+template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma_persistent_size {
+    enum { ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, RESULT_BYTES = 64 * COLUMNS * 2 }; // of one consumer
     enum {
         SHARED_BYTES = 1024 + STAGES * STAGE_BYTES + CONSUMERS * RESULT_BYTES
     }; // 1024: to start at a multiple of 1024
 };
+using wgmma_persistent_256 = wgmma_persistent_size<256, 3>;
+using wgmma_persistent_128 = wgmma_persistent_size<128, 5>;
+using wgmma_persistent_64 = wgmma_persistent_size<64, 6>;
 
 // The tiles of all products, in bands of 16 rows of tiles (see block_tile.cuh).
-struct tile_order {
+template <int ROWS, int COLUMNS> struct tile_order {
     int down, across;
 
     __device__ __forceinline__ tile_order(int m, int n)
-        : down((m + wgmma_persistent_size::ROWS - 1) / wgmma_persistent_size::ROWS),
-          across((n + wgmma_persistent_size::COLUMNS - 1) / wgmma_persistent_size::COLUMNS) {}
+        : down((m + ROWS - 1) / ROWS), across((n + COLUMNS - 1) / COLUMNS) {}
     __device__ __forceinline__ void place(int tile, int &row, int &column) const {
         const int most = down < 16 ? down : 16, band = tile / (most * across), within = tile % (most * across);
         const int height = (band + 1) * most <= down ? most : down - band * most;
-        row = (band * most + within % height) * wgmma_persistent_size::ROWS;
-        column = within / height * wgmma_persistent_size::COLUMNS;
+        row = (band * most + within % height) * ROWS;
+        column = within / height * COLUMNS;
     }
 };
 
-template <typename T, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
-__global__ void __launch_bounds__(wgmma_persistent_size::THREADS, 1)
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
+__global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                      const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
-    using size = wgmma_persistent_size;
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
     constexpr int STAGES = size::STAGES;
@@ -60,7 +62,7 @@ __global__ void __launch_bounds__(wgmma_persistent_size::THREADS, 1)
     }
     __syncthreads(); // the barriers exist
 
-    const tile_order tiles(operands.m, operands.n);
+    const tile_order<size::ROWS, size::COLUMNS> tiles(operands.m, operands.n);
     const int per_product = tiles.down * tiles.across, total = per_product * operands.products;
     const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
     int stage = 0, round = 0; // a stage's number, and the parity of its use

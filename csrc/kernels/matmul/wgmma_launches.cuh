@@ -1,0 +1,35 @@
+// What the launches of the variants with wgmma share.
+#ifndef CK_MATMUL_WGMMA_LAUNCHES_CUH
+#define CK_MATMUL_WGMMA_LAUNCHES_CUH
+
+#include "box_slabs.cuh"
+#include "launches.cuh"
+
+namespace matmul {
+
+template <typename T> box_operands<T> box_operands_of(const ck_call *call) {
+    const auto first = first_operands<T, false>(call);
+    const stack_axes axes = axes_of<T>(call);
+    box_operands<T> operands = {first.c,
+                                static_cast<int>(first.m),
+                                static_cast<int>(first.n),
+                                static_cast<int>(first.k),
+                                0,
+                                static_cast<int>(products(call)),
+                                axes.count,
+                                {}};
+    for (int i = 0; i < axes.count && i < STACK_AXES; ++i) operands.axis[i] = axes.axis[i];
+    return operands;
+}
+
+// visit(element, a_along_k, b_along_k)
+template <typename Visit> int with_halves(const ck_call *call, const ck_plan *plan, ck_error *error, Visit visit) {
+    return with_type<CK_FLOAT16, CK_BFLOAT16>(call, error, [&](auto element) {
+        return with_directions(call, plan,
+                               [&](auto a_along_k, auto b_along_k) { return visit(element, a_along_k, b_along_k); });
+    });
+}
+
+} // namespace matmul
+
+#endif
