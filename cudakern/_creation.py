@@ -1,4 +1,4 @@
-"""New arrays on the current device, from values or other libraries, and page-locked host arrays."""
+"""New arrays on the current device, from values or other libraries, and pinned host arrays."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) 
 
 
 def empty_pinned(shape: Any, dtype: npt.DTypeLike = np.float64) -> Array:
-    """A new, uninitialized NumPy array in page-locked memory, which is copied to and from the device at full speed.
+    """A new, uninitialized NumPy array in pinned (page-locked) memory, copied to and from the device at full speed.
 
     ``shape``, ``dtype`` and the errors (TypeError, ValueError, OutOfMemoryError) are those of ``empty``. The rest of
-    the system cannot use page-locked memory, so use it only for data that is copied often. It is freed with the last
+    the system cannot use pinned memory, so use it only for data that is copied often. It is freed with the last
     array that uses it.
 
     Examples

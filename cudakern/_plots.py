@@ -42,7 +42,8 @@ class Picture(Figure):
 
 def bars(axes: Axes, names: list[str], values: list[float], labels: list[str], color: str | list[str]) -> None:
     """One labeled bar per value, from zero; on a logarithmic axis where the values differ by more than 30 times."""
-    axes.bar_label(axes.barh(names, values, color=color), labels, padding=3, fontsize=8)
+    behind = {"fc": axes.get_facecolor(), "ec": "none", "pad": 0.8}  # hides a line of the limit
+    axes.bar_label(axes.barh(names, values, color=color), labels, padding=3, fontsize=8, bbox=behind, zorder=3)
     positive = [value for value in values if value > 0]
     if positive and max(positive) > 30 * min(positive):
         axes.set_xscale("log")

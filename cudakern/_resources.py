@@ -257,6 +257,12 @@ def kernel_resources(
         supported = entry.types[0] if dtype is None and kind not in entry.types else kind
         entry.signature(supported)
         values = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
+        try:
+            entry.values(values)
+        except ValueError:
+            if variant is None and (kernels or entry is not entries[-1]):
+                continue  # others accept it
+            raise
         inputs = what.make(what.default_shape, numpy_dtype(supported), 0)
         call = functools.partial(what.call, *inputs, variant=entry.name, **values)
         kernels += (_resources(launch, here, supported) for launch in _launches(call))

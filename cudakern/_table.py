@@ -284,7 +284,9 @@ def operations() -> dict[str, dict[str, Any]]:
 def variants(op: str) -> Variants:
     """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
     if op not in operations():
-        raise ValueError(unknown("operation", op, operations()))
+        from ._operations import public  # which needs this module
+
+        raise ValueError(unknown("operation", op, public()))
     kernels = [_kernel_variant(op, entry) for entry in operations()[op]["variants"]]
     return Variants([_numpy_variant(op, kernels), *kernels])
 

@@ -47,7 +47,11 @@ def check(name: str, answer: float | str | None) -> Verdict:
     if answer is None:
         return Verdict(None, "Replace None with your answer and run the cell again.")
     if isinstance(exercise.expected, str):
-        right = isinstance(answer, str) and answer.strip().lower() == exercise.expected
+        if not isinstance(answer, str):
+            return Verdict(
+                False, f"The answer is one of the words or letters in the question, in quotes, not {answer!r}."
+            )
+        right = answer.strip(" ().").lower() == exercise.expected
     else:
         try:
             difference = abs(float(answer) - exercise.expected)
@@ -88,7 +92,7 @@ EXERCISES = {
         "One addition per element cannot pay for the copy. Many steps on data that stays on the device can. The first "
         "call in a process also starts up CUDA, which takes tenths of a second.",
     ),
-    "ten times": Exercise(
+    "sixteen times": Exercise(
         "a",
         "Was the chip busy with the small array?",
         "At 4,800 GB/s the memory needs only 2.6 us for the small array; the rest of the 8.4 us is fixed. Only a full chip "
@@ -291,12 +295,12 @@ EXERCISES = {
         "(1008 / 1000)**3 = 1.024: 2.4% more arithmetic, on zeros, in exchange for no test at any load.",
         0.02,
     ),
-    "sectors of M": Exercise(
+    "sectors of A": Exercise(
         2,
         "The 32 lanes cover two rows of threads. How many different addresses do they read?",
         "Two rows, one element of each: 2 sectors for 8 bytes that are needed.",
     ),
-    "sectors of N": Exercise(
+    "sectors of B": Exercise(
         2,
         "Both rows of threads read the same 16 neighboring floats.",
         "64 bytes, 2 sectors, and all bytes are needed: these reads are coalesced.",

@@ -91,10 +91,10 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
     depth = max(threads[2], shape[0]) if len(grid) == 3 else 1
     shown = [axes for axes in picture.axes if axes.axison]
     assert len(shown) == depth
-    labels = [text.get_text() for text in picture.legends[0].get_texts()]
+    legend = next(axes.get_legend() for axes in picture.axes if axes.get_legend())
+    labels = [text.get_text() for text in legend.get_texts()]
     kinds = {
-        row["kind"]: handle.get_facecolor()
-        for row, handle in zip(result.rows, picture.legends[0].get_patches(), strict=False)
+        row["kind"]: handle.get_facecolor() for row, handle in zip(result.rows, legend.get_patches(), strict=False)
     }
     assert labels[: len(kinds)] == [f"{r['kind']}: {plural(r['blocks'], 'block')}" for r in result.rows]
     assert len({*kinds.values()}) == len(kinds)

@@ -111,6 +111,11 @@ def names() -> tuple[str, ...]:
     return tuple(registry())
 
 
+def public() -> tuple[str, ...]:
+    """The operations that are functions of cudakern; the others are for experiments."""
+    return tuple(name for name, what in registry().items() if not what.call.__module__.endswith("._experiments"))
+
+
 def headlines() -> tuple[str, ...]:
     """The operations that are shown by default."""
     return tuple(name for name, what in registry().items() if what.headline)
@@ -133,4 +138,4 @@ def operation(name: str) -> Operation:
         return known[name]
     if name in kernels_only():
         raise ValueError(f"operation {name!r} cannot be called, since {NO_FUNCTION}")
-    raise ValueError(unknown("operation", name, known))
+    raise ValueError(unknown("operation", name, public()))

@@ -1,4 +1,4 @@
-"""host_memory: transfers of pageable, page-locked and mapped memory; mapped: a device array in page-locked memory."""
+"""host_memory: transfers of pageable, pinned and mapped memory; mapped: a device array in pinned memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ MOVES = tuple(itertools.product(COLORS, ("to device", "to host")))
 
 DOCUMENTS = (
     "T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that is not "
-    "page-locked is first copied to a page-locked buffer"
+    "pinned is first copied to a pinned buffer"
 )
 ON_AN_H200 = (
-    "Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From page-locked "
+    "Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From pinned "
     "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
     "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s."
 )
@@ -44,7 +44,7 @@ TABLE = (
 
 @documents
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
-    """Transfer rates between host and device: copies of ordinary and page-locked memory, and kernels on mapped memory.
+    """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     <returns>
         One row per size, direction and kind of memory. ``pageable`` (NumPy's) and ``pinned``
         (``cudakern.empty_pinned``) memory is copied, timed by events around the copies. ``mapped`` memory is
-        page-locked and not copied: the time is that of a kernel that reads it and writes device memory, or vice versa.
+        pinned and not copied: the time is that of a kernel that reads it and writes device memory, or vice versa.
 
     <raises>
 
@@ -118,7 +118,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
 
 
 def mapped(array: Array) -> DeviceArray:
-    """A device array in page-locked host memory, which kernels read and write in place, over the link.
+    """A device array in pinned host memory, which kernels read and write in place, over the link.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def mapped(array: Array) -> DeviceArray:
     Raises
     ------
     TypeError, ValueError
-        The argument is not a NumPy array, its dtype is not supported on the device, or its memory is not page-locked.
+        The argument is not a NumPy array, its dtype is not supported on the device, or its memory is not pinned.
 
     Examples
     --------

@@ -72,7 +72,7 @@ def overlap(
 
     <raises>
 
-    The host memory is page-locked, because copies of pageable memory make the host wait.
+    The host memory is pinned, because copies of pageable memory make the host wait.
 
     Examples
     --------

@@ -195,8 +195,8 @@ def _draw(result: Experiment, picture: Picture) -> None:
             axes.axis("off")
             continue
         _draw_layer(axes, z, result, colors, small)
-        axes.set_xlim(-1, wide)
-        axes.set_ylim(high, -1)  # y grows downwards, as rows do
+        axes.set_xlim(-0.7, wide - 0.3)
+        axes.set_ylim(high - 0.3, -0.7)  # y grows downwards, as rows do
         axes.set_title(f"z = {z}" if layers > 1 else "", fontsize=8)
         axes.set_xlabel("x", fontsize=8)
         axes.tick_params(labelsize=6)
@@ -213,7 +213,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
         legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
     if np.any(result.block < 0):
         legend.append(Patch(**MISSED, label="elements without\na thread"))
-    picture.legend(handles=legend, fontsize=8, loc="outside right center")
+    panels[0, -1].legend(handles=legend, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     words = ["thick line: the array's edge"]
     if max(grid[:2]) <= OUTLINED:
         words.append(f"thin lines: blocks; numbers: {'threads in their block' if small else 'blocks'}")
@@ -260,13 +260,14 @@ def _draw_layer(axes: Axes, z: int, result: ThreadMap, colors: dict[str, str], s
         axes.vlines([i * threads[0] - 0.5 for i in range(grid[0] + 1)], -0.5, high - 0.5, color="#555555", lw=0.8)
         axes.hlines([i * threads[1] - 0.5 for i in range(grid[1] + 1)], -0.5, wide - 0.5, color="#555555", lw=0.8)
     if small:
+        digits = 7 if wide <= 40 else 5  # the size of the numbers
         thread_of = result.thread.reshape(array[::-1])
         for y, x in np.ndindex(max(high, ny), max(wide, nx)):
             if x < nx and y < ny:
-                write(x, y, "?" if thread_of[z, y, x] < 0 else thread_of[z, y, x], 5)
+                write(x, y, "?" if thread_of[z, y, x] < 0 else thread_of[z, y, x], digits)
             elif x < wide and y < high:
                 number = x % threads[0] + threads[0] * (y % threads[1] + threads[1] * (z % threads[2]))
-                write(x, y, number, 5, "#666666")
+                write(x, y, number, digits, "#666666")
     elif outlined:
         for y, x in np.ndindex(grid[1], grid[0]):
             number = x + grid[0] * (y + grid[1] * (z // threads[2]))
