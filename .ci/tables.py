@@ -220,7 +220,8 @@ def matmul_table():
             rows.append([dtype, size, f"`{row['who'].split()[1]}` {row['tflops']:.1f}", error(row["error"]), share])
     heads = ["type", "m x n x k", "TFLOP/s", "error", "time / library's time"]
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    source = f"{how} Normal random numbers. The error is that of the whole matrix (Frobenius norm). {record['chip']}, {dated(record)}. "
+    what = "Normal random numbers. The error is that of the whole matrix (Frobenius norm)."
+    source = f"{how} {what} {record['chip']}, {dated(record)}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
 
 
