@@ -315,6 +315,8 @@ class DeviceArray:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
+            if name == "__cuda_array_interface__":  # the property raised an AttributeError: with its own message
+                _exchange.interface(self._view, self._native)
             hint = "; .get() copies it to NumPy" if name in ("cpu", "numpy") or hasattr(np.ndarray, name) else ""
             raise AttributeError(f"'DeviceArray' object has no attribute {name!r}{hint}", name=name, obj=self)
 

@@ -177,7 +177,7 @@ def test_a_gpu_is_lost_after_a_failure_and_an_emulated_device_is_not(side):
                 print("well")
             except cudakern.CudaError as error:
                 assert error.code == (719 if side == "emulator" else 700), error
-                print("lost" if "lost for this process" in str(error) and "restart the process" in str(error) else "")
+                print("lost" if "context is lost" in str(error) and "restart the process" in str(error) else "")
         del x, y
         print(m.pool_used(0))
     """,

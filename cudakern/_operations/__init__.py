@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -20,6 +21,7 @@ from .. import _table
 from .._dtypes import kind_of
 from .._errors import unknown
 from .._transfer import Array
+from ._rule import KEYWORDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]
@@ -87,6 +89,8 @@ def registered(position: int, **facts: Any) -> Callable[[F], F]:
 
     def of(function: F) -> F:
         OPERATIONS.append(Operation(function, position, **facts))
+        parameters = inspect.signature(function).parameters.values()
+        KEYWORDS[function.__name__] = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
         return function
 
     return of

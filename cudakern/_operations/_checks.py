@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -18,8 +17,7 @@ from .._host import refuse_elsewhere
 from .._layout import Shape, elements_meet
 from .._native import Native
 from .._table import AUTO, Variant, either, having, type_in_words, variants
-from . import registry
-from ._rule import CONVERT, WEAK, Named, Rule
+from ._rule import CONVERT, KEYWORDS, WEAK, Named, Rule
 
 #: How to get numbers from other elements, by NumPy's letter for the kind of their type.
 NUMBERS_FROM = {
@@ -39,9 +37,7 @@ def refuse_parameters(operation: str, parameters: Named) -> None:
                 f"{operation}: variant {AUTO!r} has no parameters, and {name!r} was passed; these variants have it: "
                 f"{', '.join(repr(variant.name) for variant in owners)}"
             )
-        own = inspect.signature(registry()[operation].call).parameters.values()
-        names = [p.name for p in own if p.kind is not p.VAR_KEYWORD]
-        names += (p.name for variant in variants(operation) for p in variant.parameters)
+        names = [*KEYWORDS[operation], *(p.name for variant in variants(operation) for p in variant.parameters)]
         raise TypeError(unknown("keyword", name, dict.fromkeys(names), of=operation))
 
 

@@ -66,6 +66,10 @@ def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
     return np.dtype(np.float64)
 
 
+#: The parameters of each operation's function; `registered` fills it in.
+KEYWORDS: dict[str, list[str]] = {}
+
+
 @dataclass(frozen=True)
 class Arrangement:
     """How inputs and result are handed to a kernel: as they are, except those that are broadcast."""

@@ -24,7 +24,7 @@ typedef struct tensor_map_shape {
 
 enum { EMU_TENSOR_MAP = 0x7e5072a9 };
 
-typedef struct __attribute__((aligned(64))) tensor_map { // as large as CUtensorMap
+typedef struct __attribute__((aligned(64))) CUtensorMap_st { // CUDA's name, so that kernels have the same symbols
     tensor_map_shape shape;
     const void *address;
     uint64_t mark; // EMU_TENSOR_MAP: tensor_map_make has filled it in
