@@ -145,7 +145,7 @@ class Variant(_display.Shown):
             raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
 
     def by_default(self, arguments: Mapping[str, Any]) -> bool:
-        """True if these are the defaults (for NumPy's variant, which has no parameters: of the first kernel)."""
+        """True if ``arguments`` are the defaults (NumPy's variant: of the first kernel)."""
         kernel = _first_kernel(self.operation) if self.on_host else self
         return all(p.check(arguments[p.name]) == p.default for p in kernel.parameters if p.name in arguments)
 
@@ -284,9 +284,7 @@ def operations() -> dict[str, dict[str, Any]]:
 def variants(op: str) -> Variants:
     """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
     if op not in operations():
-        from ._operations import public  # which needs this module
-
-        raise ValueError(unknown("operation", op, public()))
+        raise ValueError(unknown("operation", op, operations()))
     kernels = [_kernel_variant(op, entry) for entry in operations()[op]["variants"]]
     return Variants([_numpy_variant(op, kernels), *kernels])
 

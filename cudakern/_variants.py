@@ -95,8 +95,9 @@ def variants(op: Named | None = None) -> Variants | AllVariants:
     >>> "bfloat16" in variants["tiled"].types
     True
     """
-    if op is not None:
-        return _table.variants(operation_name(op))
-    from ._operations import kernels_only, names
+    from ._operations import kernels_only, names, operation
 
+    if op is not None:
+        name = operation_name(op)
+        return _table.variants(name if name in _table.operations() else operation(name).name)
     return AllVariants({name: _table.variants(name) for name in (*names(), *kernels_only())})

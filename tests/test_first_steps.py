@@ -555,11 +555,11 @@ def test_none_is_no_picture(backend, variant):
 
 
 def test_none_is_no_operand(backend):
-    with pytest.raises(TypeError, match="stencil_1d: x is None"):
+    with pytest.raises(TypeError, match="stencil_1d: x must be an array, not None"):
         cudakern.stencil_1d(None, variant="shared_halo")
-    with pytest.raises(TypeError, match="packbits: a is None"):
+    with pytest.raises(TypeError, match="packbits: a must be an array, not None"):
         cudakern.packbits(None)
-    with pytest.raises(TypeError, match="vector_add: y is None"):
+    with pytest.raises(TypeError, match="vector_add: y must be an array, not None"):
         cudakern.vector_add([1], None, variant="naive")
 
 
