@@ -42,7 +42,7 @@ EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experim
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
-BENCH = "gpu_bench.json"
+BENCH, MATMUL = "gpu_bench.json", "gpu_matmul.json"
 NOTICE = " *Measured at commit {}; the kernels have changed since.*"
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
@@ -201,6 +201,30 @@ def emulator_table():
     )
 
 
+def matmul_table():
+    """The steps of matmul by shape and type: rates, and times relative to the fastest other library."""
+    path = RESULTS / MATMUL
+    record = json.loads(path.read_text())
+    groups = {}
+    for row in record["rows"]:
+        groups.setdefault((row["dtype"], row["m"], row["n"], row["k"]), []).append(row)
+    rows = []
+    for (dtype, *shape), timed in groups.items():
+        other = min((row for row in timed if not row["who"].startswith("cudakern")), key=lambda row: row["kernel_ns"])
+        others = [f"{other['who'].partition(':')[0]}'s library {other['tflops']:.1f}", error(other["error"]), "1.00"]
+        ours = [row for row in timed if row["who"].startswith("cudakern: ") and row["who"] != "cudakern: auto"]
+        size = " x ".join(f"{length:,}" for length in shape)
+        rows.append([dtype, size, *others])
+        for row in ours:
+            share = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
+            rows.append([dtype, size, f"`{row['who'].split()[1]}` {row['tflops']:.1f}", error(row["error"]), share])
+    heads = ["type", "m x n x k", "TFLOP/s", "error", "time / library's time"]
+    how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
+    what = "Normal random numbers. The error is that of the whole matrix (Frobenius norm)."
+    source = f"{how} {what} {record['chip']}, {dated(record)}. "
+    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
+
+
 def calls_table():
     path = RESULTS / "gpu_calls.json"
     record = json.loads(path.read_text())
@@ -248,7 +272,7 @@ def ladders_row(match):
 
 
 def table(name):
-    special = {"bench": bench_table, "calls": calls_table, "emulator_speed": emulator_table}
+    special = {"bench": bench_table, "matmul": matmul_table, "calls": calls_table, "emulator_speed": emulator_table}
     return special[name]() if name in special else ladder_table(name)
 
 
@@ -404,7 +428,9 @@ def changes(path):
         return "the record has no commit"
     if not digests or None in digests.values():
         return "the record has no digest of its kernels"
-    changed = [op for op, digest in digests.items() if digest != records.digest(op, ours=path.name != BENCH)]
+    changed = [
+        op for op, digest in digests.items() if digest != records.digest(op, ours=path.name not in (BENCH, MATMUL))
+    ]
     return f"the kernels of {' and '.join(changed)} have changed since" if changed else ""
 
 
@@ -419,7 +445,11 @@ def without_notices(text):
 
 def outdated():
     """The records in docs/results/ that were measured with other or unknown kernels, and how to renew them."""
-    several = {BENCH: "gpu bench", "gpu_lab.json": "gpu lab"}  # records of several operations, and their steps
+    several = {
+        BENCH: "gpu bench",
+        MATMUL: "gpu matmul",
+        "gpu_lab.json": "gpu lab",
+    }  # records of several operations, and their steps
     paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in several)]
     old = [
         f"{path.name}: {why}; run .ci/{several.get(path.name, 'gpu ladders' if is_gpus(path) else 'deep ladders')}"
