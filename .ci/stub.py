@@ -16,9 +16,9 @@ from cudakern._operations import _public  # noqa: E402
 
 #: The names in the functions' signatures: (arrays on the device, the host's). See cudakern/_operations/_public.py.
 MEANS = {
-    "Operand": ("DeviceArray", "npt.ArrayLike"),
-    "Beside": ("npt.ArrayLike | DeviceArray", "npt.ArrayLike"),
-    "Stack": ("DeviceArray", "npt.ArrayLike | DeviceArray"),
+    "ArrayLike": ("DeviceArray", "npt.ArrayLike"),
+    "ArrayOrNumber": ("npt.ArrayLike | DeviceArray", "npt.ArrayLike"),
+    "ArrayStack": ("DeviceArray", "npt.ArrayLike | DeviceArray"),
     "Number": ("float | DeviceArray | None", "float | None"),
     "Out": ("DeviceArray | None", "Array | None"),
     "NumpyOut": 2 * ("Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None",),
@@ -60,8 +60,8 @@ def annotation(function, p, side):
     """The type of a parameter."""
     if p.name == "variant" and side is not None:
         return f"{variants_type(function)} | str"
-    if "Named" in p.annotation:
-        return p.annotation.replace("Named", "_Operation | str | Callable[..., Any]")
+    if "NameOrFunction" in p.annotation:
+        return p.annotation.replace("NameOrFunction", "_Operation | str | Callable[..., Any]")
     return MEANS.get(p.annotation, (p.annotation,) * 2)[side or 0]
 
 
@@ -86,7 +86,7 @@ def signature(function, side=None):
 def takes_operation(function):
     """True if its first parameter is an operation."""
     first = next(iter(inspect.signature(function).parameters.values()), None)
-    return first is not None and "Named" in str(first.annotation)
+    return first is not None and "NameOrFunction" in str(first.annotation)
 
 
 def text():

@@ -315,10 +315,10 @@ class DeviceArray:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            if name == "__cuda_array_interface__":  # the property raised an AttributeError: with its own message
-                _exchange.interface(self._view, self._native)
-            hint = "; .get() copies it to NumPy" if name in ("cpu", "numpy") or hasattr(np.ndarray, name) else ""
-            raise AttributeError(f"'DeviceArray' object has no attribute {name!r}{hint}", name=name, obj=self)
+            if name in ("cpu", "numpy") or hasattr(np.ndarray, name):
+                message = f"'DeviceArray' object has no attribute {name!r}; .get() copies it to NumPy"
+                raise AttributeError(message, name=name, obj=self)
+            return object.__getattribute__(self, name)  # Python's own error, or a property's
 
         __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_offered
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _not_offered

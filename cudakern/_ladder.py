@@ -25,7 +25,7 @@ from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, integer, measure
 from ._resources import shared_bytes
-from ._variants import Named, operation_name
+from ._variants import NameOrFunction, operation_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -231,7 +231,7 @@ def ratio(value: float | None) -> str:
 
 
 def ladder(
-    op: Named,
+    op: NameOrFunction,
     *,
     n: int | None = None,
     shape: Sequence[int] | None = None,

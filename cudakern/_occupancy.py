@@ -14,7 +14,7 @@ from ._backend import backend
 from ._chip import CHIPS, MULTIPROCESSORS, Multiprocessor
 from ._profile import integer
 from ._resources import kernel_resources
-from ._variants import Named, operation_name
+from ._variants import NameOrFunction, operation_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -219,7 +219,7 @@ def _capability(value: Any) -> tuple[int, int]:
 
 
 def occupancy(
-    op: Named | None = None,
+    op: NameOrFunction | None = None,
     variant: str | None = None,
     *,
     threads: int | None = None,

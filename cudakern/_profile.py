@@ -15,7 +15,7 @@ from ._backend import Backend, emulator
 from ._dtypes import name_in_numpy
 from ._observer import Observer, Result, Run, observed
 from ._table import Variant
-from ._variants import Named
+from ._variants import NameOrFunction
 
 #: Without repeat=, a call is measured for this time, but at most REPEATS times.
 BUDGET_S, REPEATS = 0.5, 20
@@ -144,7 +144,7 @@ class Profile(_display.Shown):
         return _display.facts(self.facts(), title, note)
 
 
-def profile(fn: Named, *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any) -> Profile:
+def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any) -> Profile:
     """Measure a call: kernel, copies, whole; bytes, FLOPs and rates; cycles where the variant reads the clock.
 
     Parameters

@@ -18,7 +18,7 @@ from ._dtypes import numpy_dtype
 from ._installed import LIBRARY, why_no_gpu_module
 from ._observer import Observer, Run, observed
 from ._operations import operation
-from ._variants import Named, operation_name
+from ._variants import NameOrFunction, operation_name
 
 #: The compiler's report on each kernel, saved by setup.py.
 REPORT = LIBRARY / "kernels.txt"
@@ -203,7 +203,7 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
 
 
 def kernel_resources(
-    op: Named, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
+    op: NameOrFunction, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
 ) -> KernelTable:
     """Registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
 

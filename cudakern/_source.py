@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _table
 from ._installed import KERNELS
-from ._variants import Named, operation_name
+from ._variants import NameOrFunction, operation_name
 
 #: The tokens that are colored in notebooks. The colors are readable on white and on black.
 _TOKENS = re.compile(
@@ -48,7 +48,7 @@ class Source(str):
         return f"<pre><code>{''.join(parts)}</code></pre>"
 
 
-def source(op: Named, variant: str) -> Source:
+def source(op: NameOrFunction, variant: str) -> Source:
     """The CUDA source of the kernel of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
     ``path``.
 

@@ -145,7 +145,7 @@ class Variant(_display.Shown):
             raise type(error)(f"{self.operation}: variant {self.name!r}: {error}") from None
 
     def by_default(self, arguments: Mapping[str, Any]) -> bool:
-        """True if the arguments are the defaults (for NumPy's variant, those of the first kernel)."""
+        """True if ``arguments`` are the defaults (NumPy's variant: of the first kernel)."""
         kernel = _first_kernel(self.operation) if self.on_host else self
         return all(p.check(arguments[p.name]) == p.default for p in kernel.parameters if p.name in arguments)
 

@@ -10,10 +10,10 @@ from ._errors import unknown
 from ._table import Variants
 
 #: An operation: its name ("matmul") or its function (cudakern.matmul).
-Named: TypeAlias = str | Callable[..., Any]
+NameOrFunction: TypeAlias = str | Callable[..., Any]
 
 
-def operation_name(op: Named) -> str:
+def operation_name(op: NameOrFunction) -> str:
     """The operation's name; TypeError unless ``op`` is a name or an operation's function."""
     if isinstance(op, str):
         return op
@@ -34,7 +34,7 @@ class AllVariants(_display.Shown, Mapping[str, Variants]):
     def __init__(self, by_operation: Mapping[str, Variants]) -> None:
         self._by_operation = by_operation
 
-    def __getitem__(self, op: Named) -> Variants:
+    def __getitem__(self, op: NameOrFunction) -> Variants:
         name = operation_name(op)
         if name not in self._by_operation:
             raise KeyError(unknown("operation", name, self._by_operation))
@@ -65,10 +65,10 @@ class AllVariants(_display.Shown, Mapping[str, Variants]):
 
 
 @overload
-def variants(op: Named) -> Variants: ...
+def variants(op: NameOrFunction) -> Variants: ...
 @overload
 def variants(op: None = None) -> AllVariants: ...
-def variants(op: Named | None = None) -> Variants | AllVariants:
+def variants(op: NameOrFunction | None = None) -> Variants | AllVariants:
     """The variants of the operation ``op`` ("matmul" or ``cudakern.matmul``), by default those of all operations.
 
     Returns
@@ -95,8 +95,9 @@ def variants(op: Named | None = None) -> Variants | AllVariants:
     >>> "bfloat16" in variants["tiled"].types
     True
     """
-    if op is not None:
-        return _table.variants(operation_name(op))
-    from ._operations import kernels_only, names
+    from ._operations import kernels_only, names, operation
 
+    if op is not None:
+        name = operation_name(op)
+        return _table.variants(name if name in _table.operations() else operation(name).name)
     return AllVariants({name: _table.variants(name) for name in (*names(), *kernels_only())})

@@ -25,7 +25,7 @@ NUMBER = re.compile(r"-?|-?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:[num]?s|[kMG]?B))?")
 
 # JupyterLab's own colors, which follow its theme; elsewhere colors that are readable on white and on black.
 STYLE = """<style>
-.ck-code pre { line-height: 1.35; white-space: pre; overflow-x: auto; }
+.ck-code pre { font-family: var(--jp-code-font-family, monospace); line-height: 1.35; white-space: pre; overflow-x: auto; }
 .ck-code .k, .ck-code .kt, .ck-code .kr, .ck-code .kc { color: var(--jp-mirror-editor-keyword-color, #3a9a3a); font-weight: 600; }
 .ck-code .c1, .ck-code .cm { color: var(--jp-mirror-editor-comment-color, #6a9a9a); font-style: italic; }
 .ck-code .mi, .ck-code .mf, .ck-code .mh { color: var(--jp-mirror-editor-number-color, #3a9a6a); }

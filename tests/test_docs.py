@@ -78,6 +78,10 @@ def test_exercises_accept_their_own_answers(monkeypatch):
         wrong = check(exercise, "no such answer")
         assert wrong.right is False  # a hint, and the notebook goes on
         assert EXERCISES[exercise].hint in wrong.text
+    assert check("flush", "(B)").right
+    assert "words or letters" in check("bound", 0).text
+    assert check("words read with tiles", 125e6).right  # 2 * n**3 / 16, and with whole tiles:
+    assert check("words read with tiles", 126e6).right
 
 
 def test_notebooks_show_kernels_without_boilerplate(monkeypatch):

@@ -559,10 +559,7 @@ def test_none_is_no_operand(backend):
         cudakern.stencil_1d(None, variant="shared_halo")
     with pytest.raises(TypeError, match="packbits: a must be an array, not None"):
         cudakern.packbits(None)
-    with pytest.raises(
-        TypeError,
-        match="vector_add: y (must be an array|is)",
-    ):
+    with pytest.raises(TypeError, match="vector_add: y must be an array, not None"):
         cudakern.vector_add([1], None, variant="naive")
 
 

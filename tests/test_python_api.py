@@ -17,6 +17,7 @@ import cudakern
 import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, native
 from cudakern._errors import unknown
+from cudakern._operations import names
 
 
 def json_of(value):
@@ -252,6 +253,11 @@ def test_unknown_names_list_the_known_ones():
     ):
         with pytest.raises(ValueError, match="nearest is 'matmul'.*sum_of_squares"):
             call()
+    for call in (cudakern.ladder, cudakern.variants):  # the public operations, in order of position
+        with pytest.raises(ValueError, match="nearest is 'sum_of_squares'; known: ") as error:
+            call("sum")
+        known = str(error.value).partition("known: ")[2].split(", ")
+        assert known == [name for name in names() if name in cudakern.__all__]
     for call in (
         lambda: cudakern.source("matmul", "tild"),
         lambda: cudakern.ladder("matmul", variants=["tild"]),

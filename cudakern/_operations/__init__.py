@@ -52,7 +52,7 @@ class Operation:
     """An operation's public function, and what ladder, profile and verify need to run it."""
 
     call: Callable[..., Any]
-    position: int  #: in listings: the lowest first
+    position: int  #: in listings: the lowest first; from 200: not a function of cudakern, but for experiments
     _: KW_ONLY
     reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
     #: the same arguments -> sum of magnitudes, which error bounds are relative to
@@ -117,7 +117,7 @@ def names() -> tuple[str, ...]:
 
 def public() -> tuple[str, ...]:
     """The operations that are functions of cudakern; the others are for experiments."""
-    return tuple(name for name, what in registry().items() if not what.call.__module__.endswith("._experiments"))
+    return tuple(name for name, what in registry().items() if what.position < 200)
 
 
 def headlines() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from .._transfer import Array
 from . import random_arrays, registered, widened
 from ._call import call
 from ._checks import check_one_number
-from ._public import Beside, Operand, Out, Result, documented
+from ._public import ArrayLike, ArrayOrNumber, Out, Result, documented
 from ._rule import WEAK, Rule, broadcast_shape, type_of
 
 SUM = Rule(
@@ -39,7 +39,7 @@ SUM = Rule(
 )
 @documented()
 def vector_add(
-    x: Operand, y: Beside, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    x: ArrayLike, y: ArrayOrNumber, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     """Add two arrays, element by element: x + y.
 
@@ -135,7 +135,15 @@ SAXPY = Rule(
 )
 @documented()
 def saxpy(
-    a: Beside, x: Operand, y: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    a: ArrayOrNumber,
+    x: ArrayLike,
+    y: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
 ) -> Result:
     """Multiply an array by a number and add an array: a * x + y.
 

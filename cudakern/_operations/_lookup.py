@@ -16,7 +16,7 @@ from .._table import AUTO
 from .._transfer import Array
 from . import random_array, registered
 from ._call import call
-from ._public import Number, Operand, Out, Result, documented
+from ._public import ArrayLike, Number, Out, Result, documented
 from ._rule import WEAK, Rule, broadcast_shape, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
@@ -152,9 +152,9 @@ def _magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
 )
 @documented()
 def interp(
-    x: Operand,
-    xp: Operand,
-    fp: Operand,
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
     left: Number = None,
     right: Number = None,
     *,
@@ -379,9 +379,9 @@ LOOKUP: dict[str, Any] = {
 array([ 5., 15., 30.])""",
 )
 def lookup_2d(
-    table: Operand,
-    y: Operand,
-    x: Operand,
+    table: ArrayLike,
+    y: ArrayLike,
+    x: ArrayLike,
     mode: str = "clamp",
     filter: str = "linear",
     *,
@@ -409,10 +409,10 @@ def lookup_2d(
 array([2. , 3.5])""",
 )
 def lookup_3d(
-    table: Operand,
-    z: Operand,
-    y: Operand,
-    x: Operand,
+    table: ArrayLike,
+    z: ArrayLike,
+    y: ArrayLike,
+    x: ArrayLike,
     mode: str = "clamp",
     filter: str = "linear",
     *,

@@ -10,9 +10,11 @@ from typing import Any, TypeAlias, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-Operand: TypeAlias = Any  #: array_like or DeviceArray; the result is in the same place
-Beside: TypeAlias = Any  #: an operand that may be a host number where the others are on the device
-Stack: TypeAlias = Any  #: an operand of matmul; if a checker cannot tell that both are on the device, the result is Any
+ArrayLike: TypeAlias = Any  #: array_like or DeviceArray; the result is in the same place
+ArrayOrNumber: TypeAlias = Any  #: an operand that may be a host number where the others are on the device
+ArrayStack: TypeAlias = (
+    Any  #: an operand of matmul; if a checker cannot tell that both are on the device, the result is Any
+)
 Number: TypeAlias = Any  #: a float, or an array of one element on the device
 Out: TypeAlias = Any  #: an array in the same place as the operands
 NumpyOut: TypeAlias = Any  #: the same, in every form that numpy.matmul takes

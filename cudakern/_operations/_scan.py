@@ -14,7 +14,7 @@ from .._table import AUTO
 from .._transfer import Array
 from . import registered
 from ._call import call
-from ._public import Operand, Out, Result, documented
+from ._public import ArrayLike, Out, Result, documented
 from ._rule import Inputs, Rule
 
 DOCSTRING = """<sum>
@@ -81,7 +81,7 @@ EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refus
 @registered(31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x)))
 @documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]")
 def exclusive_scan(
-    x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     return call(EXCLUSIVE, (x,), out, variant, stream, parameters)
 
@@ -91,6 +91,6 @@ def exclusive_scan(
     DOCSTRING, sum="Sum the elements up to and including each, as ``numpy.cumsum``.", example="[3, 4, 8, 9, 14]"
 )
 def inclusive_scan(
-    x: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     return call(INCLUSIVE, (x,), out, variant, stream, parameters)

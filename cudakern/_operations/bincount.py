@@ -19,7 +19,7 @@ from .._transfer import Array
 from . import registered
 from ._call import call
 from ._on_host import answers_at_once
-from ._public import Operand, Result, documented
+from ._public import ArrayLike, Result, documented
 from ._rule import Rule
 
 #: Bins that a block holds in the shared memory of every chip (MOST_HELD in bincount.cu).
@@ -100,7 +100,7 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 )
 @documented()
 def bincount(
-    x: Operand,
+    x: ArrayLike,
     /,
     weights: None = None,
     minlength: SupportsIndex = 0,

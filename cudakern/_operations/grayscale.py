@@ -12,7 +12,7 @@ from .._table import AUTO
 from .._transfer import Array
 from . import random_bytes, registered
 from ._call import call
-from ._public import Operand, Out, Result, documented
+from ._public import ArrayLike, Out, Result, documented
 from ._rule import Inputs, Rule
 
 
@@ -67,7 +67,7 @@ SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 100
 )
 @documented()
 def grayscale(
-    image: Operand, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    image: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     """Convert a picture to gray: 0.21 red + 0.72 green + 0.07 blue for each pixel.
 

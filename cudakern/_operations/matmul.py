@@ -20,7 +20,7 @@ from .._transfer import Array
 from . import random_arrays, registered, widened
 from ._call import call
 from ._checks import refuse_shape
-from ._public import NumpyOut, Result, Stack, documented
+from ._public import ArrayStack, NumpyOut, Result, documented
 from ._rule import Arrangement, HostArrays, Inputs, Rule, Views
 
 
@@ -235,7 +235,7 @@ def reference(a: Array, b: Array) -> Array:
 )
 @documented()
 def matmul(
-    a: Stack, b: Stack, /, out: NumpyOut = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    a: ArrayStack, b: ArrayStack, /, out: NumpyOut = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     """Multiply matrices, by the rules of ``numpy.matmul``.
 

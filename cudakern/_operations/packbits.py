@@ -19,7 +19,7 @@ from .._transfer import Array
 from . import registered
 from ._call import call, check
 from ._checks import axis_of
-from ._public import Operand, Result, documented
+from ._public import ArrayLike, Result, documented
 from ._rule import Rule
 
 FLAGS_PER_BYTE = 8
@@ -82,7 +82,7 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 )
 @documented()
 def packbits(
-    a: Operand,
+    a: ArrayLike,
     /,
     axis: SupportsIndex | None = None,
     bitorder: str = "big",

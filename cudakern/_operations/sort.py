@@ -16,7 +16,7 @@ from .._transfer import Array
 from . import random_array, registered
 from ._call import call
 from ._checks import axis_of
-from ._public import Operand, Result, documented
+from ._public import ArrayLike, Result, documented
 from ._rule import Rule
 
 
@@ -56,7 +56,7 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
 )
 @documented()
-def sort(a: Operand, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Result:
+def sort(a: ArrayLike, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Result:
     """Sort an array in ascending order, into a new array.
 
     Parameters

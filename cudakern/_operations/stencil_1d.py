@@ -11,7 +11,7 @@ from .._table import AUTO
 from .._transfer import Array
 from . import registered, widened
 from ._call import call
-from ._public import Operand, Out, Result, documented
+from ._public import ArrayLike, Out, Result, documented
 from ._rule import Rule
 
 RADIUS = 3
@@ -58,7 +58,14 @@ def reference(x: Any, radius: int = RADIUS) -> Any:
 )
 @documented()
 def stencil_1d(
-    x: Operand, /, radius: int = RADIUS, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    x: ArrayLike,
+    /,
+    radius: int = RADIUS,
+    out: Out = None,
+    *,
+    variant: str = AUTO,
+    stream: Any = None,
+    **parameters: int,
 ) -> Result:
     """Sum the elements around each one: x[i - radius] + ... + x[i + radius], with zeros outside of the array.
 

@@ -15,7 +15,7 @@ from .._table import AUTO
 from .._transfer import Array
 from . import registered
 from ._call import call
-from ._public import Operand, Result, documented
+from ._public import ArrayLike, Result, documented
 from ._rule import Arrangement, HostArrays, Rule, Views
 
 
@@ -92,7 +92,7 @@ def reference(x: Array) -> Any:
 
 @registered(10, headline=True, default_dtype="int32", reference=reference, magnitude=reference)
 @documented()
-def sum_of_squares(x: Operand, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
+def sum_of_squares(x: ArrayLike, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
     """Sum the squares of all elements.
 
     Parameters
