@@ -180,8 +180,8 @@ def interp(
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
-        An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and any
-        kernel for device arrays, gives the arrays' own type (float64 for integers).
+        An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and
+        any call on device arrays (float32 or float64), gives the arrays' own type.
 
     <raises>
 

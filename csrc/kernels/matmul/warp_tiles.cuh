@@ -7,7 +7,7 @@
 //         32 x 64 needs 96. The hardware merges the two halves of a warp's load where lanes i and i ^ 1, or i and i ^ 2, read the
 //         same address. With the arrangement below this is so for A and for B.
 // Claim   distinct words loaded from shared memory per multiply-add of a warp: 96/2048 (before: 144/2048)
-// Price   a second set of registers for the next step's words: 122 registers per thread
+// Price   a second set of registers for the next step's words: nearly all of the 128 registers that a thread can have
 // Edges   as in "double_buffered"
 // Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block. Lane bits 4 3 2 1 0 are
 //         y1 x2 x1 x0 y0 for a warp tile of 4 x 8 lanes (x1 y2 y1 y0 x0 for 8 x 4). A lane has groups of four rows and columns.
