@@ -63,7 +63,16 @@ HOST_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-pthread"]
 C_FLAGS = ["-std=c11", *HOST_FLAGS, *WARNINGS]
 # -ffp-contract=off: without it g++ fuses multiply and add where it likes, and results depend on the compiler.
 # Unknown pragmas: `#pragma unroll` is nvcc's; the others are what nvcc knows how to read and a host compiler need not.
-KERNEL_FLAGS = ["-std=c++17", "-x", "c++", *HOST_FLAGS, "-ffp-contract=off", *WARNINGS, "-Wno-unknown-pragmas"]
+KERNEL_FLAGS = [
+    "-std=c++17",
+    "-x",
+    "c++",
+    *HOST_FLAGS,
+    "-ffp-contract=off",
+    *WARNINGS,
+    "-Wno-unknown-pragmas",
+    "-Wno-psabi",
+]
 
 
 @dataclass
