@@ -43,6 +43,21 @@ __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier) {
 #endif
 }
 
+// An arrival at the same barrier of another block of the cluster (cluster.cuh). The calling thread's reads of shared memory come before
+// it, and no more than that: it does not publish writes.
+__device__ __forceinline__ void mbarrier_arrive_at(mbarrier *barrier, int rank) {
+#if __CUDA_ARCH__ >= 900
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+    asm volatile("{\n"
+                 ".reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+                 "}" ::"r"(address),
+                 "r"(rank)
+                 : "memory");
+#endif
+}
+
 // One arrival, and the phase also waits for so many bytes.
 __device__ __forceinline__ void mbarrier_expect(mbarrier *barrier, int bytes) {
 #if __CUDA_ARCH__ >= 900

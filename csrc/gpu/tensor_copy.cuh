@@ -46,6 +46,23 @@ __device__ __forceinline__ void tensor_load(void *shared, const tensor_map *map,
 #endif
 }
 
+// A load for several blocks of a cluster at once: the box goes to the same place in the shared memory of each block whose bit is set in
+// `mask` (bit r: rank r), and its bytes are reported to the same mbarrier there.
+template <int AXES>
+__device__ __forceinline__ void tensor_load_multicast(void *shared, const tensor_map *map, mbarrier *barrier,
+                                                      const int (&at)[AXES], unsigned mask) {
+    static_assert(AXES == 3, "3 axes");
+#if __CUDA_ARCH__ >= 900
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    const unsigned report = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+        "[%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+        "l"(map), "r"(report), "r"(at[0]), "r"(at[1]), "r"(at[2]), "h"(static_cast<unsigned short>(mask))
+        : "memory");
+#endif
+}
+
 // The threads that wrote the box call fence_async_proxy() and meet at a barrier before one of them begins the store.
 template <int AXES>
 __device__ __forceinline__ void tensor_store(const tensor_map *map, const void *shared, const int (&at)[AXES]) {

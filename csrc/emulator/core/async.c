@@ -26,34 +26,20 @@ typedef struct emu_async_copies { // of one thread
     uint64_t run; // of the block that they belong to
 } emu_async_copies;
 
-static pthread_key_t copies_key;
-static pthread_once_t copies_once = PTHREAD_ONCE_INIT;
-
 static void free_copies(void *pointer) {
     emu_async_copies *copies = pointer;
     for (int id = 0; id < EMU_MAX_THREADS; ++id) free(copies[id].list);
     free(copies);
-}
-static void make_key(void) {
-    pthread_key_create(&copies_key, free_copies);
 }
 
 static _Noreturn void no_memory(void) {
     emu_block_fail(NULL, 0, "this computer has no memory left for asynchronous copies");
 }
 
-// The calling thread's. Those of a block that ran before on this OS thread are dropped.
+// The calling thread's. Those of a block that ran before are dropped.
 static emu_async_copies *own_copies(void) {
-    const emu_block *block = emu_current;
-    pthread_once(&copies_once, make_key);
-    emu_async_copies *all = pthread_getspecific(copies_key);
-    if (!all) {
-        all = calloc(EMU_MAX_THREADS, sizeof *all);
-        if (!all || pthread_setspecific(copies_key, all)) {
-            free(all);
-            no_memory();
-        }
-    }
+    emu_block *block = emu_current;
+    emu_async_copies *all = emu_block_service(block, EMU_COPIES, EMU_MAX_THREADS * sizeof *all, free_copies);
     emu_async_copies *own = &all[block->current->id];
     if (own->run != block->runs) {
         own->run = block->runs;

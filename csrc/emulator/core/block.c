@@ -68,9 +68,16 @@ emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
 
 // No thread is ready. If lanes wait at __activemask, all of them have arrived by now, so they get their result. If threads
 // wait for copies, these are carried out now. Otherwise the block is deadlocked.
-emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from) {
+emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned from) {
     if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
-    if (block->deliver && block->deliver(block)) return emu_block_take(block, from);
+    if (block->leave)
+        block->leave(block, fiber);
+    else if (!block->deliver || !block->deliver(block))
+        emu_block_deadlock(block);
+    return emu_block_take(block, from);
+}
+
+void emu_block_deadlock(emu_block *block) {
     if (block->report) block->report(block);
     emu_warp_report_deadlock(block);
 }
@@ -259,6 +266,7 @@ static void fiber_main(void) {
         emu_warp_state *warp = &block->warps[self->id / EMU_WARP];
         warp->exited |= 1u << (self->id % EMU_WARP);
         if (warp->meetings) emu_warp_lane_exits(block, self);
+        if (block->exits) block->exits(block, self);
         unsigned from = self->slot + 1u;
         if (block->arrived && block->arrived == block->live) { // the others were waiting only for this thread
             open_barrier(block);
@@ -271,7 +279,7 @@ static void fiber_main(void) {
                 emu_fiber_go(fiber, &block->main, 0, 0);
                 continue; // reached when the next block uses this fiber
             }
-            next = emu_block_nothing_ready(block, from);
+            next = emu_block_nothing_ready(block, fiber, from);
         }
         if (!next->fiber) {
             next->fiber = fiber;
@@ -328,17 +336,20 @@ int emu_block_attach(emu_block *block, emu_grid *grid) {
     return block->shared ? 0 : -1;
 }
 
-void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
-    emu_grid *grid = block->grid;
+void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
+    const emu_grid *grid = block->grid;
     block->number = number;
     block->index = index;
-    emu_blockIdx = index;
     block->phase = 0;
     block->live = block->thread_count;
     block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
     ++block->runs;
     block->deliver = NULL;
     block->report = block->end = NULL;
+    block->cluster = NULL;
+    block->leave = NULL;
+    block->exits = NULL;
+    block->parked = NULL;
     for (int w = 0; w < block->warp_count; ++w) {
         int lanes = block->thread_count - w * EMU_WARP;
         block->warps[w].exited = lanes >= EMU_WARP ? 0 : ~0u << lanes;
@@ -355,24 +366,37 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     }
     for (int w = 0; w < block->words; ++w) block->ready[w] = block->live_slots[w];
     if (block->idle_mixed) sort_idle(block);
+}
 
-    emu_thread *first = emu_block_take(block, 0);
-    first->fiber = idle_fiber(block);
-    if (!first->fiber) {
-        memset(block->ready, 0, sizeof block->ready);
-        emu_grid_fail(grid, cudaErrorMemoryAllocation, NO_STACKS);
-        return;
+void emu_block_enter(emu_block *block) {
+    emu_blockIdx = block->index;
+    if (block->parked) {
+        emu_fiber_go(&block->main, block->parked, 0, 0);
+    } else {
+        emu_thread *first = emu_block_take(block, 0);
+        first->fiber = idle_fiber(block);
+        if (!first->fiber) {
+            emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS);
+            block->abandoned = 1;
+            return;
+        }
+        block->current = first;
+        emu_threadIdx = first->index;
+        emu_fiber_go(&block->main, first->fiber, 0, 0);
     }
-    block->current = first;
-    emu_threadIdx = first->index;
-    emu_fiber_go(&block->main, first->fiber, 0, 0);
+    if (block->live || block->abandoned) return;
     block->current = NULL;
-    if (EMU_LIKELY(!block->abandoned)) {
-        if (block->end) block->end(block);
-        return;
-    }
+    if (block->end) block->end(block);
+}
 
-    // The block was abandoned: discard the contents of its threads' stacks.
+void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
+    emu_block_prepare(block, number, index);
+    emu_block_enter(block);
+    if (EMU_UNLIKELY(block->abandoned)) emu_block_discard(block);
+}
+
+void emu_block_discard(emu_block *block) {
+    block->current = NULL;
     for (int i = 0; i < block->stacks.count; ++i) emu_fiber_prepare(&block->stacks.fibers[i], i, fiber_main);
     sort_idle(block);
     for (int id = 0; id < block->thread_count; ++id)
@@ -381,6 +405,8 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     block->abandoned = 0;
     if (!block->failed) return;
     block->failed = 0;
+    emu_grid *grid = block->grid;
+    const emu_dim3 index = block->index;
     char name[256], place[300] = "", message[EMU_MESSAGE];
     emu_kernel_name(grid->launch->function, name, sizeof name);
     if (block->fail_file) snprintf(place, sizeof place, "%s:%d, ", block->fail_file, block->fail_line);
@@ -429,6 +455,7 @@ void emu_yield(void) {
     if (block->asking) emu_warp_answer_asking(block);
     if (block->deliver) block->deliver(block);
     emu_block_make_ready(block, self);
+    if (block->leave) block->leave(block, self->fiber);
     emu_thread *next = emu_block_take(block, self->slot + 1u);
     if (next != self)
         emu_block_resume(block, self->fiber, next);
@@ -462,27 +489,51 @@ long emu_clock(void) {
 static pthread_key_t block_key;
 static pthread_once_t block_once = PTHREAD_ONCE_INIT;
 
-static void free_block(void *pointer) {
-    emu_block *block = pointer;
+void emu_block_free(emu_block *block) {
+    for (int i = 0; i < EMU_SERVICES; ++i)
+        if (block->services[i].state) block->services[i].release(block->services[i].state);
     emu_stacks_free(&block->stacks);
     free(block->shared);
+    free(block->statics);
     free(block);
+}
+static void free_own(void *pointer) {
+    emu_block *block = pointer;
+    if (block->free_cluster) block->free_cluster(block->own_cluster);
+    emu_block_free(block);
     emu_current = NULL;
 }
 static void make_key(void) {
-    pthread_key_create(&block_key, free_block);
+    pthread_key_create(&block_key, free_own);
+}
+
+emu_block *emu_block_new(void) {
+    emu_block *block = aligned_alloc(64, (sizeof *block + 63) / 64 * 64);
+    if (!block) return NULL;
+    memset(block, 0, sizeof *block);
+    emu_fiber_adopt(&block->main);
+    return block;
 }
 
 emu_block *emu_block_here(void) {
     if (emu_current) return emu_current;
     pthread_once(&block_once, make_key);
-    emu_block *block = aligned_alloc(64, (sizeof *block + 63) / 64 * 64);
+    emu_block *block = emu_block_new();
     if (!block) return NULL;
-    memset(block, 0, sizeof *block);
-    emu_fiber_adopt(&block->main);
     if (pthread_setspecific(block_key, block)) {
-        free_block(block);
+        emu_block_free(block);
         return NULL;
     }
     return emu_current = block;
+}
+
+void *emu_block_service(emu_block *block, enum emu_service service, size_t bytes, void (*release)(void *)) {
+    emu_service_state *one = &block->services[service];
+    if (one->state) return one->state;
+    one->state = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!one->state)
+        emu_block_fail(NULL, 0, "this computer has no memory left for the copies and products of a block");
+    memset(one->state, 0, bytes);
+    one->release = release;
+    return one->state;
 }

@@ -2,12 +2,14 @@
 //
 //   emu_grid   a launch: next block to run, stop flag, first error           (grid.c; shared by OS threads)
 //      |
-//   emu_block  one per OS thread, used for one block after another           (block.c)
+//   emu_block  one per OS thread (in a cluster several), used for one block after another   (block.c)
 //      |-- threads[]   state, slot, fiber; by linear thread id
 //      |-- order[]     slot -> thread: the order in which threads run
 //      |-- ready[]     one bit per slot: the thread can run but is not running
 //      |-- warps[]     operations that wait for lanes                        (warp.c)
 //      |-- deliver     if the block uses mbarriers: completes their phases   (mbarrier.c)
+//      |-- services    state of async.c, mbarrier.c, tensor.c, product.c
+//      |-- cluster     the blocks that run in turn on this OS thread           (cluster.c)
 //      '-- stacks      fibers; those without a thread are in idle[]
 //
 // Invariants: exactly one thread of a block runs. A thread is running, ready (its bit is set), waiting (at a barrier,
@@ -39,7 +41,7 @@ typedef struct emu_grid {
     emu_order order;
     uint64_t seed;
     size_t stack_bytes;
-    uint64_t total;        // number of blocks
+    uint64_t total;        // number of blocks, or of clusters
     _Atomic uint64_t next; // position in the order of blocks
     atomic_int stop;       // a block has failed: all blocks stop
     pthread_mutex_t lock;  // for the members below
@@ -50,7 +52,7 @@ typedef struct emu_grid {
     char *message;
 } emu_grid;
 
-typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_AT_MBARRIER, EMU_AT_PART, EMU_EXITED } emu_state;
+typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_AT_MBARRIER, EMU_AT_PART, EMU_AT_CLUSTER, EMU_EXITED } emu_state;
 
 typedef struct emu_thread {
     emu_fiber *fiber; // NULL: has not begun
@@ -61,6 +63,8 @@ typedef struct emu_thread {
     int line;
     const char *file;
     const void *at;  // the call of __activemask, or the mbarrier
+    int arrived;     // the thread has called cluster_arrive, but not yet cluster_wait
+    unsigned phase;  // of the cluster's barrier, at that call
     uint64_t result; // the return value of the call in which the thread waits
 } __attribute__((aligned(64))) emu_thread;
 
@@ -78,6 +82,13 @@ typedef struct emu_warp_state {
     int argument[EMU_WARP];
     uint8_t width[EMU_WARP];
 } emu_warp_state;
+
+// State of a file that serves device code: of one block, and kept for the OS thread's next one.
+enum emu_service { EMU_COPIES, EMU_WAITS, EMU_STORES, EMU_PRODUCTS, EMU_SERVICES };
+typedef struct emu_service_state {
+    void *state; // NULL: not used yet
+    void (*release)(void *);
+} emu_service_state;
 
 typedef struct emu_block {
     emu_thread *current;
@@ -105,7 +116,17 @@ typedef struct emu_block {
     int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
     void (*report)(struct emu_block *); // no thread can continue: fails if a thread waits in that file
     void (*end)(struct emu_block *);    // all threads have ended
-    emu_fiber main, nowhere;            // the OS thread's own stack; a stack that is left for good
+    emu_service_state services[EMU_SERVICES];
+    // Set by cluster.c in a block of a cluster, otherwise NULL.
+    struct emu_cluster *cluster;
+    void (*leave)(struct emu_block *, emu_fiber *); // lets other blocks run, and returns when a thread is ready
+    void (*exits)(struct emu_block *, const emu_thread *);
+    struct emu_cluster *own_cluster; // in the OS thread's own block: memory for clusters
+    void (*free_cluster)(struct emu_cluster *);
+    int rank;
+    emu_fiber *parked;       // where the block continues; NULL: has not begun
+    char *statics;           // its static shared variables while another block of the cluster runs
+    emu_fiber main, nowhere; // the OS thread's own stack; a stack that is left for good
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;
     int abandoned, failed;
@@ -127,8 +148,18 @@ extern const char *const emu_barrier_names[];
 emu_block *emu_block_here(void);                        // this OS thread's, created on first use; NULL: no memory
 int emu_block_attach(emu_block *block, emu_grid *grid); // before the grid's blocks run here; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
+// The parts of emu_block_run: sets the block up; runs it until its threads have ended, it leaves, or it is abandoned; discards what an
+// abandoned block has left, and reports its error.
+void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index);
+void emu_block_enter(emu_block *block);
+void emu_block_discard(emu_block *block);
+emu_block *emu_block_new(void); // NULL: no memory
+void emu_block_free(emu_block *block);
+// The state of a service, zeros at first. Fails the block if there is no memory.
+void *emu_block_service(emu_block *block, enum emu_service service, size_t bytes, void (*release)(void *));
 emu_thread *emu_block_search(emu_block *block, unsigned from);
-emu_thread *emu_block_nothing_ready(emu_block *block, unsigned from);
+emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned from); // `fiber`: the one that runs
+_Noreturn void emu_block_deadlock(emu_block *block);
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread);
 _Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -171,10 +202,18 @@ static inline __attribute__((always_inline)) uint64_t emu_block_resume(emu_block
 // Lets the current thread wait and runs others, from slot `from` on.
 static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block *block, unsigned from) {
     emu_thread *self = block->current, *next = emu_block_take(block, from);
-    if (EMU_UNLIKELY(!next)) next = emu_block_nothing_ready(block, from);
+    if (EMU_UNLIKELY(!next)) next = emu_block_nothing_ready(block, self->fiber, from);
     if (EMU_UNLIKELY(next == self)) return self->result;
     return emu_block_resume(block, self->fiber, next);
 }
+
+// --- cluster.c: blocks that run in turn on one OS thread
+// Runs the cluster `number` of a grid, whose first block is `first`. `block`: this OS thread's.
+void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first);
+// A block of the running block's cluster; fails if there is none, or if it has ended.
+emu_block *emu_cluster_block(int rank, const char *call, const char *file, int line);
+// Where shared memory of `block`, at that address when it runs, is now.
+void *emu_cluster_address(const emu_block *block, const void *address);
 
 // --- mbarrier.c
 
@@ -182,6 +221,7 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
 typedef struct emu_delivery {
     struct emu_delivery *next;
     void *mbarrier;
+    emu_block *block; // whose mbarrier it is
     int bytes;
     void (*land)(const struct emu_delivery *); // carries the copy out
 } emu_delivery;

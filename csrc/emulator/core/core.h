@@ -9,6 +9,7 @@
 //   copy.c     copies and fills                      texel.c   the value of a texture read
 //   texture.c  arrays and texture objects            print.c   printf
 //                                                    async.c   copies that are waited for later
+//                                                    cluster.c blocks that share their memory
 //   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
 //   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
 //   launch.c   checks of a launch                    product.c products of warpgroups (wgmma)
@@ -27,7 +28,7 @@
 
 #include "emulator_core.h"
 
-enum { EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_MESSAGE = 1024 };
+enum { EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_MAX_CLUSTER = 8, EMU_MESSAGE = 1024 };
 
 // --- config.c: settings, made by environment variable or emu_configure() ----------------------------------------
 typedef enum emu_order { EMU_ORDER_FIXED, EMU_ORDER_REVERSED, EMU_ORDER_SEEDED } emu_order;
@@ -52,6 +53,8 @@ uint64_t emu_now_ns(void);
 int emu_keep_loaded(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
 void emu_kernel_name(const void *function, char *name, size_t size);
+// The calling OS thread's copy of the static shared variables (thread-local ones) of the library that contains the kernel.
+void *emu_static_variables(const void *function, size_t *bytes);
 
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that has passed the checks of launch.c.
@@ -61,6 +64,7 @@ typedef struct emu_grid_launch {
     emu_dim3 grid, block;
     size_t dynamic_shared;
     int cooperative;
+    emu_dim3 cluster; // blocks of a cluster
 } emu_grid_launch;
 
 // Returns 0 or a cudaError_t. On an error, `message` (EMU_MESSAGE bytes) contains rule, kernel, source line, block and

@@ -143,7 +143,7 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->reservedSharedMemPerBlock = each->shared_reserved;
     p->hostRegisterSupported = 1;
     p->memoryPoolsSupported = 1;
-    p->clusterLaunch = 0; // the emulator does not support clusters, whatever the chip does
+    p->clusterLaunch = each->capability >= 90;
     p->unifiedFunctionPointers = 0;
 }
 

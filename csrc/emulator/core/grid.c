@@ -4,7 +4,7 @@
 //                          |                                                         |
 //                        tasks: grid, grid, ...  <--- pool threads help, block by block --> waits for its helpers
 //
-// OS threads draw a grid's blocks from one counter, in the order set by the configuration. Several streams may run grids
+// OS threads draw a grid's blocks (or clusters, cluster.c) from one counter, in the order set by the configuration. Several streams may run grids
 // at once; the pool's threads help all of them. All blocks of a cooperative grid must be resident, so each block has an
 // OS thread of its own.
 //
@@ -70,7 +70,10 @@ static void run_blocks(emu_grid *grid) {
         emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block");
         return;
     }
-    emu_dim3 shape = grid->launch->grid;
+    const emu_dim3 cluster = grid->launch->cluster;
+    const int clusters = cluster.x * cluster.y * cluster.z > 1;
+    emu_dim3 shape = grid->launch->grid; // in clusters, if there are any
+    shape = (emu_dim3){shape.x / cluster.x, shape.y / cluster.y, shape.z / cluster.z};
     for (;;) {
         uint64_t position = atomic_fetch_add_explicit(&grid->next, 1, memory_order_relaxed);
         if (position >= grid->total || emu_block_stopped(block)) return;
@@ -79,6 +82,11 @@ static void run_blocks(emu_grid *grid) {
                                                             : position;
         emu_dim3 index = {(unsigned)(number % shape.x), (unsigned)(number / shape.x % shape.y),
                           (unsigned)(number / shape.x / shape.y)};
+        if (clusters) {
+            const emu_dim3 first = {index.x * cluster.x, index.y * cluster.y, index.z * cluster.z};
+            emu_cluster_run(block, number, first);
+            continue;
+        }
         emu_block_run(block, number, index);
         if (!grid->launch->cooperative) continue;
         pthread_mutex_lock(&grid->lock);
@@ -175,7 +183,8 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
         .order = config->order,
         .seed = config->seed,
         .stack_bytes = config->stack_bytes ? config->stack_bytes : 128 * 1024,
-        .total = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z,
+        .total = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z /
+                 (launch->cluster.x * launch->cluster.y * launch->cluster.z),
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .all_here = PTHREAD_COND_INITIALIZER,
         .message = message,

@@ -116,6 +116,25 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
                "after "
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
                name, launch->dynamic_shared, allowed < most ? allowed : most, most, emu_chip_now()->name);
+    const emu_dim3 *cluster = &launch->cluster;
+    const unsigned c[3] = {cluster->x, cluster->y, cluster->z};
+    const unsigned long long blocks_of_cluster = 1ull * c[0] * c[1];
+    if (!c[0] || !c[1] || !c[2] || blocks_of_cluster > EMU_MAX_CLUSTER || blocks_of_cluster * c[2] > EMU_MAX_CLUSTER)
+        REFUSE(cudaErrorInvalidClusterSize, "kernel %s: a cluster of (%u,%u,%u) blocks; it must have 1 to %d", name,
+               c[0], c[1], c[2], EMU_MAX_CLUSTER);
+    for (int i = 0; i < 3; i++)
+        if (g[i] % c[i])
+            REFUSE(cudaErrorInvalidClusterSize,
+                   "kernel %s: a grid of (%u,%u,%u) blocks in clusters of (%u,%u,%u); the grid must be a multiple of "
+                   "the "
+                   "cluster along %c",
+                   name, g[0], g[1], g[2], c[0], c[1], c[2], 'x' + i);
+    if (blocks_of_cluster * c[2] > 1 && emu_chip_now()->each->capability < 90)
+        REFUSE(cudaErrorNotSupported, "kernel %s: clusters need compute capability 9.0; this device (%s) has none",
+               name, emu_chip_now()->name);
+    if (blocks_of_cluster * c[2] > 1 && launch->cooperative)
+        REFUSE(cudaErrorNotSupported, "kernel %s: the emulator does not run cooperative launches with clusters",
+               name);
     if (launch->cooperative) {
         long limit = cooperative_limit((int)threads, launch->dynamic_shared);
         double blocks = (double)g[0] * g[1] * g[2];
@@ -143,9 +162,8 @@ static int read_attributes(emu_grid_launch *to, const cudaLaunchAttribute *attri
     for (unsigned i = 0; i < count; i++) {
         const cudaLaunchAttribute *a = &attributes[i];
         if (a->id == cudaLaunchAttributeCooperative) to->cooperative = a->val.cooperative != 0;
-        if (a->id == cudaLaunchAttributeClusterDimension &&
-            a->val.clusterDim.x * a->val.clusterDim.y * a->val.clusterDim.z > 1)
-            return emu_error(cudaErrorNotSupported, "the emulator does not support clusters of more than one block");
+        if (a->id == cudaLaunchAttributeClusterDimension)
+            to->cluster = (emu_dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
     }
     return cudaSuccess;
 }
@@ -181,7 +199,8 @@ int emu_launch_kernel(const emu_launch *request) {
                               .function = kernel->function,
                               .grid = request->grid,
                               .block = request->block,
-                              .dynamic_shared = request->dynamic_shared};
+                              .dynamic_shared = request->dynamic_shared,
+                              .cluster = {1, 1, 1}};
     code = read_attributes(&launch, request->attributes, request->attribute_count);
     if (!code) code = check_launch(&launch, kernel);
     if (code) return code;

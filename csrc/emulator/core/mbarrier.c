@@ -39,9 +39,6 @@ typedef struct waits { // of one block
     part parts[PARTS];
 } waits;
 
-static pthread_key_t waits_key;
-static pthread_once_t waits_once = PTHREAD_ONCE_INIT;
-
 static void drop_deliveries(waits *own) {
     while (own->first) {
         emu_delivery *delivery = own->first;
@@ -56,10 +53,6 @@ static void free_waits(void *pointer) {
     free(own->barriers);
     free(own);
 }
-static void make_key(void) {
-    pthread_key_create(&waits_key, free_waits);
-}
-
 static _Noreturn void no_memory(void) {
     emu_block_fail(NULL, 0, "this computer has no memory left for mbarriers");
 }
@@ -67,18 +60,10 @@ static _Noreturn void no_memory(void) {
 static int deliver(emu_block *block);
 static void report(emu_block *block);
 
-// The block's. What a block that ran before on this OS thread has left is dropped.
+// The block's. What a block that ran before has left is dropped.
 static waits *own_waits(emu_block *block) {
-    pthread_once(&waits_once, make_key);
-    waits *own = pthread_getspecific(waits_key);
-    if (!own) {
-        own = calloc(1, sizeof *own);
-        if (!own || pthread_setspecific(waits_key, own)) {
-            free(own);
-            no_memory();
-        }
-        own->end = &own->first;
-    }
+    waits *own = emu_block_service(block, EMU_WAITS, sizeof *own, free_waits);
+    if (!own->end) own->end = &own->first;
     if (own->run != block->runs) {
         own->run = block->runs;
         own->count = own->waiting = 0;
@@ -92,13 +77,14 @@ static waits *own_waits(emu_block *block) {
 
 // --- Mbarriers ----------------------------------------------------------------------------------------------------
 
-static mbarrier_state load(const void *barrier) {
+// A barrier is named by its address in its own block.
+static mbarrier_state load(const emu_block *block, const void *barrier) {
     mbarrier_state state;
-    memcpy(&state, barrier, sizeof state);
+    memcpy(&state, emu_cluster_address(block, barrier), sizeof state);
     return state;
 }
-static void store(void *barrier, mbarrier_state state) {
-    memcpy(barrier, &state, sizeof state);
+static void store(const emu_block *block, const void *barrier, mbarrier_state state) {
+    memcpy(emu_cluster_address(block, barrier), &state, sizeof state);
 }
 
 static int is_initialized(const waits *own, const void *barrier) {
@@ -112,7 +98,8 @@ static void check_aligned(const void *barrier, const char *file, int line) {
         emu_block_fail(file, line, "an mbarrier must be at an address that is a multiple of 8, not at %p", barrier);
 }
 
-static mbarrier_state state_of(const waits *own, const void *barrier, const char *call, const char *file, int line) {
+static mbarrier_state state_of(const emu_block *block, const waits *own, const void *barrier, const char *call,
+                               const char *file, int line) {
     check_aligned(barrier, file, line);
     if (!is_initialized(own, barrier))
         emu_block_fail(
@@ -120,7 +107,7 @@ static mbarrier_state state_of(const waits *own, const void *barrier, const char
             "%s: the mbarrier at %p is not initialized; one thread of the block must call mbarrier_init, and "
             "then the block __syncthreads()",
             call, barrier);
-    const mbarrier_state state = load(barrier);
+    const mbarrier_state state = load(block, barrier);
     if (state.mark != MARK || !state.arrivals || state.pending > state.arrivals)
         emu_block_fail(file, line, "%s: the mbarrier at %p has been overwritten since mbarrier_init", call, barrier);
     return state;
@@ -142,7 +129,7 @@ void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line) 
         }
         own->barriers[own->count++] = barrier;
     }
-    store(barrier,
+    store(block, barrier,
           (mbarrier_state){.pending = (unsigned)arrivals, .arrivals = (unsigned)arrivals, .bytes = 0, .mark = MARK});
 }
 
@@ -157,7 +144,7 @@ static int complete(emu_block *block, waits *own, void *barrier, mbarrier_state 
         state.pending = state.arrivals;
         state.parity ^= 1;
     }
-    store(barrier, state);
+    store(block, barrier, state);
     if (!is_complete || !own->waiting) return 0;
     int count = 0;
     for (unsigned slot = 0; slot < (unsigned)block->thread_count; ++slot) {
@@ -171,10 +158,9 @@ static int complete(emu_block *block, waits *own, void *barrier, mbarrier_state 
     return count;
 }
 
-void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line) {
-    emu_block *block = emu_current;
+static void arrive(emu_block *block, void *barrier, int bytes, const char *call, const char *file, int line) {
     waits *own = own_waits(block);
-    mbarrier_state state = state_of(own, barrier, bytes < 0 ? "mbarrier_arrive" : "mbarrier_expect", file, line);
+    mbarrier_state state = state_of(block, own, barrier, call, file, line);
     if (!state.pending)
         emu_block_fail(
             file, line,
@@ -189,6 +175,14 @@ void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line) {
     complete(block, own, barrier, state);
 }
 
+void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line) {
+    arrive(emu_current, barrier, bytes, bytes < 0 ? "mbarrier_arrive" : "mbarrier_expect", file, line);
+}
+void emu_mbarrier_arrive_at(void *barrier, int rank, const char *file, int line) {
+    const char *call = "mbarrier_arrive_at";
+    arrive(emu_cluster_block(rank, call, file, line), barrier, -1, call, file, line);
+}
+
 void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
     emu_block *block = emu_current;
     waits *own = own_waits(block);
@@ -197,7 +191,7 @@ void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
         emu_block_fail(file, line, "mbarrier_wait: the parity of a phase is 0 or 1, not %d", parity);
     if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
     // Another phase may have been completed before this thread runs again; the hardware would wait on, and so does this.
-    while (state_of(own, barrier, "mbarrier_wait", file, line).parity == (unsigned)parity) {
+    while (state_of(block, own, barrier, "mbarrier_wait", file, line).parity == (unsigned)parity) {
         self->file = file;
         self->line = line;
         self->at = barrier;
@@ -211,8 +205,8 @@ void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
 // --- Copies -------------------------------------------------------------------------------------------------------
 
 void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line) {
-    waits *own = own_waits(emu_current);
-    state_of(own, delivery->mbarrier, "tensor_load", file, line);
+    waits *own = own_waits(delivery->block);
+    state_of(delivery->block, own, delivery->mbarrier, "tensor_load", file, line);
     delivery->next = NULL;
     *own->end = delivery;
     own->end = &delivery->next;
@@ -220,7 +214,7 @@ void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line) {
 
 // Carries out the copies that the mbarrier's phase waits for; whether threads became ready.
 static int deliver_to(emu_block *block, waits *own, void *barrier) {
-    mbarrier_state state = load(barrier);
+    mbarrier_state state = load(block, barrier);
     if (state.pending || state.bytes <= 0) return 0;
     for (emu_delivery **link = &own->first; *link && state.bytes > 0;) {
         emu_delivery *delivery = *link;
@@ -335,7 +329,7 @@ static void report(emu_block *block) {
                        "threads came%s. Let all warps that it counts call it",
                        waiting->mask, meeting->threads, meeting->arrived, meeting->threads, others);
     }
-    const mbarrier_state state = load(waiting->at);
+    const mbarrier_state state = load(block, waiting->at);
     const int missing = (int)state.bytes;
     emu_block_fail(
         waiting->file, waiting->line,

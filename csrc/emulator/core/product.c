@@ -38,13 +38,10 @@ typedef struct warp_products {
     uint64_t run; // of the block that they belong to
 } warp_products;
 
-typedef struct products { // of one OS thread
+typedef struct products { // of one block
     warp_products warps[EMU_MAX_WARPS];
     _Alignas(64) char scratch[EMU_PRODUCT_SCRATCH];
 } products;
-
-static pthread_key_t products_key;
-static pthread_once_t products_once = PTHREAD_ONCE_INIT;
 
 static void free_products(void *pointer) {
     products *all = pointer;
@@ -56,28 +53,15 @@ static void free_products(void *pointer) {
     }
     free(all);
 }
-static void make_key(void) {
-    pthread_key_create(&products_key, free_products);
-}
-
 static _Noreturn void no_memory(void) {
     emu_block_fail(NULL, 0, "this computer has no memory left for products of warpgroups");
 }
 
 static products *all_products(void) {
-    pthread_once(&products_once, make_key);
-    products *all = pthread_getspecific(products_key);
-    if (all) return all;
-    all = aligned_alloc(64, (sizeof *all + 63) / 64 * 64);
-    if (all) memset(all, 0, sizeof *all);
-    if (!all || pthread_setspecific(products_key, all)) {
-        free(all);
-        no_memory();
-    }
-    return all;
+    return emu_block_service(emu_current, EMU_PRODUCTS, sizeof(products), free_products);
 }
 
-// The calling warp's. Those of a block that ran before on this OS thread are dropped.
+// The calling warp's. Those of a block that ran before are dropped.
 static warp_products *own_products(products *all) {
     const emu_block *block = emu_current;
     warp_products *own = &all->warps[block->current->id / EMU_WARP];

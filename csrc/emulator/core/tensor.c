@@ -150,26 +150,40 @@ static _Noreturn void no_memory(void) {
 
 static void land(const emu_delivery *delivery) {
     const load *copy = (const load *)(const void *)delivery;
-    memset(copy->box.shared, 0, row_bytes(&copy->box) * rows_of(&copy->box));
-    move_box(&copy->box, NULL, 0);
+    box there = copy->box;
+    there.shared = emu_cluster_address(delivery->block, copy->box.shared);
+    memset(there.shared, 0, row_bytes(&there) * rows_of(&there));
+    move_box(&there, NULL, 0);
+}
+
+static void load_to(emu_block *block, const box *where, void *barrier, const char *file, int line) {
+    load *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
+    if (!copy) no_memory();
+    const size_t bytes = row_bytes(where) * rows_of(where);
+    copy->delivery = (emu_delivery){.mbarrier = barrier, .block = block, .bytes = (int)bytes, .land = land};
+    copy->box = *where;
+    emu_mbarrier_promise(&copy->delivery, file, line);
+    memset(emu_cluster_address(block, where->shared), 0xff, bytes);
 }
 
 void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,
                      int line) {
     const box where = box_of("tensor_load", map, shared, axes, at, file, line);
-    load *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
-    if (!copy) no_memory();
-    const size_t bytes = row_bytes(&where) * rows_of(&where);
-    copy->delivery = (emu_delivery){.mbarrier = barrier, .bytes = (int)bytes, .land = land};
-    copy->box = where;
-    emu_mbarrier_promise(&copy->delivery, file, line);
-    memset(shared, 0xff, bytes);
+    load_to(emu_current, &where, barrier, file, line);
+}
+
+void emu_tensor_load_multicast(void *shared, const void *map, void *barrier, int axes, const int *at, unsigned mask,
+                               const char *file, int line) {
+    const char *call = "tensor_load_multicast";
+    const box where = box_of(call, map, shared, axes, at, file, line);
+    if (!mask || mask >> emu_cluster_size())
+        emu_block_fail(file, line, "%s: the mask must name blocks of this cluster of %d, but is 0x%x", call,
+                       emu_cluster_size(), mask);
+    for (int rank = 0; mask >> rank; ++rank)
+        if (mask >> rank & 1) load_to(emu_cluster_block(rank, call, file, line), &where, barrier, file, line);
 }
 
 // --- Stores -------------------------------------------------------------------------------------------------------
-
-static pthread_key_t stores_key;
-static pthread_once_t stores_once = PTHREAD_ONCE_INIT;
 
 static void drop(stores *own, store **link) {
     store *one = *link;
@@ -183,35 +197,22 @@ static void free_stores(void *pointer) {
     while (own->first) drop(own, &own->first);
     free(own);
 }
-static void make_key(void) {
-    pthread_key_create(&stores_key, free_stores);
-}
-
 static void write_array(const store *one) {
     move_box(&one->box, one->data, 1);
 }
 
 static void write_all(emu_block *block) {
-    stores *own = pthread_getspecific(stores_key);
-    (void)block;
+    stores *own = block->services[EMU_STORES].state;
     while (own->first) {
         write_array(own->first);
         drop(own, &own->first);
     }
 }
 
-// The block's. Those of a block that failed before on this OS thread are dropped.
+// The block's. Those of a block that failed before are dropped.
 static stores *own_stores(emu_block *block) {
-    pthread_once(&stores_once, make_key);
-    stores *own = pthread_getspecific(stores_key);
-    if (!own) {
-        own = calloc(1, sizeof *own);
-        if (!own || pthread_setspecific(stores_key, own)) {
-            free(own);
-            no_memory();
-        }
-        own->end = &own->first;
-    }
+    stores *own = emu_block_service(block, EMU_STORES, sizeof *own, free_stores);
+    if (!own->end) own->end = &own->first;
     if (own->run != block->runs) {
         own->run = block->runs;
         while (own->first) drop(own, &own->first);

@@ -74,6 +74,17 @@ EMU_API void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int
 EMU_API void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line);
 EMU_API void emu_sync_part(int number, int threads, const char *file, int line);
 
+// Clusters: the block's rank, and the number of blocks; the barrier of all their threads; where another block's variable is that
+// has this address in the calling block. An arrival at the mbarrier of another block; a copy of a box to all blocks in `mask`.
+EMU_API int emu_cluster_rank(void);
+EMU_API int emu_cluster_size(void);
+EMU_API void emu_cluster_arrive(const char *file, int line);
+EMU_API void emu_cluster_wait(const char *file, int line);
+EMU_API void *emu_cluster_map(const void *address, int rank, const char *file, int line);
+EMU_API void emu_mbarrier_arrive_at(void *barrier, int rank, const char *file, int line);
+EMU_API void emu_tensor_load_multicast(void *shared, const void *map, void *barrier, int axes, const int *at,
+                                       unsigned mask, const char *file, int line);
+
 // TMA: begins a copy of a box; makes a group of the thread's stores so far; waits until at most `groups` groups have not
 // been written (`read`: not been read from shared memory). `map` is a tensor_map, `at` has `axes` coordinates.
 EMU_API void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,

@@ -20,6 +20,10 @@ __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier, EMU_SITE) {
     emu_mbarrier_arrive(barrier, -1, file, line);
 }
 
+__device__ __forceinline__ void mbarrier_arrive_at(mbarrier *barrier, int rank, EMU_SITE) {
+    emu_mbarrier_arrive_at(barrier, rank, file, line);
+}
+
 __device__ __forceinline__ void mbarrier_expect(mbarrier *barrier, int bytes, EMU_SITE) {
     if (bytes < 0) emu_fail("mbarrier_expect: the number of bytes is negative", file, line);
     emu_mbarrier_arrive(barrier, bytes, file, line);

@@ -20,6 +20,13 @@ __device__ __forceinline__ void tensor_load(void *shared, const tensor_map *map,
 }
 
 template <int AXES>
+__device__ __forceinline__ void tensor_load_multicast(void *shared, const tensor_map *map, mbarrier *barrier,
+                                                      const int (&at)[AXES], unsigned mask, EMU_SITE) {
+    static_assert(AXES == 3, "3 axes");
+    emu_tensor_load_multicast(shared, map, barrier, AXES, at, mask, file, line);
+}
+
+template <int AXES>
 __device__ __forceinline__ void tensor_store(const tensor_map *map, const void *shared, const int (&at)[AXES],
                                              EMU_SITE) {
     static_assert(AXES >= 2 && AXES <= 5, "2 to 5 axes");

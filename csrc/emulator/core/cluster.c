@@ -1,0 +1,286 @@
+// Clusters: blocks that can access each other's shared memory.
+//
+//   the OS thread's own stack:   choose a block --> enter it ........................ --> choose the next one
+//   a fiber of block 0:                             its threads run ... none is ready -^      (or: all have ended)
+//   a fiber of block 1:                                                                  its threads run ...
+//
+// The blocks of a cluster take turns on one OS thread: one runs until none of its threads can continue. So no lock is needed, and a
+// deadlock is found as within a block. Dynamic shared memory is each block's own. Static shared variables are thread-local, i.e. the OS
+// thread has them once: those of the block that runs are there, and those of the others are copies.
+//
+// Copies that report to an mbarrier land when no thread of the whole cluster can continue, as late as the rules allow.
+//
+// Invariants: `here` is the block whose static variables are in place. The cluster's barrier opens when as many threads have arrived as
+// are live, which is checked when a thread arrives and when one exits.
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct emu_cluster {
+    int count, last; // blocks; the one that ran last
+    emu_block *blocks[EMU_MAX_CLUSTER];
+    emu_block *more[EMU_MAX_CLUSTER]; // memory for all blocks but the OS thread's own one
+    emu_block *here;
+    char *statics;
+    size_t static_bytes;
+    int arrived, stuck;
+    unsigned phase;
+} emu_cluster;
+
+// --- Which block runs -----------------------------------------------------------------------------------------------
+
+static int has_ready(const emu_block *block) {
+    for (int w = 0; w < block->words; ++w)
+        if (block->ready[w]) return 1;
+    return 0;
+}
+
+static void put_in_place(emu_cluster *cluster, emu_block *block) {
+    if (cluster->here != block && cluster->static_bytes) {
+        memcpy(cluster->here->statics, cluster->statics, cluster->static_bytes);
+        memcpy(cluster->statics, block->statics, cluster->static_bytes);
+    }
+    cluster->here = emu_current = block;
+}
+
+// The next block that can run. The order of ranks follows the setting, as that of threads does.
+static emu_block *choose(const emu_cluster *cluster) {
+    for (int i = 1; i <= cluster->count; ++i) {
+        const int step = cluster->blocks[0]->grid->order == EMU_ORDER_REVERSED ? cluster->count - i : i;
+        emu_block *block = cluster->blocks[(cluster->last + step) % cluster->count];
+        if (block->live && has_ready(block)) return block;
+    }
+    return NULL;
+}
+
+// Finishes copies that threads wait for; whether any thread became ready.
+static int deliver(const emu_cluster *cluster) {
+    for (int i = 0; i < cluster->count; ++i) {
+        emu_block *block = cluster->blocks[i];
+        if (block->live && block->deliver && block->deliver(block)) return 1;
+    }
+    return 0;
+}
+
+// Called on a fiber of the block, none of whose threads can continue (or whose thread lets others run).
+static void leave(emu_block *block, emu_fiber *fiber) {
+    emu_cluster *cluster = block->cluster;
+    block->parked = fiber;
+    emu_fiber_go(fiber, &block->main, 0, 0);
+    if (cluster->stuck) emu_block_deadlock(block);
+    emu_threadIdx = block->current->index;
+}
+
+static int waits_at_cluster(const emu_block *block) {
+    for (int id = 0; id < block->thread_count; ++id)
+        if (block->threads[id].state == EMU_AT_CLUSTER) return 1;
+    return 0;
+}
+
+// No block can continue: the one that reports it. A block that waits for something of its own explains more than one that only waits for
+// the other blocks.
+static emu_block *to_report(const emu_cluster *cluster) {
+    emu_block *some = NULL;
+    for (int i = 0; i < cluster->count; ++i) {
+        emu_block *block = cluster->blocks[i];
+        if (!block->live) continue;
+        if (!waits_at_cluster(block)) return block;
+        some = block;
+    }
+    return some;
+}
+
+static void run_blocks(emu_cluster *cluster) {
+    for (;;) {
+        emu_block *next = choose(cluster);
+        if (!next && deliver(cluster)) continue;
+        if (!next) {
+            next = to_report(cluster);
+            if (!next) return; // all have ended
+            cluster->stuck = 1;
+        }
+        put_in_place(cluster, next);
+        cluster->last = next->rank;
+        emu_block_enter(next);
+        if (next->abandoned) return;
+    }
+}
+
+// --- The barrier ----------------------------------------------------------------------------------------------------
+
+static void open_if_complete(emu_cluster *cluster) {
+    int live = 0;
+    for (int i = 0; i < cluster->count; ++i) live += cluster->blocks[i]->live;
+    if (cluster->arrived < live || !live) return;
+    cluster->arrived = 0;
+    ++cluster->phase;
+    for (int i = 0; i < cluster->count; ++i) {
+        emu_block *block = cluster->blocks[i];
+        for (int id = 0; id < block->thread_count; ++id)
+            if (block->threads[id].state == EMU_AT_CLUSTER) emu_block_make_ready(block, &block->threads[id]);
+    }
+}
+
+static void thread_exits(emu_block *block, const emu_thread *thread) {
+    emu_cluster *cluster = block->cluster;
+    if (thread->arrived && thread->phase == cluster->phase) --cluster->arrived;
+    open_if_complete(cluster);
+}
+
+// No thread of the cluster can continue, and this block waits at the cluster's barrier.
+static void report(emu_block *block) {
+    const emu_cluster *cluster = block->cluster;
+    int live = 0, id = 0;
+    for (int i = 0; i < cluster->count; ++i) live += cluster->blocks[i]->live;
+    while (id < block->thread_count && block->threads[id].state != EMU_AT_CLUSTER) ++id;
+    if (id == block->thread_count) return;
+    block->current = &block->threads[id];
+    emu_block_fail(
+        block->current->file, block->current->line,
+        "no thread of the cluster can continue: cluster_wait waits forever, because %d of the %d threads in the "
+        "cluster's %d blocks have arrived. Let every thread of every block call cluster_arrive, or exit",
+        cluster->arrived, live, cluster->count);
+}
+
+void emu_cluster_arrive(const char *file, int line) {
+    emu_block *block = emu_current;
+    emu_thread *self = block->current;
+    if (self->arrived)
+        emu_block_fail(file, line,
+                       "the thread calls cluster_arrive for the second time without cluster_wait between the two");
+    self->arrived = 1;
+    if (!block->cluster) return;
+    self->phase = block->cluster->phase;
+    ++block->cluster->arrived;
+    open_if_complete(block->cluster);
+}
+
+void emu_cluster_wait(const char *file, int line) {
+    emu_block *block = emu_current;
+    emu_thread *self = block->current;
+    if (!self->arrived) emu_block_fail(file, line, "the thread calls cluster_wait without cluster_arrive before it");
+    self->arrived = 0;
+    if (!block->cluster) { // a cluster of one block
+        emu_sync_block(file, line);
+        return;
+    }
+    if (emu_block_stopped(block)) emu_block_abandon(block);
+    if (block->cluster->phase != self->phase) return;
+    if (!block->report) block->report = report;
+    self->file = file;
+    self->line = line;
+    self->state = EMU_AT_CLUSTER;
+    emu_block_switch(block, block->slot + 1);
+}
+
+// --- Shared memory of other blocks ----------------------------------------------------------------------------------
+
+int emu_cluster_rank(void) {
+    return emu_current->cluster ? emu_current->rank : 0;
+}
+int emu_cluster_size(void) {
+    return emu_current->cluster ? emu_current->cluster->count : 1;
+}
+
+emu_block *emu_cluster_block(int rank, const char *call, const char *file, int line) {
+    emu_block *block = emu_current;
+    const int count = emu_cluster_size();
+    if (rank < 0 || rank >= count)
+        emu_block_fail(file, line, "%s: the rank of a block in this cluster of %d is 0 to %d, not %d", call, count,
+                       count - 1, rank);
+    if (!block->cluster) return block;
+    emu_block *other = block->cluster->blocks[rank];
+    if (!other->live)
+        emu_block_fail(
+            file, line,
+            "%s: block %d of the cluster has ended, and its shared memory no longer exists; let all blocks meet at "
+            "cluster_sync() before the first one ends",
+            call, rank);
+    return other;
+}
+
+void *emu_cluster_address(const emu_block *block, const void *address) {
+    const emu_cluster *cluster = block->cluster;
+    if (!cluster || block == cluster->here) return (void *)(uintptr_t)address;
+    const size_t in_statics = (uintptr_t)address - (uintptr_t)cluster->statics;
+    if (cluster->static_bytes && in_statics < cluster->static_bytes) return block->statics + in_statics;
+    for (int i = 0; i < cluster->count; ++i) {
+        const size_t in_dynamic = (uintptr_t)address - (uintptr_t)cluster->blocks[i]->shared;
+        if (in_dynamic < block->shared_bytes) return (char *)block->shared + in_dynamic;
+    }
+    return NULL;
+}
+
+void *emu_cluster_map(const void *address, int rank, const char *file, int line) {
+    const emu_block *block = emu_cluster_block(rank, "map_shared", file, line);
+    void *there = emu_cluster_address(block, address);
+    if (!there) emu_block_fail(file, line, "map_shared: %p is not an address in the block's shared memory", address);
+    return there;
+}
+
+// --- Running --------------------------------------------------------------------------------------------------------
+
+static void free_cluster(emu_cluster *cluster) {
+    for (int i = 0; i < EMU_MAX_CLUSTER; ++i)
+        if (cluster->more[i]) emu_block_free(cluster->more[i]);
+    free(cluster);
+}
+
+static emu_cluster *own_cluster(emu_block *block) {
+    if (!block->own_cluster) block->own_cluster = calloc(1, sizeof *block->own_cluster);
+    if (block->own_cluster) block->free_cluster = free_cluster;
+    return block->own_cluster;
+}
+
+// Memory for the static variables of a block.
+static int reserve_statics(emu_block *block, const emu_cluster *cluster) {
+    free(block->statics);
+    block->statics = NULL;
+    if (!cluster->static_bytes) return 0;
+    block->statics = malloc(cluster->static_bytes);
+    if (!block->statics) return -1;
+    memcpy(block->statics, cluster->statics, cluster->static_bytes);
+    return 0;
+}
+
+static int prepare(emu_cluster *cluster, emu_block *own, uint64_t number, emu_dim3 first) {
+    emu_grid *grid = own->grid;
+    const emu_dim3 size = grid->launch->cluster;
+    cluster->count = (int)(size.x * size.y * size.z);
+    cluster->last = cluster->count - 1;
+    cluster->arrived = cluster->stuck = 0;
+    cluster->phase = 0;
+    cluster->here = own;
+    cluster->statics = emu_static_variables(grid->launch->function, &cluster->static_bytes);
+    for (int rank = 0; rank < cluster->count; ++rank) {
+        emu_block **place = &cluster->more[rank];
+        if (rank && !*place) *place = emu_block_new();
+        emu_block *block = rank ? *place : own;
+        if (!block || (rank && emu_block_attach(block, grid)) || reserve_statics(block, cluster)) return -1;
+        const emu_dim3 index = {first.x + (unsigned)rank % size.x, first.y + (unsigned)rank / size.x % size.y,
+                                first.z + (unsigned)rank / size.x / size.y};
+        emu_block_prepare(block, number * (unsigned)cluster->count + (unsigned)rank, index);
+        for (int id = 0; id < block->thread_count; ++id) block->threads[id].arrived = 0;
+        block->cluster = cluster;
+        block->leave = leave;
+        block->exits = thread_exits;
+        block->rank = rank;
+        cluster->blocks[rank] = block;
+    }
+    return 0;
+}
+
+void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first) {
+    emu_cluster *cluster = own_cluster(block);
+    if (!cluster || prepare(cluster, block, number, first)) {
+        emu_grid_fail(block->grid, cudaErrorMemoryAllocation,
+                      "out of host memory for the blocks of an emulated cluster");
+        return;
+    }
+    run_blocks(cluster);
+    for (int rank = 0; rank < cluster->count; ++rank)
+        if (cluster->blocks[rank]->live) emu_block_discard(cluster->blocks[rank]);
+    emu_current = block;
+    block->cluster = NULL;
+}
