@@ -126,6 +126,8 @@ _Matmul: TypeAlias = Literal[
     "wgmma_tiles",
     "wgmma_producer",
     "wgmma_persistent",
+    "wgmma_multicast",
+    "wgmma_split",
     "tensor_cores_double",
 ]
 _Packbits: TypeAlias = Literal[

@@ -116,6 +116,7 @@ class Shape(ctypes.Structure):
         ("shared", ctypes.c_size_t),
         ("stream", ctypes.c_void_p),
         ("cooperative", ctypes.c_int),
+        ("cluster", ctypes.c_uint * 3),
     ]
 
 
@@ -180,9 +181,10 @@ class Library:
     def buffer(self, array):
         return Buffer(self, np.asarray(array))
 
-    def start(self, function, *arguments, grid=1, block=1, shared=0, stream=None, cooperative=False):
+    def start(self, function, *arguments, grid=1, block=1, shared=0, stream=None, cooperative=False, cluster=None):
         """Launches and does not wait."""
-        shape = Shape(three(grid), three(block), shared, stream, int(cooperative))
+        blocks = three(cluster) if cluster else (ctypes.c_uint * 3)()
+        shape = Shape(three(grid), three(block), shared, stream, int(cooperative), blocks)
         self.check(function, ctypes.byref(shape), *arguments)
 
     def launch(self, function, *arguments, stream=None, **shape):

@@ -343,8 +343,6 @@ def test_launches_that_lack_something_are_refused(library, other):
         assert f"kernel store: the pointer to argument {missing} of 3 is NULL" in other.detail()
     assert library.code("launch_without_configuration", store) == INVALID_VALUE
     assert "the pointer to the configuration is NULL" in other.detail()
-    assert library.code("launch_cluster", handle_of(library, "nothing")) == NOT_SUPPORTED
-    assert "clusters" in other.detail()
     assert library.code("api_get_kernel", None, store) == INVALID_VALUE
     for places in ((None, ctypes.byref(size())), (ctypes.byref(size()), None)):
         assert other.code("api_function_parameter", store, size(0), *places) == INVALID_VALUE

@@ -37,14 +37,21 @@ void ck_addresses(std::tuple<Expected...> &values, void **addresses, std::index_
 }
 
 template <typename... Expected, typename... Actual>
-int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error, const char *name,
+int ck_launch_with(bool cooperative, int cluster, const ck_context *context, ck_error *error, const char *name,
                    void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
     std::tuple<Expected...> values(std::forward<Actual>(arguments)...);
     void *addresses[sizeof...(Expected) + 1];
     ck_addresses(values, addresses, std::index_sequence_for<Expected...>());
-    ck_launch_plan launch = {
-        name,    nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, cooperative, addresses,
-        nullptr, nullptr};
+    ck_launch_plan launch = {name,
+                             nullptr,
+                             {grid.x, grid.y, grid.z},
+                             {block.x, block.y, block.z},
+                             shared_bytes,
+                             cooperative,
+                             cluster,
+                             addresses,
+                             nullptr,
+                             nullptr};
     const int code =
         ck_answer(cudaGetKernel(&launch.kernel, kernel)); // a test makes it fail together with the launch
     if (code != cudaSuccess) return ck_fail_cuda(error, static_cast<cudaError_t>(code), name);
@@ -54,7 +61,7 @@ int ck_launch_with(bool cooperative, const ck_context *context, ck_error *error,
 template <typename... Expected, typename... Actual>
 int ck_launch(const ck_context *context, ck_error *error, const char *name, void (*kernel)(Expected...), dim3 grid,
               dim3 block, size_t shared_bytes, Actual &&...arguments) {
-    return ck_launch_with(false, context, error, name, kernel, grid, block, shared_bytes,
+    return ck_launch_with(false, 0, context, error, name, kernel, grid, block, shared_bytes,
                           std::forward<Actual>(arguments)...);
 }
 
@@ -62,7 +69,16 @@ int ck_launch(const ck_context *context, ck_error *error, const char *name, void
 template <typename... Expected, typename... Actual>
 int ck_launch_cooperative(const ck_context *context, ck_error *error, const char *name, void (*kernel)(Expected...),
                           dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
-    return ck_launch_with(true, context, error, name, kernel, grid, block, shared_bytes,
+    return ck_launch_with(true, 0, context, error, name, kernel, grid, block, shared_bytes,
+                          std::forward<Actual>(arguments)...);
+}
+
+// In clusters of that many blocks along x, which share their memory (cluster.cuh).
+template <typename... Expected, typename... Actual>
+int ck_launch_cluster(int cluster, const ck_context *context, ck_error *error, const char *name,
+                      void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes,
+                      Actual &&...arguments) {
+    return ck_launch_with(false, cluster, context, error, name, kernel, grid, block, shared_bytes,
                           std::forward<Actual>(arguments)...);
 }
 
@@ -75,7 +91,7 @@ int ck_launch_library(const ck_context *context, ck_error *error, const char *na
         return ck_answer((*static_cast<Enqueue *>(closure))(stream));
     };
     const ck_launch_plan launch = {
-        name, nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, 0, nullptr, library, &enqueue};
+        name, nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, 0, 0, nullptr, library, &enqueue};
     return context->launcher->launch(context->launcher, &launch, context->stream, error);
 }
 

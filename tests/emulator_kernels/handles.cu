@@ -106,16 +106,6 @@ ENTRY all_ways_to_store(int *out) {
     return code;
 }
 
-// Some chips have clusters, and the emulator has none.
-ENTRY launch_cluster(const void *kernel) {
-    cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute attribute = {};
-    config.gridDim = dim3(2), config.blockDim = dim3(1);
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = 2, attribute.val.clusterDim.y = 1, attribute.val.clusterDim.z = 1;
-    config.attrs = &attribute, config.numAttrs = 1;
-    return cudaLaunchKernelExC(&config, kernel, nullptr);
-}
 ENTRY launch_without_configuration(const void *kernel) {
     return cudaLaunchKernelExC(nullptr, kernel, nullptr);
 }

@@ -21,21 +21,30 @@ struct Shape {
     size_t shared;
     cudaStream_t stream;
     int cooperative;
+    unsigned cluster[3]; // blocks; 0: no cluster
 };
 
-// The configuration that a shape asks for. It holds its attribute, so it stays where it is made.
+// The configuration that a shape asks for. It holds its attributes, so it stays where it is made.
 struct Config : cudaLaunchConfig_t {
-    cudaLaunchAttribute cooperative = {};
+    cudaLaunchAttribute attributes[2] = {};
 
     explicit Config(const Shape *shape) : cudaLaunchConfig_t() {
         gridDim = dim3(shape->grid[0], shape->grid[1], shape->grid[2]);
         blockDim = dim3(shape->block[0], shape->block[1], shape->block[2]);
         dynamicSmemBytes = shape->shared;
         stream = shape->stream;
-        cooperative.id = cudaLaunchAttributeCooperative;
-        cooperative.val.cooperative = 1;
-        attrs = &cooperative;
-        numAttrs = shape->cooperative ? 1 : 0;
+        attrs = attributes;
+        numAttrs = 0;
+        if (shape->cooperative) {
+            attributes[numAttrs].id = cudaLaunchAttributeCooperative;
+            attributes[numAttrs++].val.cooperative = 1;
+        }
+        if (shape->cluster[0] != 0) {
+            attributes[numAttrs].id = cudaLaunchAttributeClusterDimension;
+            attributes[numAttrs].val.clusterDim.x = shape->cluster[0];
+            attributes[numAttrs].val.clusterDim.y = shape->cluster[1];
+            attributes[numAttrs++].val.clusterDim.z = shape->cluster[2];
+        }
     }
     Config(const Config &) = delete;
 };

@@ -212,7 +212,8 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
 void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first);
 // A block of the running block's cluster; fails if there is none, or if it has ended.
 emu_block *emu_cluster_block(int rank, const char *call, const char *file, int line);
-// Where shared memory of `block`, at that address when it runs, is now.
+// The address in `block` of the variable that the running block has at `address`, as `block` itself sees it; and where that is now.
+void *emu_cluster_peer(const emu_block *block, const void *address);
 void *emu_cluster_address(const emu_block *block, const void *address);
 
 // --- mbarrier.c

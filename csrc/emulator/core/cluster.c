@@ -63,12 +63,33 @@ static int deliver(const emu_cluster *cluster) {
     return 0;
 }
 
+// Reports that threads of the block wait at the cluster's barrier, if any do.
+static void report(emu_block *block) {
+    const emu_cluster *cluster = block->cluster;
+    int live = 0, id = 0;
+    for (int i = 0; i < cluster->count; ++i) live += cluster->blocks[i]->live;
+    while (id < block->thread_count && block->threads[id].state != EMU_AT_CLUSTER) ++id;
+    if (id == block->thread_count) return;
+    block->current = &block->threads[id];
+    emu_block_fail(
+        block->current->file, block->current->line,
+        "no thread of the cluster can continue: cluster_wait waits forever, because %d of the %d threads in the "
+        "cluster's %d blocks have arrived. Let every thread of every block call cluster_arrive, or exit",
+        cluster->arrived, live, cluster->count);
+}
+
+static _Noreturn void deadlock(emu_block *block) {
+    if (block->report) block->report(block); // a wait at an mbarrier, or of some warps
+    report(block);
+    emu_block_deadlock(block);
+}
+
 // Called on a fiber of the block, none of whose threads can continue (or whose thread lets others run).
 static void leave(emu_block *block, emu_fiber *fiber) {
     emu_cluster *cluster = block->cluster;
     block->parked = fiber;
     emu_fiber_go(fiber, &block->main, 0, 0);
-    if (cluster->stuck) emu_block_deadlock(block);
+    if (cluster->stuck) deadlock(block);
     emu_threadIdx = block->current->index;
 }
 
@@ -128,46 +149,57 @@ static void thread_exits(emu_block *block, const emu_thread *thread) {
     open_if_complete(cluster);
 }
 
-// No thread of the cluster can continue, and this block waits at the cluster's barrier.
-static void report(emu_block *block) {
-    const emu_cluster *cluster = block->cluster;
-    int live = 0, id = 0;
-    for (int i = 0; i < cluster->count; ++i) live += cluster->blocks[i]->live;
-    while (id < block->thread_count && block->threads[id].state != EMU_AT_CLUSTER) ++id;
-    if (id == block->thread_count) return;
-    block->current = &block->threads[id];
-    emu_block_fail(
-        block->current->file, block->current->line,
-        "no thread of the cluster can continue: cluster_wait waits forever, because %d of the %d threads in the "
-        "cluster's %d blocks have arrived. Let every thread of every block call cluster_arrive, or exit",
-        cluster->arrived, live, cluster->count);
+static void free_cluster(emu_cluster *cluster) {
+    for (int i = 0; i < EMU_MAX_CLUSTER; ++i)
+        if (cluster->more[i]) emu_block_free(cluster->more[i]);
+    free(cluster);
+}
+
+static emu_cluster *own_cluster(emu_block *block) {
+    if (!block->own_cluster) block->own_cluster = calloc(1, sizeof *block->own_cluster);
+    if (block->own_cluster) block->free_cluster = free_cluster;
+    return block->own_cluster;
+}
+
+// The block's cluster: outside of one, a cluster of this block alone.
+static emu_cluster *cluster_of(emu_block *block) {
+    if (block->cluster) return block->cluster;
+    emu_cluster *cluster = own_cluster(block);
+    if (!cluster) emu_block_fail(NULL, 0, "this computer has no memory left for a cluster");
+    cluster->count = 1;
+    cluster->arrived = cluster->stuck = 0;
+    cluster->phase = 0;
+    cluster->blocks[0] = cluster->here = block;
+    cluster->static_bytes = 0;
+    for (int id = 0; id < block->thread_count; ++id) block->threads[id].arrived = 0;
+    block->cluster = cluster;
+    block->rank = 0;
+    block->exits = thread_exits;
+    if (!block->report) block->report = report;
+    return cluster;
 }
 
 void emu_cluster_arrive(const char *file, int line) {
     emu_block *block = emu_current;
+    emu_cluster *cluster = cluster_of(block);
     emu_thread *self = block->current;
     if (self->arrived)
         emu_block_fail(file, line,
                        "the thread calls cluster_arrive for the second time without cluster_wait between the two");
     self->arrived = 1;
-    if (!block->cluster) return;
-    self->phase = block->cluster->phase;
-    ++block->cluster->arrived;
-    open_if_complete(block->cluster);
+    self->phase = cluster->phase;
+    ++cluster->arrived;
+    open_if_complete(cluster);
 }
 
 void emu_cluster_wait(const char *file, int line) {
     emu_block *block = emu_current;
+    const emu_cluster *cluster = cluster_of(block);
     emu_thread *self = block->current;
     if (!self->arrived) emu_block_fail(file, line, "the thread calls cluster_wait without cluster_arrive before it");
     self->arrived = 0;
-    if (!block->cluster) { // a cluster of one block
-        emu_sync_block(file, line);
-        return;
-    }
     if (emu_block_stopped(block)) emu_block_abandon(block);
-    if (block->cluster->phase != self->phase) return;
-    if (!block->report) block->report = report;
+    if (cluster->phase != self->phase) return;
     self->file = file;
     self->line = line;
     self->state = EMU_AT_CLUSTER;
@@ -200,38 +232,30 @@ emu_block *emu_cluster_block(int rank, const char *call, const char *file, int l
     return other;
 }
 
+void *emu_cluster_peer(const emu_block *block, const void *address) {
+    const emu_block *self = emu_current;
+    const size_t offset = (uintptr_t)address - (uintptr_t)self->shared;
+    return offset < self->shared_bytes ? (char *)block->shared + offset : (void *)(uintptr_t)address;
+}
+
 void *emu_cluster_address(const emu_block *block, const void *address) {
     const emu_cluster *cluster = block->cluster;
-    if (!cluster || block == cluster->here) return (void *)(uintptr_t)address;
-    const size_t in_statics = (uintptr_t)address - (uintptr_t)cluster->statics;
-    if (cluster->static_bytes && in_statics < cluster->static_bytes) return block->statics + in_statics;
-    for (int i = 0; i < cluster->count; ++i) {
-        const size_t in_dynamic = (uintptr_t)address - (uintptr_t)cluster->blocks[i]->shared;
-        if (in_dynamic < block->shared_bytes) return (char *)block->shared + in_dynamic;
-    }
-    return NULL;
+    if (!cluster || block == cluster->here || !cluster->static_bytes) return (void *)(uintptr_t)address;
+    const size_t offset = (uintptr_t)address - (uintptr_t)cluster->statics;
+    return offset < cluster->static_bytes ? block->statics + offset : (void *)(uintptr_t)address;
 }
 
 void *emu_cluster_map(const void *address, int rank, const char *file, int line) {
-    const emu_block *block = emu_cluster_block(rank, "map_shared", file, line);
-    void *there = emu_cluster_address(block, address);
-    if (!there) emu_block_fail(file, line, "map_shared: %p is not an address in the block's shared memory", address);
-    return there;
+    const emu_block *self = emu_current, *block = emu_cluster_block(rank, "map_shared", file, line);
+    const emu_cluster *cluster = self->cluster;
+    const int is_dynamic = (uintptr_t)address - (uintptr_t)self->shared < self->shared_bytes;
+    const int is_static = cluster && (uintptr_t)address - (uintptr_t)cluster->statics < cluster->static_bytes;
+    if (cluster && cluster->count > 1 && !is_dynamic && !is_static)
+        emu_block_fail(file, line, "map_shared: %p is not an address in the block's shared memory", address);
+    return emu_cluster_address(block, emu_cluster_peer(block, address));
 }
 
 // --- Running --------------------------------------------------------------------------------------------------------
-
-static void free_cluster(emu_cluster *cluster) {
-    for (int i = 0; i < EMU_MAX_CLUSTER; ++i)
-        if (cluster->more[i]) emu_block_free(cluster->more[i]);
-    free(cluster);
-}
-
-static emu_cluster *own_cluster(emu_block *block) {
-    if (!block->own_cluster) block->own_cluster = calloc(1, sizeof *block->own_cluster);
-    if (block->own_cluster) block->free_cluster = free_cluster;
-    return block->own_cluster;
-}
 
 // Memory for the static variables of a block.
 static int reserve_statics(emu_block *block, const emu_cluster *cluster) {

@@ -180,7 +180,8 @@ void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line) {
 }
 void emu_mbarrier_arrive_at(void *barrier, int rank, const char *file, int line) {
     const char *call = "mbarrier_arrive_at";
-    arrive(emu_cluster_block(rank, call, file, line), barrier, -1, call, file, line);
+    emu_block *block = emu_cluster_block(rank, call, file, line);
+    arrive(block, emu_cluster_peer(block, barrier), -1, call, file, line);
 }
 
 void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {

@@ -160,10 +160,12 @@ static void load_to(emu_block *block, const box *where, void *barrier, const cha
     load *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
     if (!copy) no_memory();
     const size_t bytes = row_bytes(where) * rows_of(where);
-    copy->delivery = (emu_delivery){.mbarrier = barrier, .block = block, .bytes = (int)bytes, .land = land};
+    copy->delivery = (emu_delivery){
+        .mbarrier = emu_cluster_peer(block, barrier), .block = block, .bytes = (int)bytes, .land = land};
     copy->box = *where;
+    copy->box.shared = emu_cluster_peer(block, where->shared);
     emu_mbarrier_promise(&copy->delivery, file, line);
-    memset(emu_cluster_address(block, where->shared), 0xff, bytes);
+    memset(emu_cluster_address(block, copy->box.shared), 0xff, bytes);
 }
 
 void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,

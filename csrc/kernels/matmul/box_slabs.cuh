@@ -32,6 +32,22 @@ template <int EXTENT_, bool ALONG_K_> struct box_slab {
         }
     }
 
+    // The same for one of PARTS blocks of a cluster: it copies its part of the extent, for all of them.
+    template <int PARTS>
+    static __device__ __forceinline__ void load_part(unsigned char *slab, const tensor_map *map, mbarrier *full,
+                                                     int extent, int k, int matrix, int part) {
+        constexpr int SIZE = EXTENT / PARTS, EVERY_BLOCK = (1 << PARTS) - 1;
+        static_assert(SIZE % 64 == 0, "whole boxes");
+        slab += part * SIZE * 128, extent += part * SIZE;
+        if (ALONG_K) {
+            tensor_load_multicast<3>(slab, map, full, {k, extent, matrix}, EVERY_BLOCK);
+        } else {
+#pragma unroll
+            for (int i = 0; i < SIZE / 64; ++i)
+                tensor_load_multicast<3>(slab + i * BOX_BYTES, map, full, {extent + i * 64, k, matrix}, EVERY_BLOCK);
+        }
+    }
+
     // 16 steps from k on (0, 16, 32 or 48), for the extents from `extent` on (a multiple of 64).
     static __device__ __forceinline__ uint64_t descriptor(const unsigned char *slab, int extent, int k) {
         return ALONG_K ? wgmma_descriptor(slab + extent * 128 + k * 2, 0)

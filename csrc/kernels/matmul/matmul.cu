@@ -21,6 +21,8 @@
 #include "wgmma_tiles.cuh"
 #include "wgmma_producer.cuh"
 #include "wgmma_persistent.cuh"
+#include "wgmma_multicast.cuh"
+#include "wgmma_split.cuh"
 
 #include "launches.cuh"
 #include "../table.h"
@@ -28,10 +30,11 @@
 namespace matmul {
 
 ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
-ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered; // register_tiles.cu
-ck_run run_warp_tiles;                                                          // warp_tiles.cu
-ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent;               // wgmma.cu
-ck_run run_tensor_cores, run_tensor_cores_double;                               // tensor_cores.cu
+ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered;        // register_tiles.cu
+ck_run run_warp_tiles;                                                                 // warp_tiles.cu
+ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_multicast; // wgmma.cu
+ck_run run_wgmma_split;                                                                // wgmma_split.cu
+ck_run run_tensor_cores, run_tensor_cores_double;                                      // tensor_cores.cu
 
 namespace {
 
@@ -178,6 +181,14 @@ template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_e
 constexpr auto plan_wgmma_tiles = plan_boxes<wgmma_tiles_size>;
 constexpr auto plan_wgmma_producer = plan_boxes<wgmma_producer_size>;
 
+// TMA stores the results if it can address C; otherwise the threads do.
+void plan_stored_boxes(const ck_call *call, ck_plan *plan) {
+    const ck_view &c = call->views[2];
+    if (stride(c, 1) != 2 || stride(c, 2) % 16 != 0) return;
+    plan->layout[2].pitch = 16, plan->layout[2].boxed = 1;
+    plan->bindings[2] = ck_bind_tensor_map({64, 64, 64, 128}, 2);
+}
+
 // The widest tiles that give every multiprocessor a block, unless the caller chooses.
 int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto blocks_of = [&](int64_t columns_of_tile) {
@@ -194,11 +205,48 @@ int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
-    const ck_view &c = call->views[2];
-    if (stride(c, 1) == 2 && stride(c, 2) % 16 == 0) { // else the threads store their results themselves
-        plan->layout[2].pitch = 16, plan->layout[2].boxed = 1;
-        plan->bindings[2] = ck_bind_tensor_map({64, 64, 64, 128}, 2);
+    plan_stored_boxes(call, plan);
+    return CK_OK;
+}
+
+// The same for pairs of tiles, one below the other.
+int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t down = divide_up(rows(call), PAIR * wgmma_persistent_256::ROWS);
+    const auto pairs_of = [&](int64_t columns_of_tile) {
+        return product(product(down, divide_up(columns(call), columns_of_tile)), products(call));
+    };
+    const int64_t most = call->limits->multiprocessors / PAIR, choice = call->parameters[0];
+    const bool wide = choice == 0 ? pairs_of(256) >= most : choice == 256;
+    CK_TRY((wide ? plan_boxes<wgmma_persistent_256> : plan_boxes<wgmma_persistent_128>)(call, plan, error));
+    plan->bindings[1] = ck_bind_tensor_map({64, 64, (wide ? 256 : 128) / PAIR, 128}, 1); // what one block copies
+    const int64_t pairs = smaller(pairs_of(wide ? 256 : 128), most), blocks = PAIR * (pairs > 0 ? pairs : 1);
+    plan->grid[0] = static_cast<unsigned>(blocks);
+    plan->grid[2] = 1;
+    plan_stored_boxes(call, plan);
+    return CK_OK;
+}
+
+// As many parts of k as give every multiprocessor a block, with at least two slabs each, unless the caller chooses.
+int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const auto tiles_of = [&](int64_t columns_of_tile) {
+        return product(
+            product(divide_up(rows(call), wgmma_split_128::ROWS), divide_up(columns(call), columns_of_tile)),
+            products(call));
+    };
+    const int64_t most = call->limits->multiprocessors, slabs = divide_up(inner(call), SLAB_DEPTH);
+    int64_t width = call->parameters[0], parts = call->parameters[1];
+    if (width == 0) width = tiles_of(128) * MOST_PARTS >= most ? 128 : 64;
+    if (parts == 0) {
+        parts = 1;
+        while (parts < MOST_PARTS && tiles_of(width) * parts * 2 <= most && slabs >= parts * 4) parts *= 2;
     }
+    CK_TRY((width == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
+    const int64_t blocks = product(tiles_of(width), parts);
+    if (blocks > call->limits->max_grid[0])
+        return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
+                       static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
+    plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
+    plan->grid[2] = 1;
     return CK_OK;
 }
 
@@ -276,7 +324,11 @@ void work(const ck_call *call, ck_work *work) {
 #define HALVES       TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32))
 #define TILE_WIDTH   PARAMETERS(CHOICE(tile, "elements per side of a tile", 16, 8, 32))
 #define TILE_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128, 64))
-#define TILE_SIZE    PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
+#define PAIR_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128))
+#define SPLIT                                                                                                        \
+    PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64),                           \
+               CHOICE(parts, "blocks that divide k; 0: by the sizes", 0, 1, 2, 4, 8))
+#define TILE_SIZE PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
@@ -338,6 +390,13 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_persistent"),
             "One block per multiprocessor computes tile after tile; TMA stores", "Never let the pipeline run empty",
             "CUTLASS, persistent kernels"),
+    VARIANT(wgmma_multicast, AFTER(wgmma_persistent), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, PAIR_COLUMNS,
+            depth_in_a_row, KERNELS("wgmma_multicast"), "Two blocks form a cluster and share what they copy of B",
+            "Read once what two multiprocessors need", "PTX: clusters, cp.async.bulk with multicast"),
+    VARIANT(wgmma_split, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, SPLIT,
+            depth_in_a_row, KERNELS("wgmma_split"),
+            "The blocks of a cluster divide k, and add their sums through distributed shared memory",
+            "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),

@@ -33,14 +33,14 @@ using wgmma_persistent_256 = wgmma_persistent_size<256, 3>;
 using wgmma_persistent_128 = wgmma_persistent_size<128, 5>;
 using wgmma_persistent_64 = wgmma_persistent_size<64, 6>;
 
-// The tiles of all products, in bands of 16 rows of tiles (see block_tile.cuh).
-template <int ROWS, int COLUMNS> struct tile_order {
+// The tiles of a product, in bands of BAND rows of tiles (see block_tile.cuh).
+template <int ROWS, int COLUMNS, int BAND = 16> struct tile_order {
     int down, across;
 
     __device__ __forceinline__ tile_order(int m, int n)
         : down((m + ROWS - 1) / ROWS), across((n + COLUMNS - 1) / COLUMNS) {}
     __device__ __forceinline__ void place(int tile, int &row, int &column) const {
-        const int most = down < 16 ? down : 16, band = tile / (most * across), within = tile % (most * across);
+        const int most = down < BAND ? down : BAND, band = tile / (most * across), within = tile % (most * across);
         const int height = (band + 1) * most <= down ? most : down - band * most;
         row = (band * most + within % height) * ROWS;
         column = within / height * COLUMNS;

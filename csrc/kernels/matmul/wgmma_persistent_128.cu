@@ -3,6 +3,6 @@
 
 namespace matmul {
 
-RUN_PERSISTENT(wgmma_persistent_128)
+RUN_PERSISTENT(wgmma_persistent, 128, 0)
 
 } // namespace matmul

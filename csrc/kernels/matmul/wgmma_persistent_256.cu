@@ -3,6 +3,6 @@
 
 namespace matmul {
 
-RUN_PERSISTENT(wgmma_persistent_256)
+RUN_PERSISTENT(wgmma_persistent, 256, 0)
 
 } // namespace matmul

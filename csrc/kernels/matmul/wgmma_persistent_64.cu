@@ -3,6 +3,6 @@
 
 namespace matmul {
 
-RUN_PERSISTENT(wgmma_persistent_64)
+RUN_PERSISTENT(wgmma_persistent, 64, 0)
 
 } // namespace matmul

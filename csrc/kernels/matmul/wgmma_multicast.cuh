@@ -1,0 +1,107 @@
+// matmul "wgmma_multicast": comes after "wgmma_persistent".
+//
+// Change  Two blocks form a cluster and compute two tiles, one below the other. Both need the same columns of B, so each copies half of them
+//         and delivers this half to both (multicast).
+// Why     The L2 cache delivers each byte of B once for two multiprocessors.
+// Claim   bytes read from the L2 cache per tile of 128 x 256 and slab: 32 KiB (before: 48 KiB)
+// Gain    not measured yet
+// Price   The two blocks wait for each other: a stage is empty when the consumers of both blocks have read it.
+// Edges   as in "wgmma_persistent". Where C has an odd number of rows of tiles, the last pair's second tile is all zeros.
+// Map     cluster c: pairs c, c + clusters, ... in the order of tile_of; block r of it computes tile r of the pair and copies half r of B
+// Limit   the rate of the tensor cores, and the power that they may draw
+#ifndef CK_MATMUL_WGMMA_MULTICAST_CUH
+#define CK_MATMUL_WGMMA_MULTICAST_CUH
+
+#include "cluster.cuh"
+#include "wgmma_persistent.cuh"
+
+namespace matmul {
+
+enum { PAIR = 2 }; // blocks of a cluster
+
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
+__global__ void __launch_bounds__(size::THREADS, 1)
+    wgmma_multicast(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                    const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
+    using a_slab = box_slab<size::ROWS, A_ALONG_K>;
+    using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
+    constexpr int STAGES = size::STAGES;
+    DYNAMIC_SHARED(unsigned char, shared);
+    unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
+    __shared__ mbarrier full[STAGES], empty[STAGES];
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], PAIR * size::CONSUMERS);
+        mbarrier_init_fence();
+    }
+    cluster_sync(); // the barriers of both blocks exist
+
+    const int rank = cluster_rank(), first = static_cast<int>(blockIdx.x) / PAIR;
+    const int clusters = static_cast<int>(gridDim.x) / PAIR;
+    const tile_order<PAIR * size::ROWS, size::COLUMNS, 8> pairs(operands.m, operands.n);
+    const int per_product = pairs.down * pairs.across, total = per_product * operands.products;
+    const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
+    int stage = 0, round = 0; // a stage's number, and the parity of its use
+    const auto next_stage = [&] {
+        if (++stage == STAGES) stage = 0, round ^= 1;
+    };
+
+    if (threadIdx.x < 128) {
+        give_up_registers<40>();
+        for (int pair = first; pair < total && threadIdx.x == 0; pair += clusters) {
+            const product_index<T> product(operands, pair / per_product);
+            int row, column;
+            pairs.place(pair % per_product, row, column);
+            row += rank * size::ROWS;
+            for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+                unsigned char *to = stages + stage * size::STAGE_BYTES;
+                mbarrier_wait(&empty[stage], round ^ 1); // in both blocks
+                mbarrier_expect(&full[stage], size::STAGE_BYTES);
+                a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
+                b_slab::template load_part<PAIR>(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH,
+                                                 product.b, rank);
+            }
+        }
+    } else {
+        get_registers<232>();
+        const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
+        unsigned char *const results = stages + STAGES * size::STAGE_BYTES + warpgroup * size::RESULT_BYTES;
+        for (int pair = first; pair < total; pair += clusters) {
+            const int number = pair / per_product;
+            int row, column;
+            pairs.place(pair % per_product, row, column);
+            row += rank * size::ROWS + warpgroup * 64;
+            float sum[size::COLUMNS / 2] = {};
+            int before = -1; // the stage of the slab before
+            for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+                const unsigned char *from = stages + stage * size::STAGE_BYTES;
+                mbarrier_wait(&full[stage], round);
+                multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
+                wgmma_wait<1>(); // the slab before is finished: both blocks hear that its stage is free
+                if (before >= 0 && t < PAIR) mbarrier_arrive_at(&empty[before], t);
+                before = stage;
+            }
+            wgmma_wait<0>();
+            if (before >= 0 && t < PAIR) mbarrier_arrive_at(&empty[before], t);
+            if constexpr (STORE_BOXES) {
+                if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
+                sync_threads_of(1 + warpgroup, 128);
+                write_results<T>(results, sum);
+                fence_async_proxy();
+                sync_threads_of(1 + warpgroup, 128);
+                if (t == 0) {
+                    for (int i = 0; i < size::COLUMNS / 64; ++i)
+                        tensor_store<3>(&c_map, results + i * BOX_BYTES, {column + i * 64, row, number});
+                    tensor_store_commit();
+                }
+            } else {
+                store_sums(product_index<T>(operands, number).c, row, column, operands.m, operands.n, sum);
+            }
+        }
+        if (STORE_BOXES && t == 0) tensor_store_wait<0, false>();
+    }
+    cluster_sync(); // no block ends while the other one may still write to its memory
+}
+
+} // namespace matmul
+
+#endif

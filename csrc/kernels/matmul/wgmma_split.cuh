@@ -1,0 +1,110 @@
+// matmul "wgmma_split": comes after "wgmma_multicast".
+//
+// Change  The blocks of a cluster compute one tile together: each takes a part of k, and they add their sums through distributed shared
+//         memory. A block is not persistent.
+// Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too much.
+// Claim   blocks at work for m = n = 512: 32 tiles x 4 (before: 32)
+// Gain    not measured yet
+// Price   The sums of a tile go through shared memory once, and the cluster waits for its slowest block.
+// Edges   as in "wgmma_persistent"; results are stored by threads. A block without a slab adds zeros.
+// Map     cluster c: tile c, product after product; block r of it: slabs slabs r / parts to slabs (r + 1) / parts - 1, and then a part of
+//         the sums of each thread
+// Limit   the start of a kernel and its first copies
+#ifndef CK_MATMUL_WGMMA_SPLIT_CUH
+#define CK_MATMUL_WGMMA_SPLIT_CUH
+
+#include "cluster.cuh"
+#include "wgmma_persistent.cuh"
+
+namespace matmul {
+
+template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma_split_size {
+    enum { ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+    enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
+    static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the slabs");
+};
+enum { MOST_PARTS = 8 }; // blocks of a cluster
+using wgmma_split_128 = wgmma_split_size<128, 6>;
+using wgmma_split_64 = wgmma_split_size<64, 7>;
+static_assert(int(wgmma_split_128::SHARED_BYTES) != int(wgmma_split_64::SHARED_BYTES), "by which the launch chooses");
+
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
+__global__ void __launch_bounds__(size::THREADS, 1)
+    wgmma_split(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                const box_operands<T> operands) {
+    using a_slab = box_slab<size::ROWS, A_ALONG_K>;
+    using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
+    constexpr int STAGES = size::STAGES, SUMS = size::COLUMNS / 2;
+    DYNAMIC_SHARED(unsigned char, shared);
+    unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
+    __shared__ mbarrier full[STAGES], empty[STAGES];
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMERS);
+        mbarrier_init_fence();
+    }
+    __syncthreads(); // the barriers exist
+
+    const int parts = cluster_size(), rank = cluster_rank();
+    const tile_order<size::ROWS, size::COLUMNS> tiles(operands.m, operands.n);
+    const int per_product = tiles.down * tiles.across, number = static_cast<int>(blockIdx.x) / parts;
+    const product_index<T> product(operands, number / per_product);
+    int row, column;
+    tiles.place(number % per_product, row, column);
+    const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
+    const int begin = static_cast<int>(static_cast<int64_t>(slabs) * rank / parts);
+    const int end = static_cast<int>(static_cast<int64_t>(slabs) * (rank + 1) / parts);
+    int stage = 0, round = 0; // a stage's number, and the parity of its use
+    const auto next_stage = [&] {
+        if (++stage == STAGES) stage = 0, round ^= 1;
+    };
+
+    if (threadIdx.x < 128) {
+        give_up_registers<40>();
+        for (int slab = begin; slab < end && threadIdx.x == 0; ++slab, next_stage()) {
+            unsigned char *to = stages + stage * size::STAGE_BYTES;
+            mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
+            mbarrier_expect(&full[stage], size::STAGE_BYTES);
+            a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
+            b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH, product.b);
+        }
+        cluster_sync(); // the two below
+        cluster_sync();
+        return;
+    }
+
+    get_registers<232>();
+    const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
+    float sum[SUMS] = {};
+    for (int slab = begin; slab < end; ++slab, next_stage()) {
+        const unsigned char *from = stages + stage * size::STAGE_BYTES;
+        mbarrier_wait(&full[stage], round);
+        multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
+        wgmma_wait<0>();
+        if (t == 0) mbarrier_arrive(&empty[stage]);
+    }
+
+    // Sum i of thread t is at i * 128 + t, so that a warp accesses neighbors.
+    float *const sums = reinterpret_cast<float *>(stages) + warpgroup * SUMS * 128 + t;
+    sync_threads_of(1, size::CONSUMERS * 128); // both consumers have read the slabs
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) sums[i * 128] = sum[i];
+    cluster_sync(); // all sums are there
+
+    // Four sums are in 2 x 2 elements of C (wgmma.cuh).
+    const int top = row + warpgroup * 64 + t / 32 * 16 + t % 32 / 4, left = column + t % 4 * 2;
+    for (int i = SUMS / 4 * rank / parts; i < SUMS / 4 * (rank + 1) / parts; ++i) {
+        float total[4] = {};
+        for (int part = 0; part < parts; ++part) {
+            const float *const theirs = map_shared(sums, part) + i * 4 * 128;
+#pragma unroll
+            for (int j = 0; j < 4; ++j) total[j] += theirs[j * 128];
+        }
+        store_pair(product.c, top, left + i * 8, operands.m, operands.n, total[0], total[1]);
+        store_pair(product.c, top + 8, left + i * 8, operands.m, operands.n, total[2], total[3]);
+    }
+    cluster_sync(); // no block ends while others may still read its sums
+}
+
+} // namespace matmul
+
+#endif
