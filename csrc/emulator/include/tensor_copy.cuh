@@ -12,6 +12,8 @@
 #include "mbarrier.cuh"
 #include "tensor_map.h"
 
+__device__ __forceinline__ void tensor_prefetch(const tensor_map *) {}
+
 template <int AXES>
 __device__ __forceinline__ void tensor_load(void *shared, const tensor_map *map, mbarrier *barrier,
                                             const int (&at)[AXES], EMU_SITE) {

@@ -189,6 +189,13 @@ void plan_stored_boxes(const ck_call *call, ck_plan *plan) {
     plan->bindings[2] = ck_bind_tensor_map({64, 64, 64, 128}, 2);
 }
 
+int plan_width(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
+    const auto plan_tiles_of = width == 256   ? plan_boxes<wgmma_persistent_256>
+                               : width == 128 ? plan_boxes<wgmma_persistent_128>
+                                              : plan_boxes<wgmma_persistent_64>;
+    return plan_tiles_of(call, plan, error);
+}
+
 // The widest tiles that give every multiprocessor a block, unless the caller chooses.
 int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto blocks_of = [&](int64_t columns_of_tile) {
@@ -199,9 +206,7 @@ int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
     int64_t width = call->parameters[0];
     if (width == 0) width = 256;
     while (call->parameters[0] == 0 && width > 64 && blocks_of(width) < call->limits->multiprocessors) width /= 2;
-    CK_TRY((width == 256   ? plan_boxes<wgmma_persistent_256>
-            : width == 128 ? plan_boxes<wgmma_persistent_128>
-                           : plan_boxes<wgmma_persistent_64>)(call, plan, error));
+    CK_TRY(plan_width(width, call, plan, error));
     const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
@@ -209,17 +214,23 @@ int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// The same for pairs of tiles, one below the other.
+// The same for pairs of tiles, which lie side by side where they have 64 columns.
 int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int64_t down = divide_up(rows(call), PAIR * wgmma_persistent_256::ROWS);
-    const auto pairs_of = [&](int64_t columns_of_tile) {
-        return product(product(down, divide_up(columns(call), columns_of_tile)), products(call));
+    const auto pairs_of = [&](int64_t width) {
+        const int64_t down = divide_up(rows(call), width == 64 ? 128 : 256);
+        return product(product(down, divide_up(columns(call), width == 64 ? 128 : width)), products(call));
     };
-    const int64_t most = call->limits->multiprocessors / PAIR, choice = call->parameters[0];
-    const bool wide = choice == 0 ? pairs_of(256) >= most : choice == 256;
-    CK_TRY((wide ? plan_boxes<wgmma_persistent_256> : plan_boxes<wgmma_persistent_128>)(call, plan, error));
-    plan->bindings[1] = ck_bind_tensor_map({64, 64, (wide ? 256 : 128) / PAIR, 128}, 1); // what one block copies
-    const int64_t pairs = smaller(pairs_of(wide ? 256 : 128), most), blocks = PAIR * (pairs > 0 ? pairs : 1);
+    const int64_t most = call->limits->multiprocessors / PAIR;
+    int64_t width = call->parameters[0];
+    if (width == 0) width = 256;
+    while (call->parameters[0] == 0 && width > 64 && pairs_of(width) < most) width /= 2;
+    CK_TRY(plan_width(width, call, plan, error));
+    // What one block copies is half of what both need.
+    if (width == 64)
+        plan->bindings[0] = ck_bind_tensor_map({64, 128 / PAIR, 64, 128}, 0);
+    else
+        plan->bindings[1] = ck_bind_tensor_map({64, 64, static_cast<int>(width) / PAIR, 128}, 1);
+    const int64_t pairs = smaller(pairs_of(width), most), blocks = PAIR * (pairs > 0 ? pairs : 1);
     plan->grid[0] = static_cast<unsigned>(blocks);
     plan->grid[2] = 1;
     plan_stored_boxes(call, plan);
@@ -324,7 +335,6 @@ void work(const ck_call *call, ck_work *work) {
 #define HALVES       TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32))
 #define TILE_WIDTH   PARAMETERS(CHOICE(tile, "elements per side of a tile", 16, 8, 32))
 #define TILE_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128, 64))
-#define PAIR_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128))
 #define SPLIT                                                                                                        \
     PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64),                           \
                CHOICE(parts, "blocks that divide k; 0: by the sizes", 0, 1, 2, 4, 8))
@@ -390,7 +400,7 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_persistent"),
             "One block per multiprocessor computes tile after tile; TMA stores", "Never let the pipeline run empty",
             "CUTLASS, persistent kernels"),
-    VARIANT(wgmma_multicast, AFTER(wgmma_persistent), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, PAIR_COLUMNS,
+    VARIANT(wgmma_multicast, AFTER(wgmma_persistent), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_COLUMNS,
             depth_in_a_row, KERNELS("wgmma_multicast"), "Two blocks form a cluster and share what they copy of B",
             "Read once what two multiprocessors need", "PTX: clusters, cp.async.bulk with multicast"),
     VARIANT(wgmma_split, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, SPLIT,

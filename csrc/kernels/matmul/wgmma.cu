@@ -42,7 +42,7 @@ CK_RUN(wgmma_producer) {
 }
 
 ck_run run_wgmma_persistent_256, run_wgmma_persistent_128, run_wgmma_persistent_64; // wgmma_persistent_*.cu
-ck_run run_wgmma_multicast_256, run_wgmma_multicast_128;                            // wgmma_multicast_*.cu
+ck_run run_wgmma_multicast_256, run_wgmma_multicast_128, run_wgmma_multicast_64;    // wgmma_multicast_*.cu
 
 CK_RUN(wgmma_persistent) {
     const size_t shared = plan->shared_bytes;
@@ -53,8 +53,11 @@ CK_RUN(wgmma_persistent) {
 }
 
 CK_RUN(wgmma_multicast) {
-    const bool wide = plan->shared_bytes == wgmma_persistent_256::SHARED_BYTES;
-    return (wide ? run_wgmma_multicast_256 : run_wgmma_multicast_128)(call, plan, context, error);
+    const size_t shared = plan->shared_bytes;
+    const auto run = shared == wgmma_persistent_256::SHARED_BYTES   ? run_wgmma_multicast_256
+                     : shared == wgmma_persistent_128::SHARED_BYTES ? run_wgmma_multicast_128
+                                                                    : run_wgmma_multicast_64;
+    return run(call, plan, context, error);
 }
 
 } // namespace matmul

@@ -1,13 +1,13 @@
 // matmul "wgmma_multicast": comes after "wgmma_persistent".
 //
 // Change  Two blocks form a cluster and compute two tiles, one below the other. Both need the same columns of B, so each copies half of them
-//         and delivers this half to both (multicast).
-// Why     The L2 cache delivers each byte of B once for two multiprocessors.
+//         and delivers this half to both (multicast). Tiles of 64 columns lie side by side and share rows of A, which are more.
+// Why     The L2 cache delivers what both need once for two multiprocessors.
 // Claim   bytes read from the L2 cache per tile of 128 x 256 and slab: 32 KiB (before: 48 KiB)
 // Gain    not measured yet
 // Price   The two blocks wait for each other: a stage is empty when the consumers of both blocks have read it.
 // Edges   as in "wgmma_persistent". Where C has an odd number of rows of tiles, the last pair's second tile is all zeros.
-// Map     cluster c: pairs c, c + clusters, ... in the order of tile_of; block r of it computes tile r of the pair and copies half r of B
+// Map     cluster c: pairs c, c + clusters, ... in the order of tile_order; block r of it computes tile r of the pair and copies half r
 // Limit   the rate of the tensor cores, and the power that they may draw
 #ifndef CK_MATMUL_WGMMA_MULTICAST_CUH
 #define CK_MATMUL_WGMMA_MULTICAST_CUH
@@ -18,6 +18,18 @@
 namespace matmul {
 
 enum { PAIR = 2 }; // blocks of a cluster
+
+// The pair lies side by side and shares A; otherwise one below the other, and shares B.
+template <typename size> constexpr bool SIDE_BY_SIDE = int(size::COLUMNS) < int(size::ROWS);
+
+template <typename slab, bool SHARED>
+__device__ __forceinline__ void load(unsigned char *to, const tensor_map *map, mbarrier *full, int extent, int k,
+                                     int matrix, int rank) {
+    if constexpr (SHARED)
+        slab::template load_part<PAIR>(to, map, full, extent, k, matrix, rank);
+    else
+        slab::load(to, map, full, extent, k, matrix);
+}
 
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
 __global__ void __launch_bounds__(size::THREADS, 1)
@@ -30,6 +42,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
     if (threadIdx.x == 0) {
+        tensor_prefetch(&a_map), tensor_prefetch(&b_map);
         for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], PAIR * size::CONSUMERS);
         mbarrier_init_fence();
     }
@@ -37,7 +50,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     const int rank = cluster_rank(), first = static_cast<int>(blockIdx.x) / PAIR;
     const int clusters = static_cast<int>(gridDim.x) / PAIR;
-    const tile_order<PAIR * size::ROWS, size::COLUMNS, 8> pairs(operands.m, operands.n);
+    constexpr int DOWN = SIDE_BY_SIDE<size> ? 0 : size::ROWS, ACROSS = SIDE_BY_SIDE<size> ? size::COLUMNS : 0;
+    const tile_order<size::ROWS + DOWN, size::COLUMNS + ACROSS, 8> pairs(operands.m, operands.n);
     const int per_product = pairs.down * pairs.across, total = per_product * operands.products;
     const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
     int stage = 0, round = 0; // a stage's number, and the parity of its use
@@ -51,14 +65,14 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             const product_index<T> product(operands, pair / per_product);
             int row, column;
             pairs.place(pair % per_product, row, column);
-            row += rank * size::ROWS;
+            row += rank * DOWN, column += rank * ACROSS;
             for (int slab = 0; slab < slabs; ++slab, next_stage()) {
                 unsigned char *to = stages + stage * size::STAGE_BYTES;
                 mbarrier_wait(&empty[stage], round ^ 1); // in both blocks
                 mbarrier_expect(&full[stage], size::STAGE_BYTES);
-                a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
-                b_slab::template load_part<PAIR>(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH,
-                                                 product.b, rank);
+                load<a_slab, SIDE_BY_SIDE<size>>(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a, rank);
+                load<b_slab, !SIDE_BY_SIDE<size>>(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH,
+                                                  product.b, rank);
             }
         }
     } else {
@@ -69,7 +83,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             const int number = pair / per_product;
             int row, column;
             pairs.place(pair % per_product, row, column);
-            row += rank * size::ROWS + warpgroup * 64;
+            row += rank * DOWN + warpgroup * 64, column += rank * ACROSS;
             float sum[size::COLUMNS / 2] = {};
             int before = -1; // the stage of the slab before
             for (int slab = 0; slab < slabs; ++slab, next_stage()) {

@@ -34,11 +34,12 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 const box_operands<T> operands) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
-    constexpr int STAGES = size::STAGES, SUMS = size::COLUMNS / 2;
+    constexpr int STAGES = size::STAGES, SUMS = size::COLUMNS / 2, GROUPS = SUMS / 4;
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
     if (threadIdx.x == 0) {
+        tensor_prefetch(&a_map), tensor_prefetch(&b_map);
         for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMERS);
         mbarrier_init_fence();
     }
@@ -74,33 +75,45 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     get_registers<232>();
     const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
+    row += warpgroup * 64;
     float sum[SUMS] = {};
+    int before = -1; // the stage of the slab before
     for (int slab = begin; slab < end; ++slab, next_stage()) {
         const unsigned char *from = stages + stage * size::STAGE_BYTES;
         mbarrier_wait(&full[stage], round);
         multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
-        wgmma_wait<0>();
-        if (t == 0) mbarrier_arrive(&empty[stage]);
+        wgmma_wait<1>(); // the slab before is finished: its stage is free
+        if (before >= 0 && t == 0) mbarrier_arrive(&empty[before]);
+        before = stage;
     }
+    wgmma_wait<0>();
 
-    // Sum i of thread t is at i * 128 + t, so that a warp accesses neighbors.
-    float *const sums = reinterpret_cast<float *>(stages) + warpgroup * SUMS * 128 + t;
-    sync_threads_of(1, size::CONSUMERS * 128); // both consumers have read the slabs
+    // Four sums are in 2 x 2 elements of C (wgmma.cuh). Group i of thread t is at i * 128 + t, so that a warp accesses neighbors.
+    float4 *const groups = reinterpret_cast<float4 *>(stages) + warpgroup * GROUPS * 128 + t;
+    const bool inside = row + t / 32 * 16 < operands.m; // any row of this warp
+    sync_threads_of(1, size::CONSUMERS * 128);          // both consumers have read the slabs
 #pragma unroll
-    for (int i = 0; i < SUMS; ++i) sums[i * 128] = sum[i];
+    for (int i = 0; i < GROUPS; ++i)
+        if (inside) groups[i * 128] = make_float4(sum[i * 4], sum[i * 4 + 1], sum[i * 4 + 2], sum[i * 4 + 3]);
     cluster_sync(); // all sums are there
 
-    // Four sums are in 2 x 2 elements of C (wgmma.cuh).
-    const int top = row + warpgroup * 64 + t / 32 * 16 + t % 32 / 4, left = column + t % 4 * 2;
-    for (int i = SUMS / 4 * rank / parts; i < SUMS / 4 * (rank + 1) / parts; ++i) {
-        float total[4] = {};
-        for (int part = 0; part < parts; ++part) {
-            const float *const theirs = map_shared(sums, part) + i * 4 * 128;
+    const int each = GROUPS / parts, first = each * rank;
+    float4 total[GROUPS] = {};
+    for (int part = 0; part < parts && inside; ++part) {
+        const float4 *const theirs = map_shared(groups, part);
 #pragma unroll
-            for (int j = 0; j < 4; ++j) total[j] += theirs[j * 128];
+        for (int i = 0; i < GROUPS; ++i) {
+            if (i >= each) break;
+            const float4 more = theirs[(first + i) * 128];
+            total[i].x += more.x, total[i].y += more.y, total[i].z += more.z, total[i].w += more.w;
         }
-        store_pair(product.c, top, left + i * 8, operands.m, operands.n, total[0], total[1]);
-        store_pair(product.c, top + 8, left + i * 8, operands.m, operands.n, total[2], total[3]);
+    }
+    const int top = row + t / 32 * 16 + t % 32 / 4, left = column + first * 8 + t % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < GROUPS; ++i) {
+        if (i >= each || !inside) break;
+        store_pair(product.c, top, left + i * 8, operands.m, operands.n, total[i].x, total[i].y);
+        store_pair(product.c, top + 8, left + i * 8, operands.m, operands.n, total[i].z, total[i].w);
     }
     cluster_sync(); // no block ends while others may still read its sums
 }
