@@ -362,6 +362,16 @@ def test_a_missing_wait_gives_nan(emulated, order, order_name, kernel):
 
 
 @pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("kernel, count", [("store_without_fence", 1024), ("product_without_fence", 4096)])
+def test_a_missing_fence_gives_nan(emulated, order, order_name, kernel, count):
+    """Asynchronous operations do not see what threads have written without fence_async_proxy."""
+    order(order_name)
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    emulated.launch(f"run_{kernel}", out, block=128, shared=2 * 8192 + 1024)
+    assert np.isnan(out.get()).sum() == count
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
 def test_a_load_that_only_one_thread_waits_for(emulated, order, order_name):
     """It lands when nothing else can go on, so the other threads see NaN."""
     order(order_name)

@@ -587,3 +587,29 @@ __global__ void store_replaced(const __grid_constant__ tensor_map map, float *) 
     for (int i = threadIdx.x; i < 1024; i += blockDim.x) box[i] = 3;
 }
 BROKEN(store_replaced)
+
+// What threads have written reaches asynchronous operations only after a fence.
+__global__ void store_without_fence(const __grid_constant__ tensor_map map, float *) {
+    float *box = reinterpret_cast<float *>(boxes());
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) box[i] = 2;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    tensor_store(&map, box, {0, 0});
+    tensor_store_commit();
+    tensor_store_wait<0, false>();
+}
+BROKEN(store_without_fence)
+
+__global__ void product_without_fence(const __grid_constant__ tensor_map, float *out) {
+    char *a = boxes();
+    float sum[32] = {};
+    __half *elements = reinterpret_cast<__half *>(a);
+    for (int i = threadIdx.x; i < 128 * 64; i += blockDim.x) elements[i] = __float2half(1.0f);
+    __syncthreads();
+    wgmma_fence();
+    multiply_64<64>(sum, a, false);
+    wgmma_commit();
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = sum[i];
+}
+BROKEN(product_without_fence)

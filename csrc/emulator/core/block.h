@@ -84,7 +84,7 @@ typedef struct emu_warp_state {
 } emu_warp_state;
 
 // State of a file that serves device code: of one block, and kept for the OS thread's next one.
-enum emu_service { EMU_COPIES, EMU_WAITS, EMU_STORES, EMU_PRODUCTS, EMU_SERVICES };
+enum emu_service { EMU_COPIES, EMU_WAITS, EMU_STORES, EMU_PRODUCTS, EMU_VIEW, EMU_SERVICES };
 typedef struct emu_service_state {
     void *state; // NULL: not used yet
     void (*release)(void *);
@@ -212,9 +212,14 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
 void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first);
 // A block of the running block's cluster; fails if there is none, or if it has ended.
 emu_block *emu_cluster_block(int rank, const char *call, const char *file, int line);
+// A block of the same cluster, which may have ended.
+emu_block *emu_cluster_member(emu_block *block, int rank);
 // The address in `block` of the variable that the running block has at `address`, as `block` itself sees it; and where that is now.
 void *emu_cluster_peer(const emu_block *block, const void *address);
 void *emu_cluster_address(const emu_block *block, const void *address);
+
+// --- proxy.c: a copy has brought bytes to that address in the block, which may not run now
+void emu_proxy_landed(emu_block *block, const void *address, size_t bytes);
 
 // --- mbarrier.c
 

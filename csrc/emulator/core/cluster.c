@@ -215,6 +215,10 @@ int emu_cluster_size(void) {
     return emu_current->cluster ? emu_current->cluster->count : 1;
 }
 
+emu_block *emu_cluster_member(emu_block *block, int rank) {
+    return block->cluster ? block->cluster->blocks[rank] : block;
+}
+
 emu_block *emu_cluster_block(int rank, const char *call, const char *file, int line) {
     emu_block *block = emu_current;
     const int count = emu_cluster_size();

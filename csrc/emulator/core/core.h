@@ -10,6 +10,7 @@
 //   texture.c  arrays and texture objects            print.c   printf
 //                                                    async.c   copies that are waited for later
 //                                                    cluster.c blocks that share their memory
+//                                                    proxy.c   what asynchronous operations see
 //   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
 //   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
 //   launch.c   checks of a launch                    product.c products of warpgroups (wgmma)

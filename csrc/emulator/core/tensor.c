@@ -154,6 +154,7 @@ static void land(const emu_delivery *delivery) {
     there.shared = emu_cluster_address(delivery->block, copy->box.shared);
     memset(there.shared, 0, row_bytes(&there) * rows_of(&there));
     move_box(&there, NULL, 0);
+    emu_proxy_landed(delivery->block, there.shared, row_bytes(&there) * rows_of(&there));
 }
 
 static void load_to(emu_block *block, const box *where, void *barrier, const char *file, int line) {
@@ -200,7 +201,9 @@ static void free_stores(void *pointer) {
     free(own);
 }
 static void write_array(const store *one) {
-    move_box(&one->box, one->data, 1);
+    box seen = one->box;
+    if (!one->data) seen.shared = (char *)(uintptr_t)emu_proxy_view(seen.shared);
+    move_box(&seen, one->data, 1);
 }
 
 static void write_all(emu_block *block) {
@@ -260,7 +263,9 @@ void emu_tensor_store_wait(int groups, int read) {
             if (!one->data) {
                 one->data = malloc(row_bytes(&one->box) * rows_of(&one->box));
                 if (!one->data) no_memory();
-                read_box(&one->box, one->data);
+                box seen = one->box;
+                seen.shared = (char *)(uintptr_t)emu_proxy_view(seen.shared);
+                read_box(&seen, one->data);
             }
             link = &one->next;
         }

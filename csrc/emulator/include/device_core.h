@@ -94,6 +94,11 @@ EMU_API void emu_tensor_store(const void *map, const void *shared, int axes, con
 EMU_API void emu_tensor_store_commit(void);
 EMU_API void emu_tensor_store_wait(int groups, int read);
 
+// What this thread has written becomes visible to later asynchronous operations; where these see what is at that address of shared
+// memory.
+EMU_API void emu_proxy_fence(void);
+EMU_API const void *emu_proxy_view(const void *address);
+
 // wgmma: a warp's 16 rows of a product, which is computed in the wait that must cover it. One lane calls each of these
 // functions on behalf of the warp (in the operate() of an emu_together).
 enum { EMU_PRODUCT_SCRATCH = 1 << 16 }; // bytes

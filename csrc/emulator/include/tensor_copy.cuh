@@ -3,7 +3,7 @@
 //
 // A load overwrites its box with NaN bytes (0xff), and brings the data as late as the rules allow: when a thread waits at the
 // mbarrier and no other thread can go on. A store reads the box and writes the array in the wait, or when the block ends. So
-// a missing wait gives a wrong result. A missing fence_async_proxy is not noticed.
+// a missing wait or fence_async_proxy gives a wrong result.
 #ifndef EMULATOR_TENSOR_COPY_CUH
 #define EMULATOR_TENSOR_COPY_CUH
 
@@ -43,6 +43,8 @@ template <int GROUPS, bool READ> __device__ __forceinline__ void tensor_store_wa
     emu_tensor_store_wait(GROUPS, READ);
 }
 
-__device__ __forceinline__ void fence_async_proxy() {}
+__device__ __forceinline__ void fence_async_proxy() {
+    emu_proxy_fence();
+}
 
 #endif

@@ -3,7 +3,7 @@
 //
 // A product is computed in the wait that must cover it, and reads shared memory then; until then its sums contain NaN. So a
 // missing wait, or an operand that is overwritten too early, gives a wrong result. Sums are rounded as by mma.sync
-// (tensor_core.cuh). A missing wgmma_fence or fence_async_proxy is not noticed.
+// (tensor_core.cuh). A missing fence_async_proxy gives a wrong result, too. A missing wgmma_fence is not noticed.
 #ifndef EMULATOR_WGMMA_CUH
 #define EMULATOR_WGMMA_CUH
 
@@ -23,7 +23,8 @@ namespace emu {
 // box_bytes / 16, and the rest is a mark.
 enum : uint64_t { WGMMA_MARK = 0x2d };
 __forceinline__ uintptr_t wgmma_start(uint64_t descriptor) {
-    return (descriptor & 0xfffffffffff) << 4;
+    return reinterpret_cast<uintptr_t>(
+        emu_proxy_view(reinterpret_cast<const void *>((descriptor & 0xfffffffffff) << 4)));
 }
 __forceinline__ size_t wgmma_box(uint64_t descriptor) {
     return (descriptor >> 44 & 0x3fff) << 4;

@@ -237,19 +237,25 @@ int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// As many parts of k as give every multiprocessor a block, with at least two slabs each, unless the caller chooses.
+// As many parts of k as can run at once, with at least 16 slabs each, unless the caller chooses. Narrow tiles need fewer parts; wide
+// ones read less, which decides where k is long. Not every part of the chip has a multiple of four or eight multiprocessors: of an
+// H200's 132, 30 clusters of four or 14 of eight run at once (measured).
 int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto tiles_of = [&](int64_t columns_of_tile) {
         return product(
             product(divide_up(rows(call), wgmma_split_128::ROWS), divide_up(columns(call), columns_of_tile)),
             products(call));
     };
-    const int64_t most = call->limits->multiprocessors, slabs = divide_up(inner(call), SLAB_DEPTH);
+    const auto clusters_of = [&](int64_t size) {
+        const int64_t even = call->limits->multiprocessors / size;
+        return even - (size > 2 ? even * size / 64 : 0);
+    };
+    const int64_t slabs = divide_up(inner(call), SLAB_DEPTH);
     int64_t width = call->parameters[0], parts = call->parameters[1];
-    if (width == 0) width = tiles_of(128) * MOST_PARTS >= most ? 128 : 64;
+    if (width == 0) width = inner(call) >= 16384 && columns(call) > 64 ? 128 : 64;
     if (parts == 0) {
         parts = 1;
-        while (parts < MOST_PARTS && tiles_of(width) * parts * 2 <= most && slabs >= parts * 4) parts *= 2;
+        while (parts < MOST_PARTS && tiles_of(width) <= clusters_of(parts * 2) && slabs >= parts * 32) parts *= 2;
     }
     CK_TRY((width == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
     const int64_t blocks = product(tiles_of(width), parts);

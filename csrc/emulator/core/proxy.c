@@ -1,0 +1,66 @@
+// What asynchronous operations (TMA and wgmma) see of a block's dynamic shared memory.
+//
+//   a thread writes ----> shared memory - - fence_async_proxy - -> view ----> tensor_store and wgmma read
+//   a tensor_load lands --> both
+//
+// On a GPU, what threads have written is visible to asynchronous operations only after a fence.proxy.async. Here these operations read a
+// copy, the view, which is brought up to date when the first of them begins after a fence. So a kernel without the fence gives a wrong
+// result. A fence by any thread of the cluster counts for all: one that only some of the writers call is not noticed.
+//
+// Invariant: where a view exists, bytes that loads have brought are equal in both.
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct view {
+    uint64_t run; // the block's number among the blocks of this OS thread
+    int fenced;   // since the view was brought up to date
+    char *bytes;  // NULL: no asynchronous operation yet
+    size_t capacity;
+} view;
+
+static void free_view(void *pointer) {
+    free(((view *)pointer)->bytes);
+}
+
+static view *own_view(emu_block *block) {
+    view *own = emu_block_service(block, EMU_VIEW, sizeof *own, free_view);
+    if (own->run == block->runs) return own;
+    own->run = block->runs;
+    own->fenced = 0;
+    const size_t bytes = block->grid->launch->dynamic_shared;
+    if (own->capacity < bytes) {
+        free(own->bytes);
+        own->capacity = 0;
+        own->bytes = aligned_alloc(4096, block->shared_bytes); // as shared memory: swizzles depend on the address
+        if (!own->bytes) emu_block_fail(NULL, 0, "this computer has no memory left for asynchronous copies");
+        own->capacity = block->shared_bytes;
+    }
+    if (bytes) memset(own->bytes, 0xff, bytes);
+    return own;
+}
+
+static int is_dynamic(const emu_block *block, const void *address) {
+    return (uintptr_t)address - (uintptr_t)block->shared < block->grid->launch->dynamic_shared;
+}
+
+void emu_proxy_fence(void) {
+    emu_block *block = emu_current;
+    for (int rank = 0; rank < emu_cluster_size(); ++rank) own_view(emu_cluster_member(block, rank))->fenced = 1;
+}
+
+void emu_proxy_landed(emu_block *block, const void *address, size_t bytes) {
+    if (!is_dynamic(block, address)) return;
+    view *own = own_view(block);
+    memcpy(own->bytes + ((uintptr_t)address - (uintptr_t)block->shared), address, bytes);
+}
+
+const void *emu_proxy_view(const void *address) {
+    emu_block *block = emu_current;
+    if (!is_dynamic(block, address)) return address;
+    view *own = own_view(block);
+    if (own->fenced) memcpy(own->bytes, block->shared, block->grid->launch->dynamic_shared);
+    own->fenced = 0;
+    return own->bytes + ((uintptr_t)address - (uintptr_t)block->shared);
+}
