@@ -24,7 +24,8 @@ struct register_tile_size {
 };
 
 template <typename T, bool PLAIN>
-__global__ void __launch_bounds__(register_tile_size::THREADS) register_tile(const operand_stack<T, PLAIN> stack) {
+__global__ void __launch_bounds__(register_tile_size::THREADS, sizeof(T) == 4 ? 2 : 1)
+    register_tile(const operand_stack<T, PLAIN> stack) {
     constexpr int SIDE = register_tile_size::SIDE, DEPTH = register_tile_size::DEPTH, EDGE = register_tile_size::EDGE;
     constexpr int THREADS = register_tile_size::THREADS, ACROSS = register_tile_size::ACROSS;
     __shared__ number<T> a_tile[SIDE][DEPTH];

@@ -102,10 +102,10 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
                 wait_for_slab();
                 load_step(following, 0, 1 - set);
             }
+#pragma unroll // in this order: 58 TFLOP/s; y outside: 55
+            for (int x = 0; x < TILES_X; ++x)
 #pragma unroll
-            for (int y = 0; y < TILES_Y; ++y)
-#pragma unroll
-                for (int x = 0; x < TILES_X; ++x)
+                for (int y = 0; y < TILES_Y; ++y)
                     mma_m16n8_double<STEP>(sum[y][x], a_values[set][y], b_values[set][x]);
         }
         stage = following;

@@ -1,7 +1,7 @@
 // matmul "warp_tiles": comes after "double_buffered".
 //
 // Change  Each warp computes a tile of its own, of 32 x 64 elements, and its lanes are arranged so that a load of 16 bytes takes as
-//         few passes as possible. There are four slabs in shared memory instead of two, and the words for a step are loaded one
+//         few passes as possible. There are three slabs in shared memory instead of two (four of small tiles), and the words for a step are loaded one
 //         step ahead, also across slabs.
 // Why     In "double_buffered" a warp covers 16 x 128 elements: at each step it needs 144 words for 2048 multiply-adds. A tile of
 //         32 x 64 needs 96. The hardware merges the two halves of a warp's load where lanes i and i ^ 1, or i and i ^ 2, read the
@@ -38,7 +38,7 @@ struct [[gnu::visibility("default")]] warp_tiles_size {
 };
 
 // Large tiles load least; small ones give work to all multiprocessors where C is small.
-using warp_tiles_large = warp_tiles_size<128, 128, 8, 32, 64, 8, 8, 4, 2>;
+using warp_tiles_large = warp_tiles_size<128, 128, 8, 32, 64, 8, 8, 3, 2>;
 using warp_tiles_small = warp_tiles_size<64, 64, 8, 32, 32, 8, 4, 4, 5>;
 
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
@@ -99,6 +99,7 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) warp_tiles(const 
     float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
     int stage = 0;
     if (slabs > 0) load_step(stage, 0, 0);
+#pragma unroll 2 // the compiler then chooses better registers: 47.5 TFLOP/s, otherwise 46
     for (int slab = 0; slab < slabs; ++slab) {
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
         const int following = stage + 1 == STAGES ? 0 : stage + 1;
