@@ -1,6 +1,8 @@
 """The kernels of matmul by themselves, past the rules of cudakern.matmul: every type of every variant, stacks, and
 operands that lie in memory in any way that ck_execute takes (csrc/runtime/runtime.h)."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,42 @@ def test_many_blocks_in_both_directions(backend, variant, dtype, shape):
     for parameters in settings(variant):
         check(variant, a, b, dtype, **parameters)
         check(variant, columns_first(a), columns_first(b), dtype, **parameters)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize(
+    "backend, dtype",
+    list(dict.fromkeys((name, dtype) for name, _, dtype in TYPES)),
+    ids=label,
+    indirect=["backend"],
+)
+def test_random_shapes(backend, dtype, part):
+    """300 shapes per type on a GPU and 20 on the emulator, new in each run: extents are drawn log-uniformly, and each
+    product by another variant with other parameters."""
+    seed = int.from_bytes(os.urandom(4))
+    print("seed", seed)  # of a failure
+    draw = np.random.default_rng(seed)
+    here = cudakern.backend().name
+    some = [variant for name, variant, kind in TYPES if (name, kind) == (here, dtype)]
+    most = (
+        2**18
+        if here == "emulator"
+        else 2**23
+        if kind_of(dtype) in "biu" or np.dtype(storage(dtype)).itemsize >= 8
+        else 2**27
+    )
+    for _ in range(2 if here == "emulator" else 30):
+        variant = some[draw.integers(len(some))]
+        parameters = draw.choice(list(settings(variant))) if variant.parameters else {}
+        m = n = k = most
+        while m * n * k > most:
+            m, n, k = (int(x) for x in np.exp(draw.uniform(0, np.log(4096), 3)))
+        print(variant.name, parameters, m, n, k)
+        a, b = fill((m, k), dtype, seed), fill((k, n), dtype, seed + 1)
+        by_columns = draw.integers(2, size=2)
+        a, b = (np.asfortranarray(x) if columns else x for x, columns in zip((a, b), by_columns, strict=True))
+        check(variant, a, b, dtype, **parameters)
 
 
 @each(some("fc"))
