@@ -126,6 +126,7 @@ _Matmul: TypeAlias = Literal[
     "wgmma_tiles",
     "wgmma_producer",
     "wgmma_persistent",
+    "wgmma_tf32",
     "tensor_cores_double",
 ]
 _Packbits: TypeAlias = Literal[

