@@ -127,6 +127,7 @@ _Matmul: TypeAlias = Literal[
     "wgmma_producer",
     "wgmma_persistent",
     "wgmma_tf32",
+    "wgmma_int8",
     "tensor_cores_double",
 ]
 _Packbits: TypeAlias = Literal[

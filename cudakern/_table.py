@@ -133,6 +133,16 @@ class Variant(_display.Shown):
             f"{self.operation}: variant {self.name!r} takes {either(self.types)}, not {type_in_words(dtype)}{hint}"
         )
 
+    def out_needed(self, dtype: npt.DTypeLike) -> str:
+        """The type that out= must have for inputs of type ``dtype``, where this kernel's result has another type than
+        that of the operation's first kernel; "" where none is needed."""
+        if self.on_host:
+            return ""
+        name, _, result = self.signature(dtype)
+        _, *kernels = variants(self.operation)
+        usual = next(types[2] for kernel in kernels for types in kernel.signatures if types[0] == name)
+        return "" if result == usual else result
+
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
         """The values of all parameters in the variant's order, from ``arguments`` or the defaults."""
         names = [p.name for p in self.parameters]
@@ -306,9 +316,13 @@ def _kernel_variant(op: str, entry: dict[str, Any]) -> Variant:
 
 
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
-    """NumPy's variant: it takes the kernels' types except bfloat16, and those listed in its Words."""
+    """NumPy's variant: it takes the kernels' types except bfloat16 (with the first such kernel's result), and those of
+    its Words."""
     words = WORDS.get(op, Words())
-    results = {dtype: result for kernel in kernels for dtype, _, result in kernel.signatures if dtype != BFLOAT16}
+    results: dict[str, str] = {}
+    for dtype, _, result in (signature for kernel in kernels for signature in kernel.signatures):
+        if dtype != BFLOAT16:
+            results.setdefault(dtype, result)
     for pair in words.more.split():
         dtype, _, result = pair.partition(":")
         results[dtype] = result or dtype

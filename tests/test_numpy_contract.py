@@ -21,7 +21,17 @@ from numpy.lib.stride_tricks import as_strided
 
 import cudakern
 import subprocesses
-from cases import BACKENDS, HAS_BFLOAT16, native, numbers, product_reference, relative_error, smallest, sum_reference
+from cases import (
+    BACKENDS,
+    HAS_BFLOAT16,
+    native,
+    needs_no_out,
+    numbers,
+    product_reference,
+    relative_error,
+    smallest,
+    sum_reference,
+)
 from cudakern._array import DeviceArray
 from cudakern._dtypes import matmul_types, numpy_dtype, rounding_unit
 from cudakern._operations import _call, _execute, _on_host
@@ -32,7 +42,7 @@ REAL_TYPES = [name for name in TYPES if not name.startswith("complex")]
 ONLY_NUMPY = ["longdouble", "clongdouble", "object"]  # no kernel has them
 PRODUCTS = {variant.name: variant for variant in cudakern.variants("matmul")}
 SUMS = {variant.name: variant for variant in cudakern.variants("sum_of_squares")}
-KERNELS = [name for name, variant in PRODUCTS.items() if not variant.on_host]
+KERNELS = [name for name, variant in PRODUCTS.items() if not variant.on_host and needs_no_out(variant)]
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as NumPy warns, so does its variant
 
 PUBLIC_ERRORS = (TypeError, ValueError, MemoryError, NotImplementedError)

@@ -22,6 +22,7 @@
 #include "wgmma_producer.cuh"
 #include "wgmma_persistent.cuh"
 #include "wgmma_tf32.cuh"
+#include "wgmma_int8.cuh"
 
 #include "launches.cuh"
 #include "../table.h"
@@ -32,7 +33,7 @@ ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integ
 ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered; // register_tiles.cu
 ck_run run_warp_tiles;                                                          // warp_tiles.cu
 ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent;               // wgmma.cu
-ck_run run_wgmma_tf32;                                                          // wgmma_along_k.cu
+ck_run run_wgmma_tf32, run_wgmma_int8;                                          // wgmma_along_k.cu
 ck_run run_tensor_cores, run_tensor_cores_double;                               // tensor_cores.cu
 
 namespace {
@@ -208,10 +209,12 @@ int plan_persistent(const ck_call *call, ck_plan *plan, ck_error *error, ck_plan
     return CK_OK;
 }
 
-int plan_wgmma_tf32(const ck_call *call, ck_plan *plan, ck_error *error) {
+int plan_wgmma_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_persistent(call, plan, error, plan_along_k<wgmma_along_k_256>, plan_along_k<wgmma_along_k_128>,
                            plan_along_k<wgmma_along_k_64>);
 }
+constexpr auto plan_wgmma_tf32 = plan_wgmma_along_k;
+constexpr auto plan_wgmma_int8 = plan_wgmma_along_k;
 
 int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_persistent(call, plan, error, plan_boxes<wgmma_persistent_256>, plan_boxes<wgmma_persistent_128>,
@@ -364,6 +367,10 @@ const ck_variant variants[] = {
             CK_DETERMINISTIC | CK_CUTS_INPUTS, TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
             "Tensor cores for float32 that is cut to 11 significant bits (tf32); only on request",
             "Fewer bits are faster: pay with accuracy only where the caller asks", "PTX: wgmma, tf32"),
+    VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,
+            TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
+            "Tensor cores for int8, with exact sums in int32; only with out= of int32",
+            "Small integers need no rounding: sums of their products fit in 32 bits", "PTX: wgmma, s8"),
     VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),

@@ -1,4 +1,5 @@
 // The launches of the variants whose operands must be contiguous along k. The table is in matmul.cu.
+#include "wgmma_int8.cuh"
 #include "wgmma_tf32.cuh"
 
 #include "wgmma_launches.cuh"
@@ -23,6 +24,10 @@ int launch_along_k(const ck_call *call, const ck_plan *plan, const ck_context *c
 
 CK_RUN(wgmma_tf32) {
     return launch_along_k<float>(call, plan, context, error);
+}
+
+CK_RUN(wgmma_int8) {
+    return launch_along_k<int8_t>(call, plan, context, error);
 }
 
 } // namespace matmul
