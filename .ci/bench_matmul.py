@@ -19,7 +19,10 @@ LADDER = ("tiled_plain", "column_tile", "register_tile", "vectorized", "double_b
 HALVES = ("tensor_cores", "wgmma_tiles", "wgmma_producer", "wgmma_persistent")
 #: type -> (variants, shapes m, n, k)
 CASES = {
-    "float32": (LADDER, [(4096, 4096, 4096), (2048, 2048, 2048), (4095, 4097, 4093), (1000, 1000, 1000)]),
+    "float32": (
+        (*LADDER, "wgmma_tf32"),
+        [(4096, 4096, 4096), (2048, 2048, 2048), (4095, 4097, 4093), (1000, 1000, 1000)],
+    ),
     "float64": (("tensor_cores_double",), [(4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024)]),
     "float16": (
         HALVES,

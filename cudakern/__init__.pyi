@@ -128,6 +128,8 @@ _Matmul: TypeAlias = Literal[
     "wgmma_persistent",
     "wgmma_multicast",
     "wgmma_split",
+    "wgmma_tf32",
+    "wgmma_int8",
     "tensor_cores_double",
 ]
 _Packbits: TypeAlias = Literal[

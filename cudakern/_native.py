@@ -64,10 +64,11 @@ class Native(Protocol):
     # Plain calls on arrays of one device. ``key`` returns None unless all inputs are DeviceArrays on one device of this
     # module. ``prepare`` makes the entry of ``memo`` for ``call`` and keeps ``known`` in it; ``alike`` is a mask of the
     # inputs that must have the same shape; ``shape`` computes the result's shape and is called if the inputs' shapes
-    # differ from the last call's. ``call`` returns ``out`` or a new DeviceArray, NotImplemented if no entry fits.
+    # differ from the last call's; with ``out_needed``, calls without out do not fit. ``call`` returns ``out`` or a new
+    # DeviceArray, NotImplemented if no entry fits.
     def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, /) -> Any: ...
-    def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any, known: Any,
-                /) -> Any: ...
+    def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any,
+                out_needed: bool, known: Any, /) -> Any: ...
     def call(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, out: Any, stream: Stream,
              /) -> Any: ...
 

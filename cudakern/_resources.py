@@ -264,7 +264,7 @@ def kernel_resources(
                 continue  # others accept it
             raise
         inputs = what.make(what.default_shape, numpy_dtype(supported), 0)
-        call = functools.partial(what.call, *inputs, variant=entry.name, **values)
+        call = what.call_of(entry, inputs, **values)
         kernels += (_resources(launch, here, supported) for launch in _launches(call))
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))

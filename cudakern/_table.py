@@ -102,6 +102,7 @@ class Variant(_display.Shown):
     deterministic: bool = True  #: the same bits whatever the order of threads, for every type
     deterministic_integers: bool = True  #: ... for integer types
     flushes_denormals: bool = False  #: a GPU may flush float32 sums below the normal range to zero
+    cuts_inputs: bool = False  #: 11 significant bits of float32 inputs count (tf32)
     compensated: bool = False
     reads_clock: bool = False
     cooperative: bool = False
@@ -131,6 +132,16 @@ class Variant(_display.Shown):
         raise TypeError(
             f"{self.operation}: variant {self.name!r} takes {either(self.types)}, not {type_in_words(dtype)}{hint}"
         )
+
+    def out_needed(self, dtype: npt.DTypeLike) -> str:
+        """The type that out= must have for inputs of type ``dtype``, where this kernel's result has another type than
+        that of the operation's first kernel; "" where none is needed."""
+        if self.on_host:
+            return ""
+        name, _, result = self.signature(dtype)
+        _, *kernels = variants(self.operation)
+        usual = next(types[2] for kernel in kernels for types in kernel.signatures if types[0] == name)
+        return "" if result == usual else result
 
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
         """The values of all parameters in the variant's order, from ``arguments`` or the defaults."""
@@ -170,7 +181,8 @@ class Variant(_display.Shown):
         logarithm for a tree, 2 for a compensated one), u the accumulator's rounding unit, and v the output's (for the
         rounding of the product and the last one). The largest error is 1.1 * (f * u + v), where 1.1 leaves room for
         terms of second order. The root mean square over many inputs (``rms=True``) is sqrt(f * u^2 + v^2), since
-        independent roundings add up like a random walk. Integers are exact: 0.
+        independent roundings add up like a random walk. Integers are exact: 0. Where inputs are cut to 11 significant
+        bits (``cuts_inputs``), v also contains the largest error of a product of two such inputs, 2^-9.
 
         ``shapes`` and ``dtype`` are those of the inputs; ``parameters`` are the variant's that differ from the
         defaults.
@@ -190,6 +202,8 @@ class Variant(_display.Shown):
         u, v = rounding_unit(accumulator), rounding_unit(output)
         if kind == "c":  # a complex product is two products and a sum, in both parts
             v *= 3
+        if self.cuts_inputs:
+            v += 2.0**-9
         return math.sqrt(depth * u * u + v * v) if rms else 1.1 * (depth * u + v)
 
     def _depth(self, shapes: Sequence[tuple[int, ...]], dtype: str, values: tuple[int, ...]) -> float:
@@ -302,9 +316,13 @@ def _kernel_variant(op: str, entry: dict[str, Any]) -> Variant:
 
 
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
-    """NumPy's variant: it takes the kernels' types except bfloat16, and those listed in its Words."""
+    """NumPy's variant: it takes the kernels' types except bfloat16 (with the first such kernel's result), and those of
+    its Words."""
     words = WORDS.get(op, Words())
-    results = {dtype: result for kernel in kernels for dtype, _, result in kernel.signatures if dtype != BFLOAT16}
+    results: dict[str, str] = {}
+    for dtype, _, result in (signature for kernel in kernels for signature in kernel.signatures):
+        if dtype != BFLOAT16:
+            results.setdefault(dtype, result)
     for pair in words.more.split():
         dtype, _, result = pair.partition(":")
         results[dtype] = result or dtype

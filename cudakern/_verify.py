@@ -81,7 +81,7 @@ def _check(what: Operation, variant: _table.Variant, dtype: str, seed: int) -> t
     for shape in what.ragged:
         inputs = what.make(shape, numpy_dtype(dtype), seed)
         try:
-            result = what.call(*inputs, variant=variant.name)
+            result = what.call_of(variant, inputs)()
         except Exception as error:  # any error is this variant's failure; the others are still checked
             return "FAILED", float("inf"), f"{shape}: {error}"
         ratio = _error_ratio(what, variant, inputs, result)
@@ -96,6 +96,8 @@ def _error_ratio(
     """The largest error relative to the variant's bound; inf for an inexact result that should be exact."""
     # The sizes are small, so the reference can be in long double, which is more precise than float64.
     wide = widened(inputs, np.longdouble)
+    if variant.out_needed(inputs[0].dtype):
+        wide = tuple(x.astype(result.dtype) for x in inputs)
     own = {k: v for k, v in parameters.items() if k in what.own}
     expected = np.asarray(what.reference(*wide, **own))
     if np.shape(result) != expected.shape:

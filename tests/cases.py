@@ -87,6 +87,16 @@ def other_type(variant):
     return "float32" if main_type(variant) == "float64" else "float64"
 
 
+def result_type(variant):
+    """The type of the result for inputs of main_type's."""
+    return variant.signature(main_type(variant))[2]
+
+
+def needs_no_out(variant):
+    """False for a variant that is refused without an out= of its result's type."""
+    return variant.on_host or not variant.out_needed(main_type(variant))
+
+
 def inputs_for(operation, dtype, shape, seed=0):
     return registry()[operation].make(shape, numpy_dtype(dtype), seed)
 
@@ -176,11 +186,11 @@ def sum_reference(x):
     return total, total
 
 
-def product_reference(a, b):
-    """(product, product of the magnitudes): as NumPy has it for integers and bool, which are exact; in double for
-    float32 and narrower; in extended precision for float64. Complex likewise."""
+def product_reference(a, b, dtype=None):
+    """(product, product of the magnitudes): as NumPy has it for integers and bool, which are exact, in that type; in
+    double for float32 and narrower; in extended precision for float64. Complex likewise."""
     if a.dtype.kind in "biu":
-        exact = np.matmul(a, b)
+        exact = np.matmul(a, b, dtype=dtype)
         return exact, np.zeros(np.shape(exact))
     wide = np.float64 if a.dtype.itemsize < (16 if a.dtype.kind == "c" else 8) else np.longdouble
     if a.dtype.kind == "c":

@@ -9,7 +9,8 @@ import cuda_api
 from cases import ORDERS
 
 INVALID_VALUE, LAUNCH_FAILURE = 1, 719
-KINDS = ("float16", "bfloat16")
+KINDS = ("float16", "bfloat16", "tf32", "int8")
+LAYOUTS = [(kind, layout) for kind in KINDS for layout in range(4 if kind.endswith("float16") else 1)]
 
 
 class MapShape(ctypes.Structure):
@@ -190,6 +191,9 @@ def test_shapes_of_maps(library, change, valid):
 
 # --- products ---------------------------------------------------------------------------------------------------------
 def bits_of(x, kind):
+    """As the kernels read them."""
+    if kind in ("tf32", "int8"):
+        return x.astype(np.float32 if kind == "tf32" else np.int8)
     x = x.astype(np.float32)
     return x.astype(np.float16).view(np.uint16) if kind == "float16" else (x.view(np.uint32) >> 16).astype(np.uint16)
 
@@ -216,45 +220,68 @@ def product(library, kind, a, b, sums, layout=0, add=1):
 
 @pytest.mark.parametrize("order_name", ORDERS)
 @pytest.mark.parametrize("depth", [64, 192])
-@pytest.mark.parametrize("layout", range(4))
 @pytest.mark.parametrize("columns", [64, 128, 256])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind, layout", LAYOUTS)
 def test_products(library, order, order_name, kind, columns, layout, depth):
-    """Small integers: sums are exact."""
+    """Small integers: sums are exact. (The depth is no multiple of 128 bytes for each type: TMA adds zeros.)"""
     order(order_name)
     draw = np.random.default_rng()
     a, b = draw.integers(-9, 9, (64, depth)), draw.integers(-9, 9, (depth, columns))
-    before = draw.integers(-99, 99, (64, columns)).astype(np.float32)
+    before = draw.integers(-99, 99, (64, columns)).astype(np.int32 if kind == "int8" else np.float32)
     for add in (0, 1):
         result = product(library, kind, bits_of(a, kind), bits_of(b, kind), before, layout, add)
         np.testing.assert_array_equal(result, add * before + a @ b)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_integers_wrap(library):
+    """Sums of int8 are exact modulo 2^32, also those of the largest products."""
+    draw = np.random.default_rng()
+    a, b = draw.integers(-128, 128, (64, 256)), draw.integers(-128, 128, (256, 128))
+    a[:9], b[:, :9] = -128, -128
+    before = draw.integers(-(2**31), 2**31, (64, 128))
+    before[:9] = 2**31 - 1
+    result = product(library, "int8", bits_of(a, "int8"), bits_of(b, "int8"), before.astype(np.int32))
+    np.testing.assert_array_equal(result, (before + a @ b).astype(np.int32))
+
+
+def test_tf32_ignores_low_bits(library):
+    """11 significant bits of each element count, and the sums are as exact as sums of floats."""
+    draw = np.random.default_rng()
+    a, b = draw.normal(size=(64, 96)).astype(np.float32), draw.normal(size=(96, 64)).astype(np.float32)
+    cut_a, cut_b = ((x.view(np.uint32) & 0xFFFFE000).view(np.float32) for x in (a, b))
+    sums = np.zeros((64, 64), np.float32)
+    result = product(library, "tf32", a, b, sums)
+    np.testing.assert_array_equal(result, product(library, "tf32", cut_a, cut_b, sums))
+    wide_a, wide_b = cut_a.astype(np.float64), cut_b.astype(np.float64)
+    assert np.all(np.abs(result - wide_a @ wide_b) <= 12 * 2.0**-22 * (np.abs(wide_a) @ np.abs(wide_b)))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "int8"])
 @pytest.mark.parametrize("spread", [0, 6, 40, "special"])
 def test_sums_are_rounded_as_by_mma_sync(library, side, kind, spread):
-    """Four products of 16 x 16 by 16 x 8 in the rows and columns of one of 64 x 64 x 16, next to zeros."""
+    """Four products of 16 x K by K x 8 in the rows and columns of one of 64 x 64 x K, next to zeros."""
     draw = np.random.default_rng()
     special = spread == "special"
-    wide = 0 if special else spread if kind == "bfloat16" else min(spread, 6)  # half precision has a small range
+    depth = 8 if kind == "tf32" else 16
+    wide = 0 if special else min(spread, 6) if kind == "float16" else spread  # half precision has a small range
 
     def numbers(*shape):
         x = draw.normal(size=shape) * 2.0 ** draw.integers(-wide, wide + 1, shape)
         x[draw.random(shape) < 0.1] = 0
         if special:
-            for value in (np.nan, np.inf, -np.inf, 1e-40 if kind == "bfloat16" else 1e-7):
+            for value in (np.nan, np.inf, -np.inf, 1e-7 if kind == "float16" else 1e-40):
                 x[draw.random(shape) < 0.01] = value
         return bits_of(x, kind)
 
-    a, b = numbers(4, 16, 16), numbers(4, 16, 8)
+    a, b = numbers(4, 16, depth), numbers(4, depth, 8)
     before = (draw.normal(size=(4, 16, 8)) * 2.0 ** draw.integers(-wide, wide + 1, (4, 16, 8))).astype(np.float32)
     other = cuda_api.load(side, "tensor_core")
     expected = other.buffer(before)
     other.launch(f"run_products_{kind}", other.buffer(a), other.buffer(b), expected, grid=4, block=32)
-    left, right = np.zeros((64, 64), np.uint16), np.zeros((64, 64), np.uint16)
+    left, right = np.zeros((64, 64), a.dtype), np.zeros((64, 64), a.dtype)
     sums = np.zeros((64, 64), np.float32)
-    left[:, :16] = a.reshape(64, 16)
-    right[:16, :32] = b.transpose(1, 0, 2).reshape(16, 32)
+    left[:, :depth] = a.reshape(64, depth)
+    right[:depth, :32] = b.transpose(1, 0, 2).reshape(depth, 32)
     for i in range(4):
         sums[16 * i : 16 * i + 16, 8 * i : 8 * i + 8] = before[i]
     result = product(library, kind, left, right, sums)

@@ -13,6 +13,7 @@ from cases import (
     label,
     main_type,
     native,
+    needs_no_out,
     numbers,
     other_type,
     product_reference,
@@ -23,6 +24,8 @@ from cases import (
     variant_types,
     variants,
 )
+from cudakern._operations import _call
+from cudakern._operations.matmul import RULE
 
 pytestmark = pytest.mark.proves()
 
@@ -45,11 +48,11 @@ SHAPES = (
     (40, 7, 129),
 )
 # Every type but the one that NumPy lacks: test_matmul_kernels.py has it.
-CASES = [case for case in variant_types(OPERATION, types=None) if case[2] != "bfloat16"]
+CASES = [case for case in variant_types(OPERATION, types=None) if case[2] != "bfloat16" and needs_no_out(case[1])]
 FLOAT_CASES = [case for case in CASES if np.dtype(case[2]).kind == "f"]
 KERNEL_CASES = [case for case in CASES if not case[1].on_host]
-ONE_TYPE = [(name, variant, main_type(variant)) for name, variant in variants(OPERATION)]
-VARIANTS = list(variants(OPERATION, host=False))
+ONE_TYPE = [(name, variant, main_type(variant)) for name, variant in variants(OPERATION) if needs_no_out(variant)]
+VARIANTS = [run for run in variants(OPERATION, host=False) if needs_no_out(run[1])]
 
 every = pytest.mark.parametrize("backend, variant, dtype", CASES, ids=label, indirect=["backend"])
 every_float = pytest.mark.parametrize("backend, variant, dtype", FLOAT_CASES, ids=label, indirect=["backend"])
@@ -161,9 +164,11 @@ def test_special_values(backend, variant, dtype):
 
 @every_float
 def test_overflow_gives_infinity(backend, variant, dtype):
+    """Tensor cores cut off instead of rounding: from them, the largest number is right as well."""
     big = np.full((2, 2), np.finfo(dtype).max, dtype)
     with np.errstate(over="ignore"):
-        assert same_specials(cudakern.matmul(big, big, variant=variant.name), big, big)
+        result = cudakern.matmul(big, big, variant=variant.name)
+        assert same_specials(result, big, big) or (variant.cuts_inputs and np.all(result == big))
 
 
 def same_specials(result, a, b):
@@ -171,6 +176,52 @@ def same_specials(result, a, b):
         expected = a @ b
     odd = ~np.isfinite(expected)
     return np.array_equal(result[odd], expected[odd], equal_nan=True) and np.isfinite(result[~odd]).all()
+
+
+def test_tf32_is_a_product_of_cut_inputs_and_only_on_request(backend):
+    """Each float loses its 13 lowest bits; the rest of the error is that of a sequential sum in float32."""
+    variant = cudakern.variants("matmul")["wgmma_tf32"]
+    assert variant.cuts_inputs
+    assert not [other.name for other in cudakern.variants("matmul") if other.cuts_inputs and other != variant]
+    assert variant.name not in RULE.preferred + RULE.on_device
+    if variant.why_not(cudakern.backend()):
+        pytest.skip("wgmma is in Hopper alone")
+    for a, b in (operands((100, 333, 70), "float32"), operands((260, 40, 600), "float32", signed=False)):
+        cut = [(x.view(np.uint32) & 0xFFFFE000).view(np.float32) for x in (a, b)]
+        result = cudakern.matmul(a, b, variant=variant.name)
+        assert np.array_equal(result, cudakern.matmul(*cut, variant=variant.name))
+        plain = cudakern.variants("matmul")["naive_2d"].error_bound(a.shape, b.shape, dtype="float32")
+        assert relative_error(result, *product_reference(*cut)).max() <= plain
+
+
+@pytest.mark.parametrize("shapes", [((70, 200), (200, 300)), ((4,), (4,)), ((3, 1, 5, 9), (2, 9, 6)), ((2, 0), (0, 3))])
+def test_int8_into_int32(backend, shapes, monkeypatch):
+    """Exact sums, where the out= that is needed is passed: in any layout, on the host and on the device."""
+    variant = cudakern.variants("matmul")["wgmma_int8"]
+    if variant.why_not(cudakern.backend()):
+        pytest.skip("wgmma is in Hopper alone")
+    a, b = (numbers(shape, "int8", seed) for seed, shape in enumerate(shapes))
+    expected = np.matmul(a, b, dtype="int32")
+    for _ in range(2):  # the second call is of a known kind
+        for out in (np.full(expected.shape, 7, "int32"), np.full(expected.T.shape, 7, "int32").T):
+            assert cudakern.matmul(a, b, out=out, variant=variant.name) is out
+            assert np.array_equal(out, expected)
+        there = cudakern.asarray(a), cudakern.asarray(b)
+        out = cudakern.empty(expected.shape, "int32")
+        assert cudakern.matmul(*there, out=out, variant=variant.name) is out
+        if len(shapes[0]) == len(shapes[1]) == 2:
+            with monkeypatch.context() as patch:
+                patch.setattr(_call, "on_device", None)  # the call goes straight to C
+                assert cudakern.matmul(*there, out=out, variant=variant.name) is out
+        assert np.array_equal(out.get(), expected)
+        for operands, wrong in (
+            (there, cudakern.empty(expected.shape, "int8")),
+            ((a, b), np.empty(expected.shape, "int64")),
+        ):
+            for given in ({}, {"out": wrong}):
+                with pytest.raises(TypeError, match="needs out= of int32"):
+                    cudakern.matmul(*operands, variant=variant.name, **given)
+            assert cudakern.matmul(*operands).dtype == "int8"
 
 
 @every_float

@@ -15,6 +15,7 @@ from cases import (
     numbers,
     product_reference,
     relative_error,
+    result_type,
     settings,
     variants,
 )
@@ -73,7 +74,7 @@ def product(variant, a, b, out=None, dtype=None, **parameters):
     here = cudakern.backend()
     shape = (*a.shape[:-1], b.shape[-1])
     if out is None:
-        out = np.full(shape, 7, "uint16" if dtype == "bfloat16" else dtype)
+        out = np.full(shape, 7, "uint16" if dtype == "bfloat16" else variant.signature(dtype)[2])
     inputs, outputs = (handed(a, dtype), handed(b, dtype)), ((out, dtype) if dtype == "bfloat16" else out,)
     here.native.execute(OPERATION, variant.name, variant.values(parameters), inputs, outputs, here.device, False, 0)
     return as_floats(out) if dtype == "bfloat16" else out
@@ -83,7 +84,7 @@ def errors_of(result, a, b):
     """Relative errors; of integers and bool 0 or 1."""
     assert result.shape == (*a.shape[:-1], b.shape[-1])
     if a.dtype.kind in "biu":
-        return (result != np.matmul(a, b)).astype(float)
+        return (result != np.matmul(a, b, dtype=result.dtype)).astype(float)
     reference, magnitude = product_reference(a, b)
     # below the smallest normal number, numbers lie as far apart as there
     return relative_error(result, reference, np.maximum(magnitude, np.finfo(a.dtype).tiny))
@@ -263,10 +264,11 @@ def test_operands_in_any_order_of_memory(backend, variant, left):
 def test_results_in_any_order_of_memory(backend, variant):
     dtype = main_type(variant)
     a, b = fill((2, 3, 19, 23), dtype), fill((2, 3, 23, 18), dtype, 1)
-    wide = np.full((2, 3, 25, 30), 7, dtype)
+    result = result_type(variant)
+    wide = np.full((2, 3, 25, 30), 7, result)
     for out in (
-        np.empty((2, 3, 18, 19), dtype).swapaxes(-1, -2),
-        np.empty((3, 2, 19, 18), dtype).swapaxes(0, 1),
+        np.empty((2, 3, 18, 19), result).swapaxes(-1, -2),
+        np.empty((3, 2, 19, 18), result).swapaxes(0, 1),
         wide[..., 3:22, 5:23],
     ):
         check(variant, a, b, out=out)
@@ -331,7 +333,9 @@ def smallest_tiles(variant):
 def results_per_block(variant):
     x = np.zeros((256, 256), main_type(variant))
     values = variant.values(smallest_tiles(variant))
-    kernels = native("emulator").kernels(OPERATION, variant.name, values, (x, x), (x.copy(),), 0, ())
+    kernels = native("emulator").kernels(
+        OPERATION, variant.name, values, (x, x), (x.astype(result_type(variant)),), 0, ()
+    )
     return x.size // np.prod(kernels[0]["grid"])
 
 
@@ -378,8 +382,9 @@ def test_more_rows_than_a_grid_has_blocks(backend):
     for name, variant in VARIANTS:
         values = {p.name: min(p.choices) for p in variant.parameters}
         one = (np.ones((1, 1), main_type(variant)),)
+        out = (np.ones((1, 1), result_type(variant)),)
         report = here.native.execute(
-            OPERATION, variant.name, variant.values(values), one * 2, one, here.device, True, 0
+            OPERATION, variant.name, variant.values(values), one * 2, out, here.device, True, 0
         )
         side = report["block"][1]
         if name == backend and side > 1:
@@ -441,14 +446,14 @@ def test_arrays_on_the_device_in_any_order_of_memory(backend, variant, left):
     values = variant.values({})
     for dtype in {main_type(variant), variant.types[-1]}:
         a, b = fill((2, 3, 9, 11), dtype), fill((2, 3, 11, 10), dtype, 1)
-        expected, bound = a @ b, variant.error_bound((9, 11), (11, 10), dtype=dtype)
+        result_dtype, bound = variant.signature(dtype)[2], variant.error_bound((9, 11), (11, 10), dtype=dtype)
         for right in LIES:
             for result in LIES:
-                out = LIES[result](np.full_like(expected, 7))
-                memory, view = on_device(out, dtype)
+                out = LIES[result](np.full((2, 3, 9, 10), 7, storage(result_dtype)))
+                memory, view = on_device(out, result_dtype)
                 inputs = on_device(LIES[left](a), dtype)[1], on_device(LIES[right](b), dtype)[1]
                 here.native.execute(OPERATION, variant.name, values, inputs, (view,), here.device, False, 0)
-                after = from_device(memory, dtype)
+                after = from_device(memory, result_dtype)
                 offset = (view.pointer - memory.pointer) * (2 if dtype == "bfloat16" else 1)
                 root = np.ndarray(out.shape, after.dtype, after, offset, out.strides)
                 assert errors_of(root, a, b).max() <= bound, (left, right, result)
@@ -469,7 +474,7 @@ def test_shapes_that_do_not_fit(backend, variant):
         ((4, 2, 3), (3, 2), (4, 2, 2)),
     ):
         dtype = main_type(variant)
-        before = np.full(out, 7, dtype)
+        before = np.full(out, 7, result_type(variant))
         with pytest.raises(ValueError, match="do not match"):
             product(variant, np.zeros(left, dtype), np.zeros(right, dtype), before)
         assert (before == 7).all()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, in_type, label, main_type, variants
+from cases import BACKENDS, in_type, label, main_type, needs_no_out, variants
 
 CORE = "numpy._core" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core"
 try:
@@ -23,7 +23,10 @@ try:
 except ImportError:
     pytest.skip("this NumPy was packaged without its tests", allow_module_level=True)
 
-CASES = [*((backend, "auto") for backend in BACKENDS), *((name, entry.name) for name, entry in variants("matmul"))]
+CASES = [
+    *((backend, "auto") for backend in BACKENDS),
+    *((name, entry.name) for name, entry in variants("matmul") if needs_no_out(entry)),
+]
 #: Tests that multiply nothing but Python objects, which no kernel takes.
 OF_OBJECTS = {
     "test_matmul_object",

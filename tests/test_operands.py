@@ -11,7 +11,18 @@ import pytest
 from hypothesis import strategies as st
 
 import cudakern
-from cases import BACKENDS, in_type, label, main_type, native, numbers, product_reference, relative_error, variants
+from cases import (
+    BACKENDS,
+    in_type,
+    label,
+    main_type,
+    native,
+    numbers,
+    product_reference,
+    relative_error,
+    result_type,
+    variants,
+)
 from views import like, up
 
 VARIANTS = list(variants("matmul", host=False))
@@ -74,7 +85,7 @@ def outputs(shape, dtype):
 
 def check(variant, result, a, b):
     """An element in the wrong place is off by far more than any variant's bound."""
-    reference, magnitude = product_reference(a, b)
+    reference, magnitude = product_reference(a, b, result.dtype)
     assert result.shape == reference.shape
     if result.dtype.kind in "biu":
         assert np.array_equal(result, reference)
@@ -103,7 +114,7 @@ def untouched(memory, view):
 @every_variant
 def test_host_operands(name, variant, what):
     a, b = stacks(main_type(variant))[what]
-    out = np.full((*a.shape[:-1], b.shape[-1]), 7, a.dtype)
+    out = np.full((*a.shape[:-1], b.shape[-1]), 7, result_type(variant))
     native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     check(variant, out, a, b)
 
@@ -112,7 +123,7 @@ def test_host_operands(name, variant, what):
 @every_variant
 def test_host_outputs(name, variant, what):
     a, b = stacks(main_type(variant))[what]
-    for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), a.dtype):
+    for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), result_type(variant)):
         native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
         check(variant, out, a, b)
         assert untouched(memory, out), kind
@@ -121,9 +132,10 @@ def test_host_outputs(name, variant, what):
 @every_variant
 def test_infinities_stay_where_they_are(name, variant):
     """Zeros around an operand must not meet what was written for one that is broadcast: 0 * inf is not a number."""
-    a = np.broadcast_to(np.full((1, 1), np.inf, main_type(variant)), (M, K))
+    inf = np.inf if main_type(variant).startswith("float") else 127  # of integers the largest
+    a = np.broadcast_to(np.full((1, 1), inf, main_type(variant)), (M, K))
     b = np.ones((K, N), a.dtype)
-    out = np.zeros((M, N), a.dtype)
+    out = np.zeros((M, N), result_type(variant))
     native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     plain = np.zeros_like(out)
     native(name).execute("matmul", variant.name, variant.values({}), (a.copy(), b), (plain,), 0, False, 0)
@@ -184,7 +196,7 @@ def test_a_sum_of_what_is_broadcast_or_transposed(name, shape):
 
 # --- as few calls as can be ------------------------------------------------------------------------------------------
 def guarded_calls(name, variant, a, b):
-    out = np.zeros((*a.shape[:-1], b.shape[-1]), a.dtype)
+    out = np.zeros((*a.shape[:-1], b.shape[-1]), result_type(variant))
     native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
     native(name).inject_fault(0, 1)  # counts anew
     native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
@@ -201,6 +213,31 @@ def test_a_stack_is_copied_in_as_many_calls_as_a_matrix(name, variant):
     assert guarded_calls(name, variant, np.broadcast_to(a[:1], a.shape), b) <= one + 8 * (
         variant.name == "tiled_padded"
     )
+
+
+ALONG_K = [case for case in VARIANTS if case[1].kernels == ("wgmma_along_k",)]
+
+
+@pytest.mark.parametrize("name, variant", ALONG_K, ids=label)
+def test_only_operands_that_are_not_contiguous_along_k_are_laid_out_again(name, variant):
+    """Rows of A and columns of B are read where they lie, if they start at multiples of 16 bytes."""
+    a, b = numbers((2, 32, 48), main_type(variant)), numbers((2, 48, 64), main_type(variant))
+    rows, columns = np.ascontiguousarray, lambda x: x.swapaxes(1, 2).copy().swapaxes(1, 2)
+
+    def calls(a, b):
+        out = native(name).empty((2, 32, 64), result_type(variant), 0, 0)
+        first, second = on_device(name, a)[0], on_device(name, b)[0]
+        for _ in range(2):  # the first one loads the kernels
+            native(name).inject_fault(0, 1)  # counts anew
+            native(name).execute("matmul", variant.name, variant.values({}), (first, second), (out,), 0, False, 0)
+        check(variant, read(name, out), a, b)
+        return native(name).fault_count()
+
+    least = calls(rows(a), columns(b))
+    one, other, both = calls(rows(a), rows(b)), calls(columns(a), columns(b)), calls(columns(a), rows(b))
+    assert least < one == other < both
+    apart = numbers((2, 64, 49), main_type(variant)).swapaxes(1, 2)[:, :48]  # columns that start in between
+    assert calls(rows(a), apart) == one
 
 
 @every_backend
@@ -288,7 +325,7 @@ def test_device_operands(name, variant, what):
     cases["backwards"] = (a[..., ::-1, ::-1], b[:, :, ::-1, ::-1])
     a, b = cases[what]
     first, second = on_device(name, a)[0], on_device(name, b)[0]
-    out = native(name).empty((*a.shape[:-1], b.shape[-1]), a.dtype.name, 0, 0)
+    out = native(name).empty((*a.shape[:-1], b.shape[-1]), result_type(variant), 0, 0)
     used = native(name).pool_used(0)
     native(name).execute("matmul", variant.name, variant.values({}), (first, second), (out,), 0, False, 0)
     assert native(name).pool_used(0) == used
@@ -326,18 +363,20 @@ def products(draw):
 @hypothesis.given(case=products())
 def test_any_strides_at_all(name, variant, case):
     """On the device every array is taken; of the host those that ck_execute promises to take."""
-    a, b, out = case = [in_type(x, main_type(variant)) for x in case]
+    types = main_type(variant), main_type(variant), result_type(variant)
+    a, b, out = case = [in_type(x, dtype) for x, dtype in zip(case, types, strict=True)]
+    expected = np.matmul(a, b, dtype=out.dtype)
     module = native(name)
     views = [on_device(name, x)[0] for x in case]
     module.execute("matmul", variant.name, variant.values({}), tuple(views[:2]), tuple(views[2:]), 0, False, 0)
-    assert np.array_equal(read(name, views[2]), a @ b)
+    assert np.array_equal(read(name, views[2]), expected)
     result = np.full(out.shape, 7, out.dtype)
     try:
         module.execute("matmul", variant.name, variant.values({}), (a, b), (result,), 0, False, 0)
     except ValueError as error:
         assert "ascontiguousarray" in str(error)
     else:
-        assert np.array_equal(result, a @ b)
+        assert np.array_equal(result, expected)
 
 
 @pytest.mark.parametrize("what", ["matrices", "stack of stacks"])
@@ -346,7 +385,7 @@ def test_device_outputs(name, variant, what):
     """Only the output's elements are written, whatever lies between them."""
     a, b = stacks(main_type(variant))[what]
     first, second = on_device(name, a)[0], on_device(name, b)[0]
-    for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), a.dtype):
+    for kind, out, memory in outputs((*a.shape[:-1], b.shape[-1]), result_type(variant)):
         everything = native(name).empty(memory.shape, memory.dtype.name, 0, 0)
         native(name).upload(everything, memory, 0)
         offset = out.__array_interface__["data"][0] - memory.__array_interface__["data"][0]

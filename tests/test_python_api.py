@@ -400,7 +400,7 @@ def test_ladder_has_every_step(small_ladder):
             assert re.search("^not for this input: takes .*, not float32$", step.note)
             continue
         assert step.profile is not None, step.note
-        assert step.error.max < 1e-5
+        assert step.error.max < (2.0**-9 if step.variant.cuts_inputs else 1e-5)
         assert step.note == ""
     first = next(step for step in small_ladder if not step.variant.on_host)
     if small_ladder.backend.emulated:

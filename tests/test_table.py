@@ -145,6 +145,12 @@ def test_traits_of_the_documents_steps():
     assert cudakern.variants("sum_of_squares")["atomic"].deterministic_for("int32")
 
 
+def test_only_int8_sums_need_an_out():
+    """No call without out= gives another type than the operation's first kernel does."""
+    needs = [(op, v.name, kind, v.out_needed(kind)) for op, v in VARIANTS for kind in v.types if v.out_needed(kind)]
+    assert needs == [("matmul", "wgmma_int8", "int8", "int32")]
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_steps_form_a_ladder(operation):
     """Each variant comes after one that stands above it, and names are used once."""

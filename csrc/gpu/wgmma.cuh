@@ -1,8 +1,14 @@
 // Below the seam, GPU side: products by a warpgroup, four warps (PTX: wgmma), on compute capability 9.0 alone. The emulator has a file of
 // the same name and meaning.
 //
-// A warpgroup multiplies 64 x 16 by 16 x N elements of float16 or bfloat16, both in shared memory, and adds to sums in registers. It does
-// so asynchronously:
+// A warpgroup multiplies 64 x K by K x N elements, both in shared memory, and adds to sums in registers. K elements are 32 bytes:
+//
+//     T                          K     sums, wgmma_total<T>
+//     __half, __nv_bfloat16      16    float, rounded as by mma.sync (tensor_core.cuh)
+//     float (tf32)               8     likewise; of each element the lowest 13 bits are ignored, so 11 significant ones count
+//     int8_t                     32    int, exact modulo 2^32
+//
+// It does so asynchronously:
 //
 //     wgmma_fence();                                      // what registers and shared memory have is final
 //     for (...) wgmma<T, N, ...>(sum, a, b, add);         // begins products; they are done one after another
@@ -10,16 +16,15 @@
 //     wgmma_wait<0>();                                    // until at most 0 groups are unfinished: now `sum` may be read
 //
 // Until then nobody may read or write `sum` or write the operands. Thread t of the warpgroup, with w = t / 32, g = t % 32 / 4:
-// sum[4 i + j] is the element of row 16 w + g + (j / 2) * 8 and column 8 i + t % 4 * 2 + j % 2. Sums are rounded as by mma.sync
-// (tensor_core.cuh).
+// sum[4 i + j] is the element of row 16 w + g + (j / 2) * 8 and column 8 i + t % 4 * 2 + j % 2.
 //
 // Operands lie as TMA writes them with a swizzle of 128 bytes (tensor_copy.cuh), and a descriptor says where:
 //
-//     contiguous along k:   rows of 64 elements along k, one for each row of A (column of B). Eight rows are 1024 bytes. The next 16
+//     contiguous along k:   rows of 128 bytes along k, one for each row of A (column of B). Eight rows are 1024 bytes. The next K
 //                           elements along k start 32 bytes further on. TRANSPOSED is false.
 //     along the extent:     boxes of 64 rows of A (columns of B); in each, rows of 64 elements along the extent, one for each k. Eight
-//                           rows are 1024 bytes; the next 16 along k start 2048 bytes further on. TRANSPOSED is true. `box_bytes`: from
-//                           box to box.
+//                           rows are 1024 bytes; the next 16 along k start 2048 bytes further on. TRANSPOSED is true, which only 16-bit
+//                           types allow. `box_bytes`: from box to box.
 #ifndef CK_WGMMA_CUH
 #define CK_WGMMA_CUH
 
@@ -37,6 +42,9 @@
 #else
 #define CK_HAS_WGMMA 0
 #endif
+
+// The type of the sums of products of T.
+template <typename T> using wgmma_total = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
 
 // `start`: the operand's first element, in a box that starts at a multiple of 1024 bytes.
 __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start, int box_bytes) {
@@ -93,47 +101,46 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
     "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define CK_SUMS_8(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3]), "+f"(sum[i + 4]), "+f"(sum[i + 5]), "+f"(sum[i + 6]), "+f"(sum[i + 7])
-#define CK_SUMS_32_FROM(i) CK_SUMS_8(i), CK_SUMS_8(i + 8), CK_SUMS_8(i + 16), CK_SUMS_8(i + 24)
-#define CK_SUMS_32 CK_SUMS_32_FROM(0)
-#define CK_SUMS_64 CK_SUMS_32, CK_SUMS_32_FROM(32)
-#define CK_SUMS_128 CK_SUMS_64, CK_SUMS_32_FROM(64), CK_SUMS_32_FROM(96)
+#define CK_SUMS_8(kind, i) kind(sum[i]), kind(sum[i + 1]), kind(sum[i + 2]), kind(sum[i + 3]), kind(sum[i + 4]), kind(sum[i + 5]), kind(sum[i + 6]), kind(sum[i + 7])
+#define CK_SUMS_32_FROM(kind, i) CK_SUMS_8(kind, i), CK_SUMS_8(kind, i + 8), CK_SUMS_8(kind, i + 16), CK_SUMS_8(kind, i + 24)
+#define CK_SUMS_32(kind) CK_SUMS_32_FROM(kind, 0)
+#define CK_SUMS_64(kind) CK_SUMS_32(kind), CK_SUMS_32_FROM(kind, 32)
+#define CK_SUMS_128(kind) CK_SUMS_64(kind), CK_SUMS_32_FROM(kind, 64), CK_SUMS_32_FROM(kind, 96)
 
-// sum += a * b, or sum = a * b if not `add`.
+// sum += a * b, or sum = a * b if not `add`. float and int8_t have no TRANSPOSED operands.
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED>
-__device__ __forceinline__ void wgmma(float (&sum)[N / 2], uint64_t a, uint64_t b, bool add) {
-    static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, "half or bfloat16");
+__device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, uint64_t b, bool add) {
+    constexpr bool halves = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+    static_assert(halves || std::is_same_v<T, float> || std::is_same_v<T, int8_t>, "half, bfloat16, float or int8_t");
+    static_assert(halves || (!A_TRANSPOSED && !B_TRANSPOSED), "operands of this type are contiguous along k");
     static_assert(N == 64 || N == 128 || N == 256, "64, 128 or 256 columns");
 #if CK_HAS_WGMMA
-#define CK_WGMMA(columns, type, registers, a, b, add, a_transposed, b_transposed)                                                 \
+// `rest` follows the operand `add`: factors 1 (not for integers), and the directions of 16-bit operands.
+#define CK_WGMMA(shape_and_types, registers, a, b, add, rest)                                                                     \
     "{\n.reg .pred add;\nsetp.ne.b32 add, " add ", 0;\n"                                                                         \
-    "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type " {" registers "}, " a ", " b ", add, 1, 1, "              \
-    a_transposed ", " b_transposed ";\n}"
+    "wgmma.mma_async.sync.aligned.m64n" shape_and_types " {" registers "}, " a ", " b ", add" rest ";\n}"
+#define CK_OPERANDS "l"(a), "l"(b), "r"(static_cast<int>(add))
+#define CK_WGMMA_OF_EVERY_TYPE(columns, registers, sums, a_, b_, add_, rest)                                                      \
+    if constexpr (std::is_same_v<T, __half>)                                                                                     \
+        asm volatile(CK_WGMMA(columns "k16.f32.f16.f16", registers, a_, b_, add_, rest)                                          \
+                     : sums("+f") : CK_OPERANDS, "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));                                          \
+    else if constexpr (std::is_same_v<T, __nv_bfloat16>)                                                                         \
+        asm volatile(CK_WGMMA(columns "k16.f32.bf16.bf16", registers, a_, b_, add_, rest)                                        \
+                     : sums("+f") : CK_OPERANDS, "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));                                          \
+    else if constexpr (std::is_same_v<T, float>)                                                                                 \
+        asm volatile(CK_WGMMA(columns "k8.f32.tf32.tf32", registers, a_, b_, add_, ", 1, 1") : sums("+f") : CK_OPERANDS);        \
+    else                                                                                                                         \
+        asm volatile(CK_WGMMA(columns "k32.s32.s8.s8", registers, a_, b_, add_, "") : sums("+r") : CK_OPERANDS)
     if constexpr (N == 64) {
-        if constexpr (std::is_same_v<T, __half>)
-            asm volatile(CK_WGMMA("64", "f16", CK_REGISTERS_32, "%32", "%33", "%34", "%35", "%36")
-                         : CK_SUMS_32 : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));
-        else
-            asm volatile(CK_WGMMA("64", "bf16", CK_REGISTERS_32, "%32", "%33", "%34", "%35", "%36")
-                         : CK_SUMS_32 : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));
-    }
-    if constexpr (N == 128) {
-        if constexpr (std::is_same_v<T, __half>)
-            asm volatile(CK_WGMMA("128", "f16", CK_REGISTERS_64, "%64", "%65", "%66", "%67", "%68")
-                         : CK_SUMS_64 : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));
-        else
-            asm volatile(CK_WGMMA("128", "bf16", CK_REGISTERS_64, "%64", "%65", "%66", "%67", "%68")
-                         : CK_SUMS_64 : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));
-    }
-    if constexpr (N == 256) {
-        if constexpr (std::is_same_v<T, __half>)
-            asm volatile(CK_WGMMA("256", "f16", CK_REGISTERS_128, "%128", "%129", "%130", "%131", "%132")
-                         : CK_SUMS_128 : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));
-        else
-            asm volatile(CK_WGMMA("256", "bf16", CK_REGISTERS_128, "%128", "%129", "%130", "%131", "%132")
-                         : CK_SUMS_128 : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(A_TRANSPOSED), "n"(B_TRANSPOSED));
+        CK_WGMMA_OF_EVERY_TYPE("64", CK_REGISTERS_32, CK_SUMS_32, "%32", "%33", "%34", ", 1, 1, %35, %36");
+    } else if constexpr (N == 128) {
+        CK_WGMMA_OF_EVERY_TYPE("128", CK_REGISTERS_64, CK_SUMS_64, "%64", "%65", "%66", ", 1, 1, %67, %68");
+    } else {
+        CK_WGMMA_OF_EVERY_TYPE("256", CK_REGISTERS_128, CK_SUMS_128, "%128", "%129", "%130", ", 1, 1, %131, %132");
     }
 #undef CK_WGMMA
+#undef CK_OPERANDS
+#undef CK_WGMMA_OF_EVERY_TYPE
 #endif
 }
 

@@ -133,6 +133,9 @@ typedef union ck_bound {
 // --- the plan -----------------------------------------------------------------------------------------------------
 enum { CK_PITCH = 512 }; // of rows that are padded to the pitch of the device
 
+// Which lines of a matrix are contiguous, where a layout has a pitch.
+typedef enum ck_lines { CK_ROWS_OR_COLUMNS, CK_ROWS, CK_COLUMNS } ck_lines;
+
 // The required layout of an operand on the device. If all fields are 0, any strides will do.
 typedef struct ck_layout {
     // For the matrices in the last two axes: the numbers of rows and columns are rounded up to these multiples (0 or 1:
@@ -141,6 +144,7 @@ typedef struct ck_layout {
     // Rows are contiguous and start at multiples of this many bytes, a power of two. (Or columns are, and do. The first row, and each
     // matrix of a stack, start at a multiple of 16 at least.) 0: anywhere.
     int pitch;
+    ck_lines lines; // with a pitch: which of the two
     // TMA can address it: with a pitch of 16 or more, also strides that are positive, and matrices of a stack that lie as along
     // one axis (axes of stride 0 left out).
     int boxed;

@@ -40,6 +40,7 @@ enum {                    // traits
     CK_COOPERATIVE = 8,   // needs all its blocks to be resident at once
     CK_DETERMINISTIC_INTEGERS = 16, // deterministic for integer types only
     CK_FLUSHES_DENORMALS = 32,      // a GPU may replace denormal float32 results with zero
+    CK_CUTS_INPUTS = 64,            // of float32 inputs 11 significant bits count (tf32): each loses less than 2^-10
 };
 enum { CK_ON_CUDA = 1, CK_ON_EMULATOR = 2 }; // backends
 

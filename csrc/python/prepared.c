@@ -30,6 +30,7 @@ typedef struct prepared {
     ck_types types;
     unsigned alike;  // a mask: inputs that must have the same shape
     PyObject *shape; // a function that computes the result's shape from the inputs' shapes
+    int out_needed;  // 1: a call without `out` is refused, in Python
     PyObject *known; // Python's data on calls of this kind
     // Its slot in the module's `front` and its key there; NULL: it is not in `front`.
     struct prepared **place;
@@ -178,7 +179,8 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
     ck_error error = {0};
     int64_t values[CK_MAX_PARAMETERS];
     int dtype, inputs[CK_MAX_VIEWS];
-    if (check_count("prepare(operation, variant, parameters, dtype, alike, shape, known)", count, 7) < 0) return NULL;
+    if (check_count("prepare(operation, variant, parameters, dtype, alike, shape, out_needed, known)", count, 8) < 0)
+        return NULL;
     const ck_operation *operation;
     const ck_variant *variant = read_variant(state, arguments, &operation);
     if (variant == NULL) return NULL;
@@ -195,7 +197,8 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
     atomic_init(&kind->last, NULL);
     for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&kind->kept[i], NULL);
     kind->shape = arguments[5];
-    kind->known = arguments[6];
+    kind->out_needed = arguments[6] == Py_True;
+    kind->known = arguments[7];
     Py_INCREF(kind->shape);
     Py_INCREF(kind->known);
     PyObject_GC_Track(kind);
@@ -461,7 +464,9 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (take_inputs(state, arguments[3], &arrays, &kinds) && are_plain(arguments[1], arguments[2]))
         prepared = find(state, arguments[0], arguments[1], arguments[2], kinds);
     int fits = prepared != NULL && shape_of(prepared, &arrays, &result);
-    if (fits) fits = out != Py_None ? take_output(state, prepared, out, &result, &arrays) : can_be(&result);
+    if (fits)
+        fits = out != Py_None ? take_output(state, prepared, out, &result, &arrays)
+                              : !prepared->out_needed && can_be(&result);
     if (fits) fits = place_numbers(state, prepared, arguments[3], &arrays, stream) > 0;
     if (fits && out == Py_None) array = view_allocate(state);
     if (fits && (out != Py_None || array != NULL)) {
@@ -549,7 +554,7 @@ PyMethodDef prepared_methods[] = {
      PyDoc_STR("key(rule, variant, parameters, inputs, /)\n--\n\n"
                "The kind of a call on arrays of one device of this module; None for other inputs.")},
     {"prepare", FAST(prepare),
-     PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, known, /)\n--\n\n"
+     PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, out_needed, known, /)\n--\n\n"
                "An entry of memo for call: alike is a mask of inputs that must have the same shape; shape is a "
                "function that computes the result's shape from the inputs' shapes.")},
     {"call", FAST(call),

@@ -85,6 +85,7 @@ static PyObject *make_variant(const void *source, Py_ssize_t index) {
         set_item(dictionary, "deterministic", TRAIT(CK_DETERMINISTIC)) < 0 ||
         set_item(dictionary, "deterministic_integers", TRAIT(CK_DETERMINISTIC | CK_DETERMINISTIC_INTEGERS)) < 0 ||
         set_item(dictionary, "flushes_denormals", TRAIT(CK_FLUSHES_DENORMALS)) < 0 ||
+        set_item(dictionary, "cuts_inputs", TRAIT(CK_CUTS_INPUTS)) < 0 ||
         set_item(dictionary, "compensated", PyBool_FromLong(variant->sum_order == CK_SUM_COMPENSATED)) < 0 ||
         set_item(dictionary, "reads_clock", TRAIT(CK_READS_CLOCK)) < 0 ||
         set_item(dictionary, "cooperative", TRAIT(CK_COOPERATIVE)) < 0 ||

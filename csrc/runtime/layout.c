@@ -88,14 +88,14 @@ static int is_multiple(int64_t length, int of) {
 }
 
 // True if rows (or columns) are contiguous and start at multiples of the pitch, the first one at a multiple of 16 at least.
-static int is_pitched(const ck_view *view, int pitch) {
+static int is_pitched(const ck_view *view, int pitch, ck_lines lines) {
     const int64_t item = (int64_t)ck_dtype_size(view->dtype), least = pitch < 16 ? pitch : 16;
     const int64_t *shape = &view->shape[view->ndim - 2], *strides = &view->strides[view->ndim - 2];
     if ((uintptr_t)view->data % (uintptr_t)least != 0) return 0;
     for (int i = 0; i < view->ndim - 2; i++)
         if (view->shape[i] != 1 && view->strides[i] % least != 0) return 0;
-    return ck_view_rows_have_pitch(view, pitch) ||
-           ((shape[0] == 1 || strides[0] == item) && (shape[1] == 1 || strides[1] % pitch == 0));
+    return (lines != CK_COLUMNS && ck_view_rows_have_pitch(view, pitch)) ||
+           (lines != CK_ROWS && (shape[0] == 1 || strides[0] == item) && (shape[1] == 1 || strides[1] % pitch == 0));
 }
 
 int ck_view_rows_have_pitch(const ck_view *view, int pitch) {
@@ -139,7 +139,8 @@ int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output)
     if (n >= 1 && !is_multiple(view->shape[n - 1], layout->column_multiple)) return 0;
     if (n < 2) return 1;
     return is_multiple(view->shape[n - 2], layout->row_multiple) &&
-           (layout->pitch == 0 || is_pitched(view, layout->pitch)) && (!layout->boxed || is_boxed(view));
+           (layout->pitch == 0 || is_pitched(view, layout->pitch, layout->lines)) &&
+           (!layout->boxed || is_boxed(view));
 }
 
 // --- memory of the runtime ---------------------------------------------------------------------------------------

@@ -40,11 +40,12 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
     if (gaps && !by_columns && !(one_row && n >= 2) && !ck_view_is_empty(given))
         return refuse_strides(given, number, n - 1, error);
 
-    // The layout may require that broadcast axes be expanded, or that a transposed array be in C order.
+    // The layout may require that broadcast axes be expanded, or that an array be in the other order.
     const unsigned columns = n >= 1 ? 1u << (n - 1) : 0, rows = n >= 2 ? 1u << (n - 2) : 0;
     operand->is_packed = (layout->contiguous && (kept != 0 || by_columns)) ||
                          ((layout->column_multiple > 1 || layout->pitch) && (kept & columns)) ||
-                         (layout->boxed && (kept & rows)) || (layout->row_multiple > 1 && (kept & rows));
+                         (layout->boxed && (kept & rows)) || (layout->row_multiple > 1 && (kept & rows)) ||
+                         layout->lines == (by_columns ? CK_ROWS : CK_COLUMNS);
     operand->landed = *given;
     operand->landed.data = NULL;
     CK_TRY(ck_layout_place(operand->is_packed ? &nothing_asked : layout, kept, by_columns, number, &operand->landed,
@@ -76,7 +77,7 @@ int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, in
     unsigned kept = 0; // a stack that repeats one matrix stays so, with stride 0
     for (int i = 0; i < given->ndim - 2 && !layout->contiguous; i++) kept |= (unsigned)is_broadcast(given, i) << i;
     device->swapped = 0;
-    return ck_layout_place(layout, kept, 0, number, device, &operand->packed, error);
+    return ck_layout_place(layout, kept, layout->lines == CK_COLUMNS, number, device, &operand->packed, error);
 }
 
 int64_t ck_operand_bytes(const ck_operand *operand) {

@@ -75,6 +75,13 @@ class Operation:
         """The function's, which is that of the kernels' folder."""
         return self.call.__name__
 
+    def call_of(self, variant: _table.Variant, inputs: tuple[Any, ...], **parameters: Any) -> Callable[[], Any]:
+        """A call of the variant, with an out= if it needs one."""
+        if needed := variant.out_needed(inputs[0].dtype):
+            result = self.reference(*(np.zeros(x.shape) for x in inputs))
+            parameters["out"] = np.empty(result.shape, needed)
+        return functools.partial(self.call, *inputs, variant=variant.name, **parameters)
+
     def square(self, n: int) -> tuple[int, ...]:
         """The shape for n=."""
         return (n,) * self.sides + (self.default_shape[self.sides :] if self.fixed_rank else ())

@@ -57,6 +57,7 @@ def on_device(
     if new and key is not None and not (VALUES_COUNT and numbers):
         remember(module, key, _prepared(rule, known, arrays, own, module) or known)
     target = None if out is None else out._view
+    _checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
         possible = same_kind(known.result, target.dtype)
         _checks.check_takes(rule.name, not target.read_only, possible, known.result, target.dtype)
@@ -107,7 +108,8 @@ def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: 
         return None
     alike = sum(1 << i for i in rule.alike)
     shape = functools.partial(rule.shape, **own) if own else rule.shape
-    return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, known)
+    out_needed = bool(known.variant.out_needed(known.dtype))
+    return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, out_needed, known)
 
 
 def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, x: DeviceArray) -> Variant:

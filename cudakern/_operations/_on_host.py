@@ -95,7 +95,10 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
         out = None
-    result_type = None if dtype is None or entry is None or entry.on_host else _result_type(entry, dtype)
+    result_type, needed = None, ""
+    if dtype is not None and entry is not None and not entry.on_host:
+        result_type, needed = _result_type(entry, dtype), entry.out_needed(type_name(dtype))
+        _checks.check_out_type(entry, type_name(dtype), type_name(out.dtype) if isinstance(out, np.ndarray) else None)
     shape = _check_out(rule, out, result_type, operands, own)
     if dtype is None or entry is None:
         return _into(rule, out, _others_by_numpy(rule, operands, own))
@@ -113,7 +116,11 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     _checks.check_place(entry, here)
     buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
     _execute.execute(entry, values, buffers, (buffer_of(result),), here.native, here.device, 0, name)
-    if variant != AUTO and all(_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True)):
+    if (
+        variant != AUTO
+        and not needed
+        and all(_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
+    ):
         known = Known(entry, values, name, name_in_numpy(result_type), (dtype, result_type))
         with contextlib.suppress(TypeError):  # a parameter that has no hash
             remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), known)

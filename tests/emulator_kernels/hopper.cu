@@ -120,20 +120,21 @@ ENTRY run_two_stores(const Shape *shape, int *out) {
 
 // --- Products -----------------------------------------------------------------------------------------------------
 
-// sums (64 x N, in place) += or = a * b, in steps of 64 along k. GROUPS: each 16 of k are a group of their own.
+// sums (64 x N, in place) += or = a * b, in steps of 128 bytes along k. GROUPS: each 32 bytes of k are a group of their own.
 // a: 64 x depth (A_TRANSPOSED: depth x 64); b: N x depth (B_TRANSPOSED: depth x N).
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED, bool GROUPS>
 __global__ void product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map, int depth,
-                        int add, float *sums) {
+                        int add, wgmma_total<T> *sums) {
+    constexpr int STEP = 128 / sizeof(T);
     char *a = boxes(), *b = a + 64 * 128;
     __shared__ mbarrier full;
     const int t = threadIdx.x, g = t % 32 / 4;
     if (t == 0) mbarrier_init(&full, 1), mbarrier_init_fence();
     __syncthreads();
-    float sum[N / 2];
+    wgmma_total<T> sum[N / 2];
     const auto at = [&](int i) { return (t / 32 * 16 + g + i % 4 / 2 * 8) * N + i / 4 * 8 + t % 4 * 2 + i % 2; };
     for (int i = 0; i < N / 2; ++i) sum[i] = sums[at(i)];
-    for (int k = 0; k < depth; k += 64) {
+    for (int k = 0; k < depth; k += STEP) {
         if (t == 0) {
             mbarrier_expect(&full, (64 + N) * 128);
             if (A_TRANSPOSED)
@@ -146,7 +147,7 @@ __global__ void product(const __grid_constant__ tensor_map a_map, const __grid_c
             else
                 tensor_load(b, &b_map, &full, {k, 0});
         }
-        mbarrier_wait(&full, k / 64 % 2);
+        mbarrier_wait(&full, k / STEP % 2);
         wgmma_fence();
         for (int i = 0; i < 4; ++i) {
             const uint64_t left = wgmma_descriptor(a + i * (A_TRANSPOSED ? 2048 : 32), 8192);
@@ -162,20 +163,21 @@ __global__ void product(const __grid_constant__ tensor_map a_map, const __grid_c
 }
 
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED>
-int multiply(const Shape *shape, const void *a, const void *b, int depth, int add, float *sums) {
+int multiply(const Shape *shape, const void *a, const void *b, int depth, int add, void *sums) {
+    constexpr int STEP = 128 / sizeof(T);
     tensor_map a_map, b_map;
-    int code = A_TRANSPOSED ? shape_of(&a_map, a, 2, 64, depth, 64, 64, 128)
-                            : shape_of(&a_map, a, 2, depth, 64, 64, 64, 128);
+    int code = A_TRANSPOSED ? shape_of(&a_map, a, sizeof(T), 64, depth, 64, STEP, 128)
+                            : shape_of(&a_map, a, sizeof(T), depth, 64, STEP, 64, 128);
     if (!code)
-        code = B_TRANSPOSED ? shape_of(&b_map, b, 2, N, depth, 64, 64, 128)
-                            : shape_of(&b_map, b, 2, depth, N, 64, N, 128);
+        code = B_TRANSPOSED ? shape_of(&b_map, b, sizeof(T), N, depth, 64, STEP, 128)
+                            : shape_of(&b_map, b, sizeof(T), depth, N, STEP, N, 128);
     const auto kernel = product<T, N, A_TRANSPOSED, B_TRANSPOSED, N == 64>;
     if (!code) code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape->shared);
-    return code ? code : launch(shape, kernel, a_map, b_map, depth, add, sums);
+    return code ? code : launch(shape, kernel, a_map, b_map, depth, add, static_cast<wgmma_total<T> *>(sums));
 }
 #define MULTIPLY(kind, T, N)                                                                                         \
-    ENTRY run_product_##kind##_##N(const Shape *shape, const void *a, const void *b, int depth, int add,             \
-                                   float *sums, int layout) {                                                        \
+    ENTRY run_product_##kind##_##N(const Shape *shape, const void *a, const void *b, int depth, int add, void *sums, \
+                                   int layout) {                                                                     \
         return layout == 0   ? multiply<T, N, false, false>(shape, a, b, depth, add, sums)                           \
                : layout == 1 ? multiply<T, N, true, false>(shape, a, b, depth, add, sums)                            \
                : layout == 2 ? multiply<T, N, false, true>(shape, a, b, depth, add, sums)                            \
@@ -187,6 +189,17 @@ MULTIPLY(float16, __half, 256)
 MULTIPLY(bfloat16, __nv_bfloat16, 64)
 MULTIPLY(bfloat16, __nv_bfloat16, 128)
 MULTIPLY(bfloat16, __nv_bfloat16, 256)
+#define MULTIPLY_ALONG_K(kind, T, N)                                                                                 \
+    ENTRY run_product_##kind##_##N(const Shape *shape, const void *a, const void *b, int depth, int add, void *sums, \
+                                   int) {                                                                            \
+        return multiply<T, N, false, false>(shape, a, b, depth, add, sums);                                          \
+    }
+MULTIPLY_ALONG_K(tf32, float, 64)
+MULTIPLY_ALONG_K(tf32, float, 128)
+MULTIPLY_ALONG_K(tf32, float, 256)
+MULTIPLY_ALONG_K(int8, int8_t, 64)
+MULTIPLY_ALONG_K(int8, int8_t, 128)
+MULTIPLY_ALONG_K(int8, int8_t, 256)
 
 // Operands of one depth of 64 in shared memory, which the block fills with the number 1 where TMA would write them.
 template <int N> __device__ __forceinline__ void fill(char *memory, __half value) {

@@ -4,7 +4,7 @@
 //   wgmma --+-> wgmma_commit -------+
 //   wgmma --'                       '-> [product]          group 1     may be unfinished
 //                                          |
-//                                          '-> [sums]: their values, aside; the lanes' registers contain NaN
+//                                          '-> [sums]: their values, aside; the lanes' registers contain NaN (or -1)
 //
 // Each warp has its own 16 rows and its own list. A product reads shared memory in the wait that it must be finished by, as
 // late as the rules allow. Sums return to the lanes' registers when no product of theirs is left. Products that no wait
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct sums { // of one warp
-    float *lanes[EMU_WARP];
-    float *values; // 16 rows
+typedef struct sums { // of one warp, each of 32 bits: floats or integers
+    char *lanes[EMU_WARP];
+    uint32_t *values; // 16 rows
     int columns, capacity;
     int products; // those that are unfinished; 0: not in use
 } sums;
@@ -84,7 +84,7 @@ static warp_products *own_products(products *all) {
              (place = (lane / 4 + j % 4 / 2 * 8) * (one)->columns + j / 4 * 8 + lane % 4 * 2 + j % 2, 1);            \
              ++j)
 
-static int find_sums(warp_products *own, float *const lanes[EMU_WARP], int columns) {
+static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int columns) {
     int idle = -1;
     for (int i = 0; i < own->sums_count; ++i) {
         const sums *one = &own->sums[i];
@@ -108,14 +108,14 @@ static int find_sums(warp_products *own, float *const lanes[EMU_WARP], int colum
     }
     one->columns = columns;
     memcpy(one->lanes, lanes, sizeof one->lanes);
-    FOR_SUMS(one, lane, j, place) one->values[place] = lanes[lane][j];
-    for (int lane = 0; lane < EMU_WARP; ++lane) memset(lanes[lane], 0xff, (size_t)columns / 2 * sizeof(float)); // NaN
+    FOR_SUMS(one, lane, j, place) memcpy(&one->values[place], one->lanes[lane] + 4 * j, 4);
+    for (int lane = 0; lane < EMU_WARP; ++lane) memset(lanes[lane], 0xff, (size_t)columns / 2 * 4); // NaN, or -1
     return idle;
 }
 
 // --- Products -----------------------------------------------------------------------------------------------------
 
-void emu_product_begin(const emu_product *product, float *const lanes[EMU_WARP], const char *file, int line) {
+void emu_product_begin(const emu_product *product, void *const lanes[EMU_WARP], const char *file, int line) {
     const emu_block *block = emu_current;
     warp_products *own = own_products(all_products());
     if ((block->current->id / 128 + 1) * 128 > block->thread_count)
@@ -149,7 +149,7 @@ void emu_product_wait(int groups) {
         sums *to = &own->sums[one->sums];
         one->product.multiply(&one->product, to->values, part, all->scratch);
         if (--to->products) continue;
-        FOR_SUMS(to, lane, j, place) to->lanes[lane][j] = to->values[place];
+        FOR_SUMS(to, lane, j, place) memcpy(to->lanes[lane] + 4 * j, &to->values[place], 4);
     }
     own->first = own->count = 0;
 }

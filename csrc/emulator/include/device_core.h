@@ -103,12 +103,12 @@ EMU_API const void *emu_proxy_view(const void *address);
 // functions on behalf of the warp (in the operate() of an emu_together).
 enum { EMU_PRODUCT_SCRATCH = 1 << 16 }; // bytes
 typedef struct emu_product {
-    // sums = a * b, or sums += a * b: 16 rows of `columns` sums, rows 16 * part ... 16 * part + 15 of a * b.
-    void (*multiply)(const struct emu_product *product, float *sums, int part, void *scratch);
+    // sums = a * b, or sums += a * b: 16 rows of `columns` sums of 32 bits, rows 16 * part ... 16 * part + 15 of a * b.
+    void (*multiply)(const struct emu_product *product, void *sums, int part, void *scratch);
     uint64_t a, b; // the operands, as multiply() takes them
     int columns, add;
 } emu_product;
-EMU_API void emu_product_begin(const emu_product *product, float *const sums[32], const char *file, int line);
+EMU_API void emu_product_begin(const emu_product *product, void *const sums[32], const char *file, int line);
 EMU_API void emu_product_commit(void);
 EMU_API void emu_product_wait(int groups);
 

@@ -1,13 +1,14 @@
 // Products by a warpgroup (PTX: wgmma): here the emulator's; csrc/gpu has a file of the same name and meaning, which explains
 // the functions, and where operands and sums lie.
 //
-// A product is computed in the wait that must cover it, and reads shared memory then; until then its sums contain NaN. So a
-// missing wait, or an operand that is overwritten too early, gives a wrong result. Sums are rounded as by mma.sync
+// A product is computed in the wait that must cover it, and reads shared memory then; until then its sums contain NaN (integers:
+// -1). So a missing wait, or an operand that is overwritten too early, gives a wrong result. Sums are rounded as by mma.sync
 // (tensor_core.cuh). A missing fence_async_proxy gives a wrong result, too. A missing wgmma_fence is not noticed.
 #ifndef EMULATOR_WGMMA_CUH
 #define EMULATOR_WGMMA_CUH
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <type_traits>
 
@@ -39,10 +40,10 @@ __forceinline__ const unsigned short *swizzle(uintptr_t address) {
 // aligns by. When the largest exponent of the products is searched, those of zeros must not count, so zeros have a very small
 // one. `tame`: products of such elements and their exponents are ordinary floats.
 constexpr short WGMMA_NO_EXPONENT = -10000, WGMMA_TAME = 50;
-template <int EXTENT> struct wgmma_operand {
-    alignas(64) float value[16][EXTENT];
-    alignas(64) short exponent[16][EXTENT];
-    alignas(64) unsigned short bits[16][EXTENT];
+template <int EXTENT, int K> struct wgmma_operand {
+    alignas(64) float value[K][EXTENT];
+    alignas(64) short exponent[K][EXTENT];
+    alignas(64) unsigned short bits[K][EXTENT]; // of 16-bit types
     bool tame;
 };
 
@@ -59,7 +60,7 @@ template <typename To, typename From> __forceinline__ To read_as(const From *fro
 
 // Elements `first` ... first + EXTENT - 1 along the extent.
 template <bool TRANSPOSED, int EXTENT>
-__forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT> &to, uint64_t descriptor, int first) {
+__forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT, 16> &to, uint64_t descriptor, int first) {
     const uintptr_t start = wgmma_start(descriptor), box = wgmma_box(descriptor);
     for (int outer = 0; outer < (TRANSPOSED ? 16 : EXTENT); ++outer)
         for (int inner = 0; inner < (TRANSPOSED ? EXTENT : 16); inner += 8) {
@@ -75,7 +76,7 @@ __forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT> &to, uint64_t descrip
 }
 
 template <typename T, bool TRANSPOSED, int EXTENT>
-__forceinline__ void wgmma_read(wgmma_operand<EXTENT> &to, uint64_t descriptor, int first) {
+__forceinline__ void wgmma_read(wgmma_operand<EXTENT, 16> &to, uint64_t descriptor, int first) {
     constexpr bool is_half = std::is_same<T, __half>::value;
     constexpr short fraction = is_half ? 10 : 7, bias = is_half ? 15 : 127, highest = is_half ? 15 : WGMMA_TAME;
     wgmma_read_bits<TRANSPOSED>(to, descriptor, first);
@@ -110,22 +111,40 @@ __forceinline__ void wgmma_read(wgmma_operand<EXTENT> &to, uint64_t descriptor, 
         for (int i = 0; i < EXTENT; ++i) to.value[k][i] = tensor_element_of<T>(to.bits[k][i]).value;
 }
 
+// tf32, contiguous along k.
+template <typename T, bool TRANSPOSED, int EXTENT>
+__forceinline__ void wgmma_read(wgmma_operand<EXTENT, 8> &to, uint64_t descriptor, int first) {
+    to.tame = true;
+    for (int i = 0; i < EXTENT; ++i)
+        for (int k = 0; k < 8; k += 4) {
+            float four[4];
+            memcpy(four, swizzle(wgmma_start(descriptor) + static_cast<unsigned>((first + i) * 128 + k * 4)), 16);
+            for (int j = 0; j < 4; ++j) {
+                const tensor_element element = tensor_element_of_tf32(four[j]);
+                const bool zero = element.value == 0;
+                to.value[k + j][i] = element.value;
+                to.exponent[k + j][i] = zero ? WGMMA_NO_EXPONENT : static_cast<short>(element.exponent);
+                to.tame = to.tame && (zero || abs(element.exponent) <= WGMMA_TAME);
+            }
+        }
+}
+
 // One sum of one row of a and one column of b, by tensor_sum.
-template <int N>
-__forceinline__ float wgmma_sum(float sum, const wgmma_operand<16> &a, int row, const wgmma_operand<N> &b,
+template <int N, int K>
+__forceinline__ float wgmma_sum(float sum, const wgmma_operand<16, K> &a, int row, const wgmma_operand<N, K> &b,
                                 int column) {
-    tensor_element left[16], right[16];
-    for (int k = 0; k < 16; ++k) {
+    tensor_element left[K], right[K];
+    for (int k = 0; k < K; ++k) {
         left[k] = {a.value[k][row], a.exponent[k][row]};
         right[k] = {b.value[k][column], b.exponent[k][column]};
     }
-    return tensor_sum(sum, left, right, 16, 1);
+    return tensor_sum(sum, left, right, K, 1);
 }
 
 // Eight neighboring sums as tensor_sum computes them, if everything is tame; returns false, if not. Each product fits into 27
 // bits of units, which are two bits below the last bit of a float of the largest exponent.
-template <int N>
-__forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16> &a, int row, const wgmma_operand<N> &b,
+template <int N, int K>
+__forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int row, const wgmma_operand<N, K> &b,
                                  int column) {
     short exponents[8];
     for (int i = 0; i < 8; ++i) {
@@ -135,7 +154,7 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16> &a, int ro
         exponents[i] = static_cast<short>(bits << 1 == 0 ? WGMMA_NO_EXPONENT : float_exponent(sums[i]));
     }
     shorts_8 largest = read_as<shorts_8>(exponents);
-    for (int k = 0; k < 16; ++k) {
+    for (int k = 0; k < K; ++k) {
         const shorts_8 exponent = read_as<shorts_8>(&b.exponent[k][column]) + a.exponent[k][row];
         largest = exponent > largest ? exponent : largest;
     }
@@ -152,7 +171,7 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16> &a, int ro
         for (int i = 0; i < 4; ++i) scale_bits[i] = (127 + 25 - exponents[half + i]) << 23;
         const floats_4 scale = read_as<floats_4>(&scale_bits);
         ints_4 totals[2] = {__builtin_convertvector(read_as<floats_4>(sums + half) * scale, ints_4), ints_4{}};
-        for (int k = 0; k < 16; ++k) {
+        for (int k = 0; k < K; ++k) {
             const floats_4 product = read_as<floats_4>(&b.value[k][column + half]) * a.value[k][row];
             totals[k / 8] += __builtin_convertvector(product * scale, ints_4);
         }
@@ -172,13 +191,15 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16> &a, int ro
 }
 
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED>
-void wgmma_multiply(const emu_product *product, float *sums, int part, void *scratch) {
+void wgmma_multiply(const emu_product *product, void *to, int part, void *scratch) {
+    constexpr int K = 32 / sizeof(T);
     struct operands {
-        wgmma_operand<16> a;
-        wgmma_operand<N> b;
+        wgmma_operand<16, K> a;
+        wgmma_operand<N, K> b;
     };
     static_assert(sizeof(operands) <= EMU_PRODUCT_SCRATCH, "the core's buffer");
     operands &x = *static_cast<operands *>(scratch);
+    float *const sums = static_cast<float *>(to);
     wgmma_read<T, A_TRANSPOSED>(x.a, product->a, 16 * part);
     wgmma_read<T, B_TRANSPOSED>(x.b, product->b, 0);
     if (!product->add) memset(sums, 0, 16 * N * sizeof *sums);
@@ -190,15 +211,49 @@ void wgmma_multiply(const emu_product *product, float *sums, int part, void *scr
         }
 }
 
+// 32 neighbors along k, as 16-bit integers, which the compiler multiplies and adds in pairs.
+__forceinline__ void wgmma_read_integers(short (&to)[32], uint64_t descriptor, int row) {
+    for (int k = 0; k < 32; k += 16) {
+        signed char half[16];
+        memcpy(half, swizzle(wgmma_start(descriptor) + static_cast<unsigned>(row * 128 + k)), sizeof half);
+        for (int j = 0; j < 16; ++j) to[k + j] = half[j];
+    }
+}
+template <int N> void wgmma_multiply_integers(const emu_product *product, void *to, int part, void *scratch) {
+    struct operands {
+        alignas(64) short a[16][32], b[N][32];
+    };
+    static_assert(sizeof(operands) <= EMU_PRODUCT_SCRATCH, "the core's buffer");
+    operands &x = *static_cast<operands *>(scratch);
+    unsigned *const sums = static_cast<unsigned *>(to); // they wrap
+    for (int row = 0; row < 16; ++row) wgmma_read_integers(x.a[row], product->a, 16 * part + row);
+    for (int column = 0; column < N; ++column) wgmma_read_integers(x.b[column], product->b, column);
+    for (int row = 0; row < 16; ++row)
+        for (int column = 0; column < N; ++column) {
+            int total = 0;
+            for (int k = 0; k < 32; ++k) total += x.a[row][k] * x.b[column][k];
+            unsigned &sum = sums[row * N + column];
+            sum = (product->add ? sum : 0) + static_cast<unsigned>(total);
+        }
+}
+
+// The function that computes a product of elements of type T.
+template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED> constexpr auto wgmma_function() {
+    if constexpr (std::is_same<T, int8_t>::value)
+        return wgmma_multiply_integers<N>;
+    else
+        return wgmma_multiply<T, N, A_TRANSPOSED, B_TRANSPOSED>;
+}
+
 struct wgmma_lane {
     emu_together head;
     emu_product product;
-    float *sums;
+    void *sums;
     const char *file;
     int line;
 };
 inline void wgmma_warp(emu_together *const lanes[32]) {
-    float *sums[32];
+    void *sums[32];
     const wgmma_lane *first = reinterpret_cast<const wgmma_lane *>(lanes[0]);
     for (int lane = 0; lane < 32; ++lane) {
         const wgmma_lane *own = reinterpret_cast<const wgmma_lane *>(lanes[lane]);
@@ -258,14 +313,19 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads, EMU_SIT
     emu_sync_part(number, threads, file, line);
 }
 
+template <typename T> using wgmma_total = typename std::conditional<std::is_same<T, int8_t>::value, int, float>::type;
+
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED>
-__device__ __forceinline__ void wgmma(float (&sum)[N / 2], uint64_t a, uint64_t b, bool add, EMU_SITE) {
-    static_assert(std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value, "half or bfloat16");
+__device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, uint64_t b, bool add, EMU_SITE) {
+    constexpr bool halves = std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value;
+    static_assert(halves || std::is_same<T, float>::value || std::is_same<T, int8_t>::value,
+                  "half, bfloat16, float or int8_t");
+    static_assert(halves || (!A_TRANSPOSED && !B_TRANSPOSED), "operands of this type are contiguous along k");
     static_assert(N == 64 || N == 128 || N == 256, "64, 128 or 256 columns");
     if (a >> 58 != emu::WGMMA_MARK || b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires operands that wgmma_descriptor describes", file, line);
     emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},
-                           {emu::wgmma_multiply<T, N, A_TRANSPOSED, B_TRANSPOSED>, a, b, N, add},
+                           {emu::wgmma_function<T, N, A_TRANSPOSED, B_TRANSPOSED>(), a, b, N, add},
                            sum,
                            file,
                            line};

@@ -1,8 +1,8 @@
-// Slabs of 16-bit elements that TMA copies to shared memory and wgmma reads there, and which product of a stack a block computes.
+// Slabs that TMA copies to shared memory and wgmma reads there, and which product of a stack a block computes.
 //
-// A slab is 64 columns of A (or rows of B) by EXTENT rows of A (or columns of B). Operands that are contiguous along k come as one box of
-// 64 x EXTENT elements; others as boxes of 64 along the extent by 64 along k. In both, a row of a box has 128 bytes, which TMA stores
-// with a swizzle, and wgmma reads so (wgmma.cuh).
+// A slab is 128 bytes of a row of A (or a column of B), 64 elements of 16 bits, by EXTENT rows of A (or columns of B). Operands that are
+// contiguous along k come as one box; others, of 16-bit elements alone, as boxes of 64 along the extent by 64 along k. In both, a row of
+// a box has 128 bytes, which TMA stores with a swizzle, and wgmma reads so (wgmma.cuh).
 #ifndef CK_MATMUL_BOX_SLABS_CUH
 #define CK_MATMUL_BOX_SLABS_CUH
 
@@ -15,10 +15,10 @@
 
 namespace matmul {
 
-enum { SLAB_DEPTH = 64, BOX_BYTES = 64 * 64 * 2 };
+enum { SLAB_BYTES = 128, SLAB_DEPTH = SLAB_BYTES / 2, BOX_BYTES = 64 * 64 * 2 }; // DEPTH: of 16-bit elements
 
 template <int EXTENT_, bool ALONG_K_> struct box_slab {
-    enum { EXTENT = EXTENT_, ALONG_K = ALONG_K_, BYTES = EXTENT * SLAB_DEPTH * 2 };
+    enum { EXTENT = EXTENT_, ALONG_K = ALONG_K_, BYTES = EXTENT * SLAB_BYTES };
 
     // Begins the copy of one slab, for the calling thread alone. Outside the matrix, TMA writes zeros.
     static __device__ __forceinline__ void load(unsigned char *slab, const tensor_map *map, mbarrier *full,
@@ -48,25 +48,25 @@ template <int EXTENT_, bool ALONG_K_> struct box_slab {
         }
     }
 
-    // 16 steps from k on (0, 16, 32 or 48), for the extents from `extent` on (a multiple of 64).
-    static __device__ __forceinline__ uint64_t descriptor(const unsigned char *slab, int extent, int k) {
-        return ALONG_K ? wgmma_descriptor(slab + extent * 128 + k * 2, 0)
-                       : wgmma_descriptor(slab + extent / 64 * BOX_BYTES + k * 128, BOX_BYTES);
+    // A quarter of the slab (0 to 3), 32 bytes along k, for the extents from `extent` on (a multiple of 64).
+    static __device__ __forceinline__ uint64_t descriptor(const unsigned char *slab, int extent, int quarter) {
+        return ALONG_K ? wgmma_descriptor(slab + extent * 128 + quarter * 32, 0)
+                       : wgmma_descriptor(slab + extent / 64 * BOX_BYTES + quarter * 16 * 128, BOX_BYTES);
     }
 };
 
 // Begins the products of one slab: 64 rows of C, from `row` of the tile on, by all columns. The sums may be read after a wait.
 template <typename T, typename A, typename B>
-__device__ __forceinline__ void multiply_slab(float (&sum)[B::EXTENT / 2], const unsigned char *a,
+__device__ __forceinline__ void multiply_slab(wgmma_total<T> (&sum)[B::EXTENT / 2], const unsigned char *a,
                                               const unsigned char *b, int row) {
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < SLAB_DEPTH; k += 16)
-        wgmma<T, B::EXTENT, !A::ALONG_K, !B::ALONG_K>(sum, A::descriptor(a, row, k), B::descriptor(b, 0, k), true);
+    for (int i = 0; i < 4; ++i)
+        wgmma<T, B::EXTENT, !A::ALONG_K, !B::ALONG_K>(sum, A::descriptor(a, row, i), B::descriptor(b, 0, i), true);
     wgmma_commit();
 }
 
-// The sizes of C's matrices, and where the products of a stack are: axes from the inside to the outside.
+// The sizes of C's matrices, of T, and where the products of a stack are: axes from the inside to the outside.
 template <typename T> struct [[gnu::visibility("default")]] box_operands {
     output_matrix<T, false> c;
     int m, n, k;
@@ -104,9 +104,9 @@ template <typename T> __device__ __forceinline__ unsigned pair_of(float low, flo
 }
 
 // Writes a warpgroup's sums: 64 rows from `row` on, and the columns from `column` on.
-template <typename T, int COUNT>
+template <typename T, typename Sum, int COUNT>
 __device__ __forceinline__ void store_sums(const output_matrix<T, false> &c, int row, int column, int m, int n,
-                                           const float (&sum)[COUNT]) {
+                                           const Sum (&sum)[COUNT]) {
     const int t = threadIdx.x % 128, first_row = row + t / 32 * 16 + t % 32 / 4, first_column = column + t % 4 * 2;
 #pragma unroll
     for (int i = 0; i < COUNT / 4; ++i) {

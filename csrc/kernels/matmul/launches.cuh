@@ -104,11 +104,11 @@ struct stack_axes {
     stack_axis axis[CK_MAX_DIMS];
 };
 
-template <typename T> stack_axes axes_of(const ck_call *call) {
+template <typename T, typename Result = T> stack_axes axes_of(const ck_call *call) {
     const ck_view &a = call->views[0], &b = call->views[1], &c = call->views[2];
     stack_axes axes = {};
     for (int axis = 3; axis <= a.ndim; ++axis) {
-        const stack_axis next = {length(a, axis), step<T>(a, axis), step<T>(b, axis), step<T>(c, axis)};
+        const stack_axis next = {length(a, axis), step<T>(a, axis), step<T>(b, axis), step<Result>(c, axis)};
         if (next.length == 1) continue;
         if (axes.count > 0 && axes.axis[axes.count - 1].goes_on_with(next))
             axes.axis[axes.count - 1].length *= next.length;

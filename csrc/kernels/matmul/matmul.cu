@@ -23,6 +23,8 @@
 #include "wgmma_persistent.cuh"
 #include "wgmma_multicast.cuh"
 #include "wgmma_split.cuh"
+#include "wgmma_tf32.cuh"
+#include "wgmma_int8.cuh"
 
 #include "launches.cuh"
 #include "../table.h"
@@ -34,6 +36,7 @@ ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered; 
 ck_run run_warp_tiles;                                                                 // warp_tiles.cu
 ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_multicast; // wgmma.cu
 ck_run run_wgmma_split;                                                                // wgmma_split.cu
+ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
 ck_run run_tensor_cores, run_tensor_cores_double;                                      // tensor_cores.cu
 
 namespace {
@@ -171,7 +174,7 @@ template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_e
         return ck_fail(error, CK_BAD_VALUE,
                        "m, n, k and the number of products must be at most %lld for this variant",
                        static_cast<long long>(most));
-    const bool too_many_axes = axes_of<uint16_t>(call).count > STACK_AXES;
+    const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
     for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
     for (int view = 0; view < 2; ++view) plan->layout[view].pitch = 16, plan->layout[view].boxed = 1;
     plan->bindings[0] = ck_bind_tensor_map({64, Size::ROWS, 64, 128}, 0);
@@ -180,6 +183,16 @@ template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_e
 }
 constexpr auto plan_wgmma_tiles = plan_boxes<wgmma_tiles_size>;
 constexpr auto plan_wgmma_producer = plan_boxes<wgmma_producer_size>;
+
+// The same, but wgmma reads these operands along k alone: 128 bytes of each row of A and of each column of B.
+template <typename Size> int plan_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_boxes<Size>(call, plan, error));
+    const int depth = SLAB_BYTES / static_cast<int>(ck_dtype_size(call->types.input));
+    plan->layout[0].lines = CK_ROWS, plan->layout[1].lines = CK_COLUMNS;
+    plan->bindings[0] = ck_bind_tensor_map({depth, Size::ROWS, Size::ROWS, 128}, 0);
+    plan->bindings[1] = ck_bind_tensor_map({depth, Size::COLUMNS, Size::COLUMNS, 128}, 1);
+    return CK_OK;
+}
 
 // TMA stores the results if it can address C; otherwise the threads do.
 void plan_stored_boxes(const ck_call *call, ck_plan *plan) {
@@ -196,20 +209,34 @@ int plan_width(int64_t width, const ck_call *call, ck_plan *plan, ck_error *erro
     return plan_tiles_of(call, plan, error);
 }
 
-// The widest tiles that give every multiprocessor a block, unless the caller chooses.
-int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
+// A block per multiprocessor, which computes tiles of 128 rows: the widest that give every multiprocessor one, unless the caller
+// chooses.
+int plan_persistent(const ck_call *call, ck_plan *plan, ck_error *error, ck_plan_of *plan_256, ck_plan_of *plan_128,
+                    ck_plan_of *plan_64) {
     const auto blocks_of = [&](int64_t columns_of_tile) {
-        return product(
-            product(divide_up(rows(call), wgmma_persistent_256::ROWS), divide_up(columns(call), columns_of_tile)),
-            products(call));
+        return product(product(divide_up(rows(call), 128), divide_up(columns(call), columns_of_tile)),
+                       products(call));
     };
     int64_t width = call->parameters[0];
     if (width == 0) width = 256;
     while (call->parameters[0] == 0 && width > 64 && blocks_of(width) < call->limits->multiprocessors) width /= 2;
-    CK_TRY(plan_width(width, call, plan, error));
+    CK_TRY((width == 256 ? plan_256 : width == 128 ? plan_128 : plan_64)(call, plan, error));
     const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
+    return CK_OK;
+}
+
+int plan_wgmma_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_persistent(call, plan, error, plan_along_k<wgmma_along_k_256>, plan_along_k<wgmma_along_k_128>,
+                           plan_along_k<wgmma_along_k_64>);
+}
+constexpr auto plan_wgmma_tf32 = plan_wgmma_along_k;
+constexpr auto plan_wgmma_int8 = plan_wgmma_along_k;
+
+int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_persistent(call, plan, error, plan_boxes<wgmma_persistent_256>, plan_boxes<wgmma_persistent_128>,
+                           plan_boxes<wgmma_persistent_64>));
     plan_stored_boxes(call, plan);
     return CK_OK;
 }
@@ -413,6 +440,14 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_split"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
+    VARIANT(wgmma_tf32, AFTER(wgmma_persistent), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL,
+            CK_DETERMINISTIC | CK_CUTS_INPUTS, TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
+            "Tensor cores for float32 that is cut to 11 significant bits (tf32); only on request",
+            "Fewer bits are faster: pay with accuracy only where the caller asks", "PTX: wgmma, tf32"),
+    VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,
+            TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
+            "Tensor cores for int8, with exact sums in int32; only with out= of int32",
+            "Small integers need no rounding: sums of their products fit in 32 bits", "PTX: wgmma, s8"),
     VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),

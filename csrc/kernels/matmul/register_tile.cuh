@@ -23,8 +23,11 @@ struct register_tile_size {
     enum { SIDE = 128, DEPTH = 8, EDGE = 8, ACROSS = SIDE / EDGE, THREADS = ACROSS * ACROSS };
 };
 
+// Blocks per multiprocessor: the compiler keeps to the registers that two blocks of floats have (one of doubles).
+template <typename T> constexpr int BLOCKS_OF = 8 / sizeof(T);
+
 template <typename T, bool PLAIN>
-__global__ void __launch_bounds__(register_tile_size::THREADS, sizeof(T) == 4 ? 2 : 1)
+__global__ void __launch_bounds__(register_tile_size::THREADS, BLOCKS_OF<T>)
     register_tile(const operand_stack<T, PLAIN> stack) {
     constexpr int SIDE = register_tile_size::SIDE, DEPTH = register_tile_size::DEPTH, EDGE = register_tile_size::EDGE;
     constexpr int THREADS = register_tile_size::THREADS, ACROSS = register_tile_size::ACROSS;

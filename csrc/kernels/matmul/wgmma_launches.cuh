@@ -7,17 +7,17 @@
 
 namespace matmul {
 
-template <typename T> box_operands<T> box_operands_of(const ck_call *call) {
-    const auto first = first_operands<T, false>(call);
-    const stack_axes axes = axes_of<T>(call);
-    box_operands<T> operands = {first.c,
-                                static_cast<int>(first.m),
-                                static_cast<int>(first.n),
-                                static_cast<int>(first.k),
-                                0,
-                                static_cast<int>(products(call)),
-                                axes.count,
-                                {}};
+template <typename T, typename Result = T> box_operands<Result> box_operands_of(const ck_call *call) {
+    const ck_view &c = call->views[2];
+    const stack_axes axes = axes_of<T, Result>(call);
+    box_operands<Result> operands = {{static_cast<Result *>(c.data), step<Result>(c, 2), step<Result>(c, 1)},
+                                     static_cast<int>(rows(call)),
+                                     static_cast<int>(columns(call)),
+                                     static_cast<int>(inner(call)),
+                                     0,
+                                     static_cast<int>(products(call)),
+                                     axes.count,
+                                     {}};
     for (int i = 0; i < axes.count && i < STACK_AXES; ++i) operands.axis[i] = axes.axis[i];
     return operands;
 }
