@@ -380,7 +380,7 @@ EXERCISES = {
     "divided warps": Exercise(
         0.125,
         "Which warps have lanes on both sides of the condition?",
-        "Only the first of the 8 warps of a block. `lane > 2` would divide all of them.",
+        "Only the first of the 8 warps of a block. `lane > 2` would split all of them.",
     ),
     "warps at the edge": Exercise(
         1,
@@ -390,7 +390,7 @@ EXERCISES = {
     "bytes under way": Exercise(
         1.44e6,
         "Bandwidth times latency.",
-        "4.8e12 * 300e-9 = 1.44 million bytes. With fewer the memory has to wait.",
+        "4.8e12 * 300e-9 = 1.44 million bytes. With fewer, the memory is idle part of the time.",
         0.01,
     ),
     "loads a thread": Exercise(
@@ -421,8 +421,8 @@ EXERCISES = {
     "registers for every warp": Exercise(
         32,
         "65,536 registers for 2048 threads.",
-        "65,536 / 2048 = 32. With one more, whole blocks no longer fit: registers are given to warps in units of 256, so "
-        "33 per thread take the room of 40.",
+        "65,536 / 2048 = 32. With one more, whole blocks no longer fit: registers are allocated to warps in units of 256, so "
+        "33 per thread occupy as much as 40.",
     ),
     "half the warps": Exercise(
         0.5,
