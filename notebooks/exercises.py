@@ -504,7 +504,7 @@ EXERCISES = {
     "atomics of equal keys": Exercise(
         32,
         "Which threads offer a key? And whose key is the minimum?",
-        "16 offer their key. All 16 keys are the minimum, so 16 offer their number. With different keys it would be 17.",
+        "16 threads offer their key. All 16 keys are the minimum, so 16 threads offer their number. With different keys it would be 17.",
     ),
     "barriers of a tree": Exercise(
         10,
@@ -534,8 +534,8 @@ EXERCISES = {
     "additions in a row": Exercise(
         321,
         "16,384 / 256 in its own chunk; then one thread adds 256 sums.",
-        "64 + 256 + 1, where the serial kernel has 16,384. Most of them belong to the one thread, so more threads would "
-        "not help.",
+        "64 + 256 + 1, where the serial kernel has 16,384. One thread makes most of them, so more threads would not "
+        "help.",
     ),
     "time of a scan": Exercise(
         1.75,
@@ -546,7 +546,7 @@ EXERCISES = {
     "questions for 64 bins": Exercise(
         7,
         "log2(64) + 1.",
-        "A search of one splitter after the other takes 32 on average. The binary search has no branch in which lanes "
+        "A search through one splitter after the other takes 32 on average. The binary search has no branch in which lanes "
         "could diverge.",
     ),
     "bins of a million": Exercise(
@@ -561,7 +561,7 @@ EXERCISES = {
     ),
     "nearly sorted": Exercise(
         "b",
-        "What does the count tell about the keys of one warp?",
+        "What does the count tell you about the keys of one warp?",
         "The kernels here are built so that the order of the keys hardly matters: the search has no branches, and keys are "
         "ordered in shared memory before they are written.",
     ),
@@ -605,8 +605,8 @@ EXERCISES = {
     ),
     "turns of the constant cache": Exercise(
         32,
-        "It delivers one word at a time, to all lanes that asked for it.",
-        "32 turns instead of one. For indices that differ between lanes, use shared memory, which has 32 banks.",
+        "It delivers one word at a time, to all lanes that need it.",
+        "32 passes instead of one. For indices that differ between lanes, use shared memory, which has 32 banks.",
     ),
     "between two points": Exercise(
         0.4,
@@ -639,7 +639,7 @@ EXERCISES = {
     "overlap at most": Exercise(
         3,
         "Which of the three must still take its 10 ms?",
-        "30 ms become little more than 10: only the first piece's copy in and the last piece's copy out remain. It takes "
+        "30 ms become little more than 10: only the first piece's copy in and the last piece's copy out are added. It takes "
         "streams, pinned memory, and a device that copies both ways at once.",
     ),
 }
