@@ -183,6 +183,7 @@ class Occupancy(_display.Shown):
             panel.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
             panel.spines[["top", "right"]].set_visible(False)
             panel.set_xlabel(AXES[name], fontsize=9)
+            panel.xaxis.set_major_formatter("{x:,.0f}")
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
         picture.suptitle(textwrap.fill(self.table().title, 42 * len(curves)), fontsize=9)
