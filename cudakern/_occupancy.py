@@ -164,7 +164,7 @@ class Occupancy(_display.Shown):
         )
         note = (
             f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-            f"occupancy {most}{self.occupancy:.1%}. Limited by {', '.join(self.limited_by)}. {self.note}"
+            f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. {self.note}"
         )
         heads = ["limit", "per block", "per multiprocessor", "blocks", " "]
         return _display.Table(title, heads, rows, note.strip(), right=heads[1:4])
@@ -183,9 +183,10 @@ class Occupancy(_display.Shown):
             panel.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
             panel.spines[["top", "right"]].set_visible(False)
             panel.set_xlabel(AXES[name], fontsize=9)
+            panel.xaxis.set_major_formatter("{x:,.0f}")
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
-        picture.suptitle(textwrap.fill(self.table().title, 32 * len(curves)), fontsize=9)
+        picture.suptitle(textwrap.fill(self.table().title, 42 * len(curves)), fontsize=9)
         return picture.saved(path)
 
 
