@@ -38,12 +38,13 @@ def on_device(
         out = None
     operands = dict(zip(rule.operands, inputs, strict=True))
     numbers = {
-        name: operands[name] if type(operands[name]) in WEAK else host_array(operands[name], name)
-        for name in rule.numbers
-        if not isinstance(operands[name], DeviceArray) and not is_elsewhere(operands[name])
+        name: x if type(x) in WEAK else host_array(x, name)
+        for name, x in operands.items()
+        if (name in rule.broadcasts and isinstance(x, (*WEAK, np.generic)))
+        or (name in rule.numbers and not isinstance(x, DeviceArray) and not is_elsewhere(x))
     }
     _checks.are_numbers(rule, entry, numbers)
-    arrays = {name: x for name, x in operands.items() if name not in numbers}
+    arrays = {name: x for name, x in operands.items() if name not in numbers} or operands
     if out is not None:
         _checks.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
     module, device = _checks.check_one_place(rule.name, arrays if out is None else {**arrays, "out": out})
