@@ -303,8 +303,8 @@ def occupancy(
     elif variant is not None or dtype is not None or parameters:
         first = next(iter(parameters), "variant" if variant is not None else "dtype")
         raise TypeError(
-            f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled'); without them it "
-            f"takes {', '.join(AXES)}, capability and shared_config"
+            f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled'); without them "
+            f"it takes {', '.join(AXES)}, capability and shared_config"
         )
     if threads is None:
         raise TypeError("occupancy: pass threads= (per block), or an operation and a variant")

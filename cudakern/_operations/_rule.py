@@ -21,6 +21,7 @@ WEAK = (int, float, complex, bool)
 VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 
 CONVERT = ".astype() converts"
+HALVES = dict.fromkeys(("float16", "bfloat16"), "float32")
 
 HostArrays = tuple[tuple[Array, ...], Array]
 Views = tuple[tuple[View, ...], View]
@@ -126,6 +127,8 @@ class Rule:
     only: tuple[str, ...] = ()  #: the types that the operation takes, "auto" included, where not all
     instead: str = CONVERT  #: how to convert others
     others: str = ""  #: NumPy's letters for the kinds of types other than numbers that "auto" leaves to by_numpy
+    #: On a device, "auto" computes these types in another, which holds all their values, and converts the result back.
+    through: Mapping[str, str] = field(default_factory=dict)
     #: The same from the names of two types on a device, where NumPy's types do not say it.
     common_on_device: Callable[..., str] | None = None
     real: bool = False  #: it takes real numbers only
