@@ -526,7 +526,7 @@ def sum_of_squares(
 ) -> Any: ...
 @overload
 def vector_add(
-    x: npt.ArrayLike | DeviceArray,
+    x: DeviceArray,
     y: npt.ArrayLike | DeviceArray,
     /,
     out: DeviceArray | None = None,

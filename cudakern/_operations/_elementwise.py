@@ -39,14 +39,7 @@ SUM = Rule(
 )
 @documented()
 def vector_add(
-    x: ArrayOrNumber,
-    y: ArrayOrNumber,
-    /,
-    out: Out = None,
-    *,
-    variant: str = AUTO,
-    stream: Any = None,
-    **parameters: int,
+    x: ArrayLike, y: ArrayOrNumber, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
     """Add two arrays, element by element: x + y.
 

@@ -135,10 +135,8 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     if able:
         return able[0]
     run_here = [entry for entry in preferred if not takers or not entry.why_not(here)]
-    listed = (
-        ", ".join(dict.fromkeys(t for entry in run_here for t in entry.types) | dict.fromkeys(rule.through))
-        or "no type"
-    )
+    types = dict.fromkeys(t for entry in run_here for t in entry.types)
+    listed = ", ".join(types | dict.fromkeys(rule.through)) or "no type"
     if not takers:
         raise TypeError(f"{rule.name} of device arrays takes {listed}, not {dtype}; {CONVERT}")
     raise NotImplementedError(

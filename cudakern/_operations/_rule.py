@@ -127,10 +127,10 @@ class Rule:
     only: tuple[str, ...] = ()  #: the types that the operation takes, "auto" included, where not all
     instead: str = CONVERT  #: how to convert others
     others: str = ""  #: NumPy's letters for the kinds of types other than numbers that "auto" leaves to by_numpy
-    #: On a device, "auto" computes these types in another, which holds all their values, and converts the result back.
-    through: Mapping[str, str] = field(default_factory=dict)
     #: The same from the names of two types on a device, where NumPy's types do not say it.
     common_on_device: Callable[..., str] | None = None
+    #: On a device, "auto" computes these types in another, which holds all their values, and converts the result back.
+    through: Mapping[str, str] = field(default_factory=dict)
     real: bool = False  #: it takes real numbers only
     #: (inputs, out) -> True where "auto" has to leave host arrays to NumPy unchanged: NumPy then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
