@@ -149,7 +149,7 @@ class DeviceArray:
         return self.swapaxes(-2, -1)
 
     def swapaxes(self, axis1: Any, axis2: Any) -> DeviceArray:
-        """A view with two axes swapped."""
+        """A view with the axes ``axis1`` and ``axis2`` swapped."""
         return self._as_numpy(lambda x: x.swapaxes(axis1, axis2))
 
     def squeeze(self, axis: Any = None) -> DeviceArray:
