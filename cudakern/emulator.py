@@ -32,8 +32,9 @@ def configure(
     fail_allocation: int | None = None,
     **others: NoReturn,
 ) -> None:
-    """Change the emulator's settings. A parameter that is not passed keeps its value. A ValueError, or the TypeError for
-    ``others``, which do not exist, changes nothing.
+    """Change the emulator's settings. A parameter that is not passed keeps its value.
+
+    A ValueError, or the TypeError for ``others``, which do not exist, changes nothing.
 
     Parameters
     ----------
