@@ -150,6 +150,10 @@ def test_settings_that_are_not_possible(settings, words):
 
 
 def test_unknown_setting():
+    words = "^unknown setting 'ordr' of emulator.configure: the nearest is 'order'; known: devices, memory, chip"
+    with pytest.raises(TypeError, match=words):
+        cudakern.emulator.configure(ordr="fixed", chip="V100")
+    assert cudakern.emulator._configured.get("chip") != "V100"
     with pytest.raises(ValueError, match="colour"):
         native("emulator").configure("colour", "red")
 
