@@ -20,10 +20,10 @@ from ._overlap import overlap as overlap
 from ._printed import Printed as Printed
 from ._printed import printed as printed
 from ._registers import registers as registers
+from ._registers import spilling as spilling
 from ._rules import sectors as sectors
 from ._rules import wavefronts as wavefronts
 from ._sample_sort import sample_sort_stages as sample_sort_stages
-from ._spilling import spilling as spilling
 from ._textures import textures as textures
 from ._thread_map import ThreadMap as ThreadMap
 from ._thread_map import thread_map as thread_map

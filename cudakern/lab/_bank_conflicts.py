@@ -9,36 +9,29 @@ from typing import Any
 import numpy as np
 
 from .. import _display
-from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
-from ._experiment import Column, Experiment, documents, lines, measure, numbers, ratio, size
+from ._experiment import Column, Experiment, experiment, lines, measure, numbers, ratio, report, size
 from ._rules import LANES, WORD, wavefronts
 
-DOCUMENTS = (
-    "T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n lanes "
-    "takes n times as long; a distance of 17 words between lanes instead of 16 avoids conflicts; a word that all "
-    "lanes read is broadcast (the card of T had 16 banks for half a warp)"
-)
-ON_AN_H200 = (
-    "A stride of 32 takes 30.3 times as long as a stride of 1: lanes that access the same bank are still served one "
-    "after the other. With one word of padding, it takes about as long as a stride of 1, and so does a word that all "
-    "lanes read."
-)
 #: Requests per block: the loads of all its warps in all rounds.
 REQUESTS = THREADS // LANES * ROUNDS
 
-COLUMNS = (
+
+@experiment(
     Column("form", "form"),
     Column("stride", "stride"),
     Column("words between\nlanes", "distance"),
     Column("passes per request\n(computed)", "wavefronts"),
     Column("cycles\nper request", "cycles", timed=True),
     Column("relative to\nstride 1", "relative", timed=True),
+    claim="T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n "
+    "lanes takes n times as long; a distance of 17 words between lanes instead of 16 avoids conflicts; a word that "
+    "all lanes read is broadcast (the card of T had 16 banks for half a warp)",
+    on_an_h200="A stride of 32 takes 30.3 times as long as a stride of 1: lanes that access the same bank are still "
+    "served one after the other. With one word of padding, it takes about as long as a stride of 1, and so does a "
+    "word that all lanes read.",
 )
-
-
-@documents
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
 ) -> Experiment:
@@ -69,7 +62,6 @@ def bank_conflicts(
     """
     n = size("bank_conflicts", n, TILE, TILE)
     several = numbers("bank_conflicts", "strides", strides, 1, 32)
-    here = backend()
     x = np.arange(n, dtype=np.int32)
     forms = {"broadcast": (0,), "strided": dict.fromkeys((1, *several)), "padded": dict.fromkeys(several)}
     rows: list[dict[str, Any]] = []
@@ -92,4 +84,4 @@ def bank_conflicts(
     timed = rows[1]["cycles"] is not None
     key, what = ("cycles", "cycles per request") if timed else ("wavefronts", "passes per request (computed)")
     draw = functools.partial(lines, x="stride", y=key, x_name="stride in words", y_name=what, by="form")
-    return Experiment("bank_conflicts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return report("bank_conflicts", title, rows, draw=draw)

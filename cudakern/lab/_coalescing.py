@@ -6,40 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._array import DeviceArray
-from .._backend import backend
 from .._creation import zeros
 from .._dtypes import itemsize
 from .._operations._experiments import coalescing as read_slice
 from .._operations._experiments import unpack_bytes, vec3
-from ._experiment import Column, Experiment, bars_in, documents, measure, percent, plural, size
+from ._experiment import Column, Experiment, bars_in, experiment, measure, percent, plural, report, size
 from ._rules import LANES, SECTOR, sectors
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
-DOCUMENTS = (
-    "T6, M: only loads of 4, 8 or 16 bytes from neighboring, aligned addresses are combined, and loads of 16 bytes "
-    "are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory (T6). "
-    "The loads of 4 bytes of neighboring lanes become one transaction of 128 bytes, and bytes are better read as "
-    "words (M)"
-)
-ON_AN_H200 = (
-    "With 16,777,216 threads, a stride of 32 runs at 20.3% of the rate of a stride of 1. Alignment no longer matters: "
-    "an offset of one element is about as fast as no offset. A warp without lane 3 is about as fast as a full one. "
-    "Loads of 16 bytes are not slow but 1.56 times as fast as loads of 4, and bytes read as words are 1.87 times as "
-    "fast as bytes read one by one. Structs of 12 bytes need no special layout: no other layout is faster than "
-    "reading them unchanged."
-)
 IDLE = 3  #: the lane that does not read
-
-COLUMNS = (
-    Column("experiment", "experiment"),
-    Column("case", "case"),
-    Column("load requests\nper warp", "requests"),
-    Column("sectors per warp\n(computed)", "sectors"),
-    Column("used share\nof the sectors", "wanted", percent),
-    Column("GB/s\nused", "gb_per_s", timed=True),
-)
 
 Request = tuple[Sequence[int], int]  #: of a warp: the lanes' byte addresses, and bytes per lane
 #: Experiment, case, operation, operand, keywords, a warp's requests, the bytes that a warp uses, and those that all
@@ -47,7 +24,23 @@ Request = tuple[Sequence[int], int]  #: of a warp: the lanes' byte addresses, an
 Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Request], int, float]
 
 
-@documents
+@experiment(
+    Column("experiment", "experiment"),
+    Column("case", "case"),
+    Column("load requests\nper warp", "requests"),
+    Column("sectors per warp\n(computed)", "sectors"),
+    Column("used share\nof the sectors", "wanted", percent),
+    Column("GB/s\nused", "gb_per_s", timed=True),
+    claim="T6, M: only loads of 4, 8 or 16 bytes from neighboring, aligned addresses are combined, and loads of 16 "
+    "bytes are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory "
+    "(T6). The loads of 4 bytes of neighboring lanes become one transaction of 128 bytes, and bytes are better read "
+    "as words (M)",
+    on_an_h200="With 16,777,216 threads, a stride of 32 runs at 20.3% of the rate of a stride of 1. Alignment no "
+    "longer matters: an offset of one element is about as fast as no offset. A warp without lane 3 is about as fast "
+    "as a full one. Loads of 16 bytes are not slow but 1.56 times as fast as loads of 4, and bytes read as words are "
+    "1.87 times as fast as bytes read one by one. Structs of 12 bytes need no special layout: no other layout is "
+    "faster than reading them unchanged.",
+)
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
 
@@ -73,15 +66,14 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     >>> [row["sectors"] for row in rows if row["experiment"] == "stride"]
     [4, 8, 12, 16, 32, 32, 32]
     """
-    here = backend()
     n = size("coalescing", n, chip=1 << 24, emulator=1 << 12)  # on a chip, more than its caches hold
     rows = []
-    for experiment, case, operation, x, keywords, requests, wanted, moved in _cases(n):
+    for group, case, operation, x, keywords, requests, wanted, moved in _cases(n):
         profile, _ = measure(operation, (x,), keywords, repeat)
         sector_count = sum(sectors(*request) for request in requests)
         rows.append(
             {
-                "experiment": experiment,
+                "experiment": group,
                 "case": case,
                 "requests": len(requests),
                 "sectors": sector_count,
@@ -92,19 +84,19 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
             }
         )
     title = f"coalescing: {n:,} threads, 4 bytes per thread"
-    return Experiment("coalescing", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
+    return report("coalescing", title, rows, draw=_draw)
 
 
 def _cases(n: int) -> Iterator[Case]:
     def slices(
-        experiment: str, case: str, dtype: str = "float32", offset: int = 0, stride: int = 1, idle: int = LANES
+        group: str, case: str, dtype: str = "float32", offset: int = 0, stride: int = 1, idle: int = LANES
     ) -> Case:
         width = itemsize(dtype)
         count = -(-4 * n // width)
         addresses = [width * (offset + stride * lane) for lane in range(LANES) if lane != idle]
         keywords = {"variant": "elementwise", "offset": offset, "stride": stride, "idle": idle}
         x, moved = zeros(offset + stride * count, dtype), count * width * (len(addresses) / LANES + 1)
-        return experiment, case, read_slice, x, keywords, [(addresses, width)], width * len(addresses), moved
+        return group, case, read_slice, x, keywords, [(addresses, width)], width * len(addresses), moved
 
     for offset in (0, 1, 4, 8, 16, 31):
         yield slices("offset", plural(offset, "element"), offset=offset)

@@ -14,25 +14,13 @@ from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import LITERALS
 from .._operations._experiments import constant_memory as mix
 from .._table import variants
-from ._experiment import Column, Experiment, bars, documents, kernel_times, measure, ratio, size
+from ._experiment import Column, Experiment, bars, experiment, kernel_times, measure, ratio, report, size
 
 NAME = "constant_memory"
 CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
 
-DOCUMENTS = (
-    "M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); constants are 40 "
-    "times as fast as global memory on a 9800 GT, 3 times on a GTX 260, 1.8 times on the GTX 470, which has a cache; "
-    "as an array, which the compiler does not turn into literals, they are as fast as global memory on chips that "
-    "cache it; 32 different addresses in a warp take at least 32 times as long as one"
-)
-ON_AN_H200 = (
-    "With 4,194,304 elements and a uniform index, literals take 32.3 us and named constants 33.6 us, which is 2.93 "
-    "times as fast as global memory. An array of 32 constants takes 91.4 us, about as long as global memory (98.3 "
-    "us), which is cached. When the lanes of a warp read 32 different addresses, the array takes 2.08 ms: the "
-    "addresses are served one after the other, in 22.7 times the time of a single address rather than 32 times. "
-    "Global memory takes 103 us in that case."
-)
-TABLE = (
+
+@experiment(
     Column("storage", "variant"),
     Column("table\nlength", "length"),
     Column("index", "index"),
@@ -40,10 +28,16 @@ TABLE = (
     Column("ps per\nnumber", "ps", timed=True),
     Column("relative to\nliteral", "times", timed=True),
     Column("can change", "changes"),
+    claim="M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); constants "
+    "are 40 times as fast as global memory on a 9800 GT, 3 times on a GTX 260, 1.8 times on the GTX 470, which has a "
+    "cache; as an array, which the compiler does not turn into literals, they are as fast as global memory on chips "
+    "that cache it; 32 different addresses in a warp take at least 32 times as long as one",
+    on_an_h200="With 4,194,304 elements and a uniform index, literals take 32.3 us and named constants 33.6 us, which "
+    "is 2.93 times as fast as global memory. An array of 32 constants takes 91.4 us, about as long as global memory "
+    "(98.3 us), which is cached. When the lanes of a warp read 32 different addresses, the array takes 2.08 ms: the "
+    "addresses are served one after the other, in 22.7 times the time of a single address rather than 32 times. "
+    "Global memory takes 103 us in that case.",
 )
-
-
-@documents
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """A small table as literals, in ``__constant__`` memory (by name and as an array), and in global memory.
 
@@ -69,12 +63,11 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     >>> sorted(set(lab.constant_memory(100, repeat=1)["variant"]))
     ['array', 'global', 'literal', 'scalar']
     """
-    here = backend()
     n = size(NAME, n, chip=1 << 22, emulator=1 << 12)
     random = np.random.default_rng(0)
     x = random.integers(0, 2**32, n, dtype=np.uint32)
     long = random.integers(0, 2**32, 32, dtype=np.uint32)  # a number for each lane of a warp
-    storages = [entry.name for entry in variants(NAME) if not entry.on_host and not entry.why_not(here)]
+    storages = [entry.name for entry in variants(NAME) if not entry.on_host and not entry.why_not(backend())]
     on_device = asarray(x)  # copied once
     rows: list[dict[str, Any]] = []
     for table, index in itertools.product((LITERALS, long), ("uniform", "divergent")):
@@ -109,4 +102,4 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
                 raise RuntimeError(f"{NAME}: {storage} did not use the changed table")
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
     draw = bars("label", "kernel_ns", "kernel time", timed=True)
-    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return report(NAME, title, rows, draw=draw)

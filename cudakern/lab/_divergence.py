@@ -7,28 +7,27 @@ from typing import Any
 import numpy as np
 
 from .. import _display
-from .._backend import backend
 from .._creation import zeros
 from .._operations._elementwise import vector_add
 from .._operations._experiments import BRANCHES, THREADS
 from .._operations._experiments import divergence as operation
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars, documents, grouped, kernel_times, measure, of_hundred, ratio, size
+from ._experiment import (
+    Column,
+    Experiment,
+    bars,
+    experiment,
+    grouped,
+    kernel_times,
+    measure,
+    of_hundred,
+    ratio,
+    report,
+    size,
+)
 from ._rules import LANES
 
-DOCUMENTS = (
-    "P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by `threadIdx.x / "
-    "warpSize`. An edge check splits 1 of the 4 warps of 100 additions (25%), and 1 of the 32 warps of 1000 additions "
-    "(3%)"
-)
-ON_AN_H200 = (
-    "A warp that a branch splits still executes both paths: `lane % 2 == 1` takes 1.86 times as long as the mean of "
-    "the two paths alone. Compared with `threadIdx.x / warpSize >= 2`, which costs no more than its paths alone, "
-    "`lane > 2` takes 1.84 times as long and `threadIdx.x > 2` 1.11 times. An edge check splits one warp (25% of the "
-    "warps of 100 additions, 3.1% of the warps of 1,000). Among many warps it costs little: 4,194,303 additions, with "
-    "one split warp in 131,072, took 6.5% longer than 4,194,304 in that run."
-)
 CONDITIONS = {
     "first": "no branch, first path",
     "second": "no branch, second path",
@@ -38,7 +37,8 @@ CONDITIONS = {
     "warp": "threadIdx.x / warpSize >= 2",
 }
 
-COLUMNS = (
+
+@experiment(
     Column("condition", "condition"),
     Column("elements", "n", grouped),
     Column("warps", "warps", grouped),
@@ -47,10 +47,15 @@ COLUMNS = (
     Column("paths per warp\n(computed)", "paths"),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("relative to\nunsplit", "relative", timed=True),
+    claim="P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by "
+    "`threadIdx.x / warpSize`. An edge check splits 1 of the 4 warps of 100 additions (25%), and 1 of the 32 warps of "
+    "1000 additions (3%)",
+    on_an_h200="A warp that a branch splits still executes both paths: `lane % 2 == 1` takes 1.86 times as long as "
+    "the mean of the two paths alone. Compared with `threadIdx.x / warpSize >= 2`, which costs no more than its paths "
+    "alone, `lane > 2` takes 1.84 times as long and `threadIdx.x > 2` 1.11 times. An edge check splits one warp (25% "
+    "of the warps of 100 additions, 3.1% of the warps of 1,000). Among many warps it costs little: 4,194,303 "
+    "additions, with one split warp in 131,072, took 6.5% longer than 4,194,304 in that run.",
 )
-
-
-@documents
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Branch divergence: two paths of equal length chosen by lane or by warp, and an edge check.
 
@@ -75,7 +80,6 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     >>> {row["condition"]: row["paths"] for row in lab.divergence(n=1024, repeat=1).rows[2:6]}
     {'threadIdx.x > 2': 1.125, 'lane > 2': 2.0, 'lane % 2 == 1': 2.0, 'threadIdx.x / warpSize >= 2': 1.0}
     """
-    here = backend()
     count = size("divergence", n, chip=1 << 22, emulator=1 << 12)
     x = zeros((count,), "int32")
     rows = []
@@ -100,7 +104,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     timed = rows[0]["kernel_ns"] is not None
     key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
     draw = bars("label", key, what)
-    return Experiment("divergence", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return report("divergence", title, rows, draw=draw)
 
 
 def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> dict[str, Any]:

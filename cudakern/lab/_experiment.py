@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _display, _profile
 from .._backend import Backend, backend
@@ -56,10 +55,29 @@ Source: <source>; see docs/sources.md.""",
 }
 
 
-def documents(function: F) -> F:
-    """Fills in paragraphs that the docstrings of experiments share, with the source of the claim in their module."""
-    source = sys.modules[function.__module__].DOCUMENTS.partition(": ")[0]
-    return documented(**PARAGRAPHS, source=source)(function)
+class Description(NamedTuple):
+    """What is known of an experiment before it runs: its function, and what its table shows on every machine."""
+
+    function: Callable[..., Any]
+    columns: tuple[Column, ...]
+    claim: str
+    on_an_h200: str
+
+
+EXPERIMENTS: dict[str, Description] = {}
+
+
+def experiment(*columns: Column, claim: str, on_an_h200: str) -> Callable[[F], F]:
+    """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share.
+
+    The ``claim`` begins with its source, "T6: ". What was measured ``on_an_h200`` is the same for every run.
+    """
+
+    def of(function: F) -> F:
+        EXPERIMENTS[function.__name__] = Description(function, columns, claim, on_an_h200)
+        return documented(**PARAGRAPHS, source=claim.partition(": ")[0])(function)
+
+    return of
 
 
 #: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
@@ -197,9 +215,17 @@ class Experiment(_display.Shown):
         return picture.saved(path)
 
 
-def missing_resources(why: str) -> str:
-    """A note for tables of registers, if ``kernel_resources`` had none."""
-    return why and f"Registers and local memory are unknown on this machine: {why}."
+def report(
+    name: str,
+    title: str,
+    rows: Iterable[dict[str, Any]],
+    note: str = "",
+    draw: Callable[[Experiment, Picture], None] | None = None,
+) -> Experiment:
+    """The result of the experiment ``name``, on this machine; figures that a row lacks are None."""
+    _, columns, claim, on_an_h200 = EXPERIMENTS[name]
+    rows = tuple(dict.fromkeys(column.key for column in columns) | row for row in rows)
+    return Experiment(name, title, backend(), columns, rows, claim, on_an_h200, note, draw)
 
 
 def plural(n: int, what: str) -> str:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._backend import backend
 from .._operations._experiments import hello as greet
-from ._experiment import Column, Experiment, documents, label_axes, number, plural
+from ._experiment import Column, Experiment, experiment, label_axes, number, plural, report
 from ._printed import printed
 
 if TYPE_CHECKING:
@@ -17,13 +16,15 @@ if TYPE_CHECKING:
 
 LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
 
-DOCUMENTS = "P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3"
-ON_AN_H200 = (
-    "Four threads of one block printed their lines in the order of their numbers, 0 to 3. CUDA does not guarantee it."
+
+@experiment(
+    Column("line", "line"),
+    Column("block", "block"),
+    Column("thread", "thread"),
+    claim="P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3",
+    on_an_h200="Four threads of one block printed their lines in the order of their numbers, 0 to 3. CUDA does not "
+    "guarantee it.",
 )
-
-
-@documents
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.
 
@@ -45,7 +46,6 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     >>> sorted(lab.hello(blocks=1, threads=4)["thread"])
     [0, 1, 2, 3]
     """
-    here = backend()
     blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
     count = number("hello", "blocks * threads", blocks * threads, 16_384)  # lines for which a device has a buffer
     with printed() as out:
@@ -58,8 +58,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     if not np.array_equal(numbers, np.arange(count)):
         raise RuntimeError("hello: the threads wrote wrong numbers")
     title = f"{plural(blocks, 'block')} of {plural(threads, 'thread')}"
-    columns = (Column("line", "line"), Column("block", "block"), Column("thread", "thread"))
-    return Experiment("hello", title, here, columns, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
+    return report("hello", title, rows, draw=_draw)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

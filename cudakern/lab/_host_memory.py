@@ -15,7 +15,7 @@ from .._creation import asarray, empty, empty_pinned
 from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import Column, Experiment, documents, label_axes, logarithmic, measure, numbers
+from ._experiment import Column, Experiment, experiment, label_axes, logarithmic, measure, numbers, report
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -24,25 +24,19 @@ NAME = "host_memory"
 COLORS = {"pageable": "#4c78a8", "pinned": "#f28e2b", "mapped": "#59a14f"}
 MOVES = tuple(itertools.product(COLORS, ("to device", "to host")))
 
-DOCUMENTS = (
-    "T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that is not "
-    "pinned is first copied to a pinned buffer"
-)
-ON_AN_H200 = (
-    "Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From pinned "
-    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
-    "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s."
-)
-TABLE = (
+
+@experiment(
     Column("memory", "memory"),
     Column("direction", "direction"),
     Column("size", "bytes", _display.size),
     Column("time", "ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
+    claim="T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that "
+    "is not pinned is first copied to a pinned buffer",
+    on_an_h200="Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From pinned "
+    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
+    "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s.",
 )
-
-
-@documents
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
 
@@ -68,13 +62,12 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     >>> [(row["memory"], row["direction"]) for row in result.rows][:3]
     [('pageable', 'to device'), ('pageable', 'to host'), ('pinned', 'to device')]
     """
-    here = backend()
     if sizes is None:
-        sizes = [1 << k for k in ((12, 16, 20) if here.emulated else (12, 16, 20, 24, 26))]
+        sizes = [1 << k for k in ((12, 16, 20) if backend().emulated else (12, 16, 20, 24, 26))]
     byte_counts = numbers(NAME, "sizes", sizes, 4, 1 << 32)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     title = "Transfers between host memory and the device"
-    return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
+    return report(NAME, title, rows, draw=_draw)
 
 
 def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:

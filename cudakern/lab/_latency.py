@@ -10,20 +10,23 @@ from .._backend import backend
 from .._creation import zeros
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import latency as operation
-from ._experiment import Column, Experiment, documents, grouped, kernel_times, lines, logarithmic, measure, ratio, size
+from ._experiment import (
+    Column,
+    Experiment,
+    experiment,
+    grouped,
+    kernel_times,
+    lines,
+    logarithmic,
+    measure,
+    ratio,
+    report,
+    size,
+)
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
-DOCUMENTS = (
-    "M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; about "
-    "ten threads per access hide the latency, and beyond that several elements per thread do"
-)
-ON_AN_H200 = (
-    "With 32 threads per multiprocessor, early loads take 60.1% of the time of late loads, and eight elements per "
-    "thread take 32% of it. With 2,048 threads per multiprocessor, early loads take about as long as late loads, and "
-    "several elements per thread take about as long as one: that many threads hide the latency by themselves."
-)
 #: Threads per block, and blocks per multiprocessor.
 THREADS = ((32, 1), (128, 1), (512, 1), (1024, 2))
 FORMS: dict[str, dict[str, Any]] = {
@@ -32,17 +35,21 @@ FORMS: dict[str, dict[str, Any]] = {
     **{f"early, {count} elements": {"variant": "several", "elements": count} for count in (2, 4, 8)},
 }
 
-COLUMNS = (
+
+@experiment(
     Column("threads per\nmultiprocessor", "threads", grouped),
     Column("load", "form"),
     Column("most bytes in flight\nper multiprocessor", "under_way", grouped),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
     Column("relative\nto late", "relative", timed=True),
+    claim="M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; "
+    "about ten threads per access hide the latency, and beyond that several elements per thread do",
+    on_an_h200="With 32 threads per multiprocessor, early loads take 60.1% of the time of late loads, and eight "
+    "elements per thread take 32% of it. With 2,048 threads per multiprocessor, early loads take about as long as "
+    "late loads, and several elements per thread take about as long as one: that many threads hide the latency by "
+    "themselves.",
 )
-
-
-@documents
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.
 
@@ -67,9 +74,8 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     >>> lab.latency(n=1000, repeat=1)["under_way"][:5]
     [128, 128, 256, 512, 1024]
     """
-    here = backend()
     count = size("latency", n, chip=1 << 22, emulator=1 << 12)
-    multiprocessors = int(here.properties["multiprocessors"])
+    multiprocessors = int(backend().properties["multiprocessors"])
     x = zeros((count,), "int32")
     rows: list[dict[str, Any]] = []
     for (threads, blocks), (form, keywords) in itertools.product(THREADS, FORMS.items()):
@@ -82,7 +88,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, late[row["threads"]])
     title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
-    return Experiment("latency", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
+    return report("latency", title, rows, draw=_draw)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:

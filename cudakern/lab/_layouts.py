@@ -8,23 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import _display
-from .._backend import backend
 from .._creation import asarray, empty
 from .._operations._experiments import add_fields
-from ._experiment import Column, Experiment, bars, documents, grouped, measure, ratio, size
+from ._experiment import Column, Experiment, bars, experiment, grouped, measure, ratio, report, size
 from ._rules import LANES, sectors
-
-DOCUMENTS = (
-    "M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate arrays "
-    "on a GPU (11 times on the oldest), and a tenth of the time on a CPU"
-)
-ON_AN_H200 = (
-    "On the GPU, 4,096 structs take 2.02 times as long as arrays, less than the claimed three to four times, and "
-    "4,194,304 structs take 3.64 times as long. Structs that are loaded 16 bytes at once take 72.7% of the arrays' "
-    "time with 4,096 structs, and about the same time with 4,194,304. With NumPy on the CPU, structs take 2.6 and "
-    "3.71 times as long as arrays. NumPy traverses all structs once per field, whereas the C loop of the source "
-    "processes one struct at a time, so this does not test the claim about CPUs."
-)
 
 #: Where, the layout, its variant, whether each field is contiguous, and the sectors that a warp's loads of four fields
 #: touch: four loads of 4 bytes per lane, or one of 16.
@@ -36,17 +23,22 @@ FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
     ("CPU (NumPy)", "arrays", "numpy", True, None),
 )
 
-COLUMNS = (
+
+@experiment(
     Column("where", "where"),
     Column("structs", "n", grouped),
     Column("layout", "layout"),
     Column("sectors per warp\n(computed)", "sectors"),
     Column("time\nper round", "round_ns", _display.duration),
     Column("relative to\narrays", "relative"),
+    claim="M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate "
+    "arrays on a GPU (11 times on the oldest), and a tenth of the time on a CPU",
+    on_an_h200="On the GPU, 4,096 structs take 2.02 times as long as arrays, less than the claimed three to four "
+    "times, and 4,194,304 structs take 3.64 times as long. Structs that are loaded 16 bytes at once take 72.7% of the "
+    "arrays' time with 4,096 structs, and about the same time with 4,194,304. With NumPy on the CPU, structs take 2.6 "
+    "and 3.71 times as long as arrays. NumPy traverses all structs once per field, whereas the C loop of the source "
+    "processes one struct at a time, so this does not test the claim about CPUs.",
 )
-
-
-@documents
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.
 
@@ -69,7 +61,6 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     >>> [(row["layout"], row["sectors"]) for row in rows[:3]]
     [('structs', 64), ('structs, 16 bytes at once', 16), ('arrays', 16)]
     """
-    here = backend()
     large = size("layouts", n, chip=1 << 22, emulator=1 << 15)
     rows: list[dict[str, Any]] = []
     # The large case exceeds a chip's caches. A round's time includes a share of the copy that initializes the sums.
@@ -101,4 +92,4 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
         row["relative"] = ratio(row, arrays_of[row["where"], row["rounds"]], "round_ns")
     title = "layouts: four fields of 4 bytes, added in place"
     draw = bars("label", "relative", "time relative to arrays of the same size, on the same processor")
-    return Experiment("layouts", title, here, COLUMNS, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return report("layouts", title, rows, draw=draw)

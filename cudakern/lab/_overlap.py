@@ -14,7 +14,7 @@ from .._backend import backend
 from .._creation import empty, empty_pinned, zeros
 from .._operations._experiments import EXACT, intrinsics
 from .._streams import Stream, synchronize
-from ._experiment import Column, Experiment, documents, number, plural, size
+from ._experiment import Column, Experiment, experiment, number, plural, report, size
 from ._host_memory import mapped
 
 if TYPE_CHECKING:
@@ -25,13 +25,8 @@ MOST = 64
 #: The steps and their colors.
 STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
 
-DOCUMENTS = "M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle"
-ON_AN_H200 = (
-    "16,777,216 sines in four pieces take 4.54 ms in one stream and 2.62 ms in four streams, where 11 of the 12 steps "
-    "overlap with a step of another piece. From the first kernel's start to the last kernel's end, a kernel is "
-    "running 100% of the time; that period is 73% of the whole time."
-)
-TABLE = (
+
+@experiment(
     Column("streams", "way"),
     Column("piece", "piece"),
     Column("stream", "stream"),
@@ -39,10 +34,11 @@ TABLE = (
     Column("start", "begin_ns", _display.duration, timed=True),
     Column("duration", "ns", _display.duration, timed=True),
     Column("total", "whole_ns", _display.duration, timed=True),
+    claim="M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle",
+    on_an_h200="16,777,216 sines in four pieces take 4.54 ms in one stream and 2.62 ms in four streams, where 11 of "
+    "the 12 steps overlap with a step of another piece. From the first kernel's start to the last kernel's end, a "
+    "kernel is running 100% of the time; that period is 73% of the whole time.",
 )
-
-
-@documents
 def overlap(
     n: int | None = None,
     *,
@@ -106,7 +102,7 @@ def overlap(
         best = min(runs[1:], key=lambda run: run[-1]["whole_ns"])  # the first run allocates memory
         rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
     title = f"{plural(n, 'sine')} in {plural(pieces, 'piece')}: copied to the device, computed, copied back"
-    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
+    return report(NAME, title, rows, draw=_draw)
 
 
 def _run(parts: Sequence[tuple[DeviceArray, ...]], count: int, work: int) -> list[dict[str, Any]]:

@@ -9,14 +9,13 @@ import numpy as np
 
 from .. import _display
 from .._array import DeviceArray
-from .._backend import backend
 from .._creation import asarray
 from .._errors import unknown
 from .._observer import observed
 from .._operations.sort import sort
 from .._profile import Times
 from .._streams import synchronize
-from ._experiment import Column, Experiment, bars, documents, measure, number, percent, plural, size
+from ._experiment import Column, Experiment, bars, experiment, measure, number, percent, plural, report, size
 
 DATA = ("random", "nearly sorted")
 KEYS_PER_SAMPLE = 64  #: 16 K samples of a million keys
@@ -32,27 +31,21 @@ STAGES = {
     "sort_bins": "sort each bin",
 }
 
-DOCUMENTS = (
-    "M: 1 M keys and 16 K samples on a GTX 460, nearly sorted: select 0.03 ms, sort the samples 126 ms, count 17 ms, "
-    "prefix sum 0.6 ms, scatter 17 ms, sort the bins 64 ms, all 225 ms (101 ms with the samples sorted on the CPU), "
-    "qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time"
-)
-ON_AN_H200 = (
-    "1,048,576 random keys take 120 us, 2.66% of the time of `numpy.sort`; nearly sorted keys take 119 us, 2.18% of "
-    "it. Sorting the samples is still the longest stage: it takes 52% of the stages' time in both cases. It is no "
-    "longer faster to sort the samples of nearly sorted keys on the CPU: copying them to the host, sorting them and "
-    "copying them back takes 1.94 times as long."
-)
-TABLE = (
+
+@experiment(
     Column("stage", "stage"),
     Column("what it does", "does"),
     Column("launches", "launches"),
     Column("time", "ns", _display.duration, timed=True),
     Column("share", "share", percent, timed=True),
+    claim="M: 1 M keys and 16 K samples on a GTX 460, nearly sorted: select 0.03 ms, sort the samples 126 ms, count "
+    "17 ms, prefix sum 0.6 ms, scatter 17 ms, sort the bins 64 ms, all 225 ms (101 ms with the samples sorted on the "
+    "CPU), qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time",
+    on_an_h200="1,048,576 random keys take 120 us, 2.66% of the time of `numpy.sort`; nearly sorted keys take 119 us, "
+    "2.18% of it. Sorting the samples is still the longest stage: it takes 52% of the stages' time in both cases. It "
+    "is no longer faster to sort the samples of nearly sorted keys on the CPU: copying them to the host, sorting them "
+    "and copying them back takes 1.94 times as long.",
 )
-
-
-@documents
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None
 ) -> Experiment:
@@ -110,10 +103,9 @@ def sample_sort_stages(
         rows.append({"stage": "samples on the CPU", "does": does, "ns": ns})
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
-    rows = [{"launches": None, "share": None, **row} for row in rows]
     title = f"Sample sort of {plural(n, f'{data} key')}, stage by stage"
     draw = bars("stage", "ns", "time", timed=True)
-    return Experiment("sample_sort_stages", title, backend(), TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return report("sample_sort_stages", title, rows, draw=draw)
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:

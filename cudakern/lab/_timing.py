@@ -14,28 +14,23 @@ from .._creation import asarray
 from .._operations.sum_of_squares import sum_of_squares
 from .._streams import Event, synchronize
 from .._table import find, variants
-from ._experiment import Column, Experiment, bars, documents, grouped, measure, number, size
+from ._experiment import Column, Experiment, bars, experiment, grouped, measure, number, report, size
 
-DOCUMENTS = (
-    "P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the chip's "
-    "cycles: 640 million for one thread, 150 thousand for 32 blocks from the first start to the last end (T3, L)"
-)
-ON_AN_H200 = (
-    "With 1,048,576 int32, the blocks of `multi_block` run for 6.02 us from the first start to the last end: 11,912 "
-    "cycles at the chip's clock rate, compared with 150 thousand in the claim. Events give 8.96 us for the kernel. A "
-    "call with NumPy arrays takes 539 us by the host's clock, 89.7 times as long as the blocks run; the kernel is "
-    "1.7% of that. A call that does not wait returns after 21.7 us, which is only the time of the launch."
-)
-TABLE = (
+
+@experiment(
     Column("clock", "clock"),
     Column("interval", "around"),
     Column("time", "ns", _display.duration, timed=True),
     Column("cycles", "cycles", grouped, timed=True),
     Column("relative to\nall blocks", "times", timed=True),
+    claim="P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the "
+    "chip's cycles: 640 million for one thread, 150 thousand for 32 blocks from the first start to the last end (T3, "
+    "L)",
+    on_an_h200="With 1,048,576 int32, the blocks of `multi_block` run for 6.02 us from the first start to the last "
+    "end: 11,912 cycles at the chip's clock rate, compared with 150 thousand in the claim. Events give 8.96 us for "
+    "the kernel. A call with NumPy arrays takes 539 us by the host's clock, 89.7 times as long as the blocks run; the "
+    "kernel is 1.7% of that. A call that does not wait returns after 21.7 us, which is only the time of the launch.",
 )
-
-
-@documents
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
 
@@ -62,7 +57,6 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     >>> lab.timing(1000, repeat=1)["clock"]
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
-    here = backend()
     n = size("timing", n, chip=1 << 20, emulator=1 << 16)
     repeat = 5 if repeat is None else number("timing", "repeat", repeat)
     if not find("sum_of_squares", variant).reads_clock:
@@ -74,7 +68,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     launch_ns, wait_ns, events_ns = _by_host(asarray(x), variant, repeat)
     copies_ns = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
     cycles, blocks_ns = _display.median(whole.cycles), float(whole.blocks_ns or 0)
-    block_ns = cycles / max(here.properties["clock_khz"], 1) * 1e6
+    block_ns = cycles / max(backend().properties["clock_khz"], 1) * 1e6
     intervals: list[tuple[str, str, str, float]] = [
         ("block", "chip", "one block, by clock64 (median of all blocks)", block_ns),
         ("blocks", "chip", "all blocks, first start to last end, by %globaltimer", blocks_ns),
@@ -95,7 +89,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
     draw = bars("label", "ns", "time", timed=True)
-    return Experiment("timing", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return report("timing", title, rows, draw=draw)
 
 
 def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
