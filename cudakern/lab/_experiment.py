@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 EMULATED, ON_CPU = "(emulated)", "(CPU)"
 #: The last line of a table with emulated times.
 NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
-#: Formats of columns: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; any magnitude as 1.2e-07.
-grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
 #: What the docstrings of experiments share.
 PARAGRAPHS = {
     "size": "Default: a size for the GPU, or a smaller one for the emulator.",

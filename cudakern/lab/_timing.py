@@ -14,14 +14,14 @@ from .._creation import asarray
 from .._operations.sum_of_squares import sum_of_squares
 from .._streams import Event, synchronize
 from .._table import find, variants
-from ._experiment import Column, Experiment, bars, experiment, grouped, measure, number, report, size
+from ._experiment import Column, Experiment, bars, experiment, measure, number, report, size
 
 
 @experiment(
     Column("clock", "clock"),
     Column("interval", "around"),
     Column("time", "ns", _display.duration, timed=True),
-    Column("cycles", "cycles", grouped, timed=True),
+    Column("cycles", "cycles", "{:,.0f}".format, timed=True),
     Column("relative to\nall blocks", "times", timed=True),
     claim="P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the "
     "chip's cycles: 640 million for one thread, 150 thousand for 32 blocks from the first start to the last end (T3, "

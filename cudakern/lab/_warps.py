@@ -1,16 +1,20 @@
-"""divergence: branches within and between warps, and the cost of an edge check."""
+"""What warps do: divergence runs two paths of a branch, latency waits for loads."""
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _display
+from .._backend import backend
 from .._creation import zeros
 from .._operations._elementwise import vector_add
 from .._operations._experiments import BRANCHES, THREADS
-from .._operations._experiments import divergence as operation
+from .._operations._experiments import CHAIN as ROUNDS
+from .._operations._experiments import divergence as take_paths
+from .._operations._experiments import latency as load
 from .._profile import Profile
 from .._transfer import Array
 from ._experiment import (
@@ -18,15 +22,18 @@ from ._experiment import (
     Experiment,
     bars,
     experiment,
-    grouped,
     kernel_times,
+    lines,
+    logarithmic,
     measure,
-    of_hundred,
     ratio,
     report,
     size,
 )
-from ._rules import LANES
+from ._memory import LANES
+
+if TYPE_CHECKING:
+    from .._plots import Picture
 
 CONDITIONS = {
     "first": "no branch, first path",
@@ -40,10 +47,10 @@ CONDITIONS = {
 
 @experiment(
     Column("condition", "condition"),
-    Column("elements", "n", grouped),
-    Column("warps", "warps", grouped),
-    Column("split\nwarps", "divided", grouped),
-    Column("share", "share", of_hundred),
+    Column("elements", "n", "{:,.0f}".format),
+    Column("warps", "warps", "{:,.0f}".format),
+    Column("split\nwarps", "divided", "{:,.0f}".format),
+    Column("share", "share", "{:.3g}%".format),
     Column("paths per warp\n(computed)", "paths"),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("relative to\nunsplit", "relative", timed=True),
@@ -84,7 +91,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     x = zeros((count,), "int32")
     rows = []
     for branch, condition in CONDITIONS.items():
-        profile, _ = measure(operation, (x,), {"variant": "branches", "branch": branch}, repeat)
+        profile, _ = measure(take_paths, (x,), {"variant": "branches", "branch": branch}, repeat)
         second = BRANCHES[branch](np.arange(count) % THREADS)
         second = np.pad(second, (0, -count % LANES), mode="edge")  # threads beyond the end take the last one's path
         rows.append(_row("branch", condition, count, second, profile))
@@ -122,3 +129,77 @@ def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> di
         "paths": 1 + divided / warps,
         **kernel_times(profile, emulated=False),
     }
+
+
+#: Threads per block, and blocks per multiprocessor.
+LAUNCHES = ((32, 1), (128, 1), (512, 1), (1024, 2))
+FORMS: dict[str, dict[str, Any]] = {
+    "late": {"variant": "late"},
+    "early": {"variant": "early"},
+    **{f"early, {count} elements": {"variant": "several", "elements": count} for count in (2, 4, 8)},
+}
+
+
+@experiment(
+    Column("threads per\nmultiprocessor", "threads", "{:,.0f}".format),
+    Column("load", "form"),
+    Column("most bytes in flight\nper multiprocessor", "under_way", "{:,.0f}".format),
+    Column("kernel", "kernel_ns", _display.duration, timed=True),
+    Column("GB/s", "gb_per_s", timed=True),
+    Column("relative\nto late", "relative", timed=True),
+    claim="M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; "
+    "about ten threads per access hide the latency, and beyond that several elements per thread do",
+    on_an_h200="With 32 threads per multiprocessor, early loads take 60.1% of the time of late loads, and eight "
+    "elements per thread take 32% of it. With 2,048 threads per multiprocessor, early loads take about as long as "
+    "late loads, and several elements per thread take about as long as one: that many threads hide the latency by "
+    "themselves.",
+)
+def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
+    """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.
+
+    A load takes hundreds of cycles, during which the multiprocessor needs other work: independent instructions of the
+    same thread, or other warps.
+
+    Parameters
+    ----------
+    n : int, optional
+        Elements. Default: 2**22 on a GPU, 4096 on the emulator.
+    <repeat>
+
+    <returns>
+        One row per number of threads and form: the most bytes that its loads can have in flight, and on a GPU the
+        kernel's time. Each element takes a load and a chain of 64 multiply-adds.
+
+    <raises>
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> lab.latency(n=1000, repeat=1)["under_way"][:5]
+    [128, 128, 256, 512, 1024]
+    """
+    count = size("latency", n, chip=1 << 22, emulator=1 << 12)
+    multiprocessors = int(backend().properties["multiprocessors"])
+    x = zeros((count,), "int32")
+    rows: list[dict[str, Any]] = []
+    for (threads, blocks), (form, keywords) in itertools.product(LAUNCHES, FORMS.items()):
+        launch = {"threads": threads, "blocks": blocks * multiprocessors}
+        profile, _ = measure(load, (x,), keywords | launch, repeat)
+        in_flight = 4 * keywords.get("elements", 1) * threads * blocks
+        times = kernel_times(profile, emulated=False)
+        rows.append({"threads": threads * blocks, "form": form, "under_way": in_flight, **times})
+    late = {row["threads"]: row for row in rows if row["form"] == "late"}
+    for row in rows:
+        row["relative"] = ratio(row, late[row["threads"]])
+    title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
+    return report("latency", title, rows, draw=_draw)
+
+
+def _draw(result: Experiment, picture: Picture) -> None:
+    timed = result.rows[0]["kernel_ns"] is not None
+    key, name = ("kernel_ns", "kernel time") if timed else ("under_way", "most bytes in flight per multiprocessor")
+    lines(result, picture, "threads", key, "threads per multiprocessor", name, by="form", timed=timed)
+    picture.axes[0].set_xscale("log", base=2)
+    picture.axes[0].set_yscale("log", base=10 if timed else 2)
+    logarithmic(picture.axes[0].xaxis, at=result["threads"])
+    logarithmic(picture.axes[0].yaxis)
