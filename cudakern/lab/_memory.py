@@ -174,15 +174,9 @@ def bank_conflicts(
         keywords = {"variant": "padded" if form == "padded" else "strided", "stride": stride}
         profile, _ = measure(read_strided, (x,), keywords, repeat)
         distance = stride + (form == "padded")
-        rows.append(
-            {
-                "form": form,
-                "stride": stride,
-                "distance": distance,
-                "wavefronts": wavefronts(WORD * distance * lane for lane in range(LANES)),
-                "cycles": _display.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None,
-            }
-        )
+        passes = wavefronts(WORD * distance * lane for lane in range(LANES))
+        cycles = _display.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None
+        rows.append({"form": form, "stride": stride, "distance": distance, "wavefronts": passes, "cycles": cycles})
     for row in rows:
         row["relative"] = ratio(row, rows[1], "cycles")
     title = f"bank_conflicts: {REQUESTS:,} requests per block, 4-byte words"
@@ -246,19 +240,11 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     rows = []
     for group, case, operation, x, keywords, requests, wanted, moved in _cases(n):
         profile, _ = measure(operation, (x,), keywords, repeat)
-        sector_count = sum(sectors(*request) for request in requests)
-        rows.append(
-            {
-                "experiment": group,
-                "case": case,
-                "requests": len(requests),
-                "sectors": sector_count,
-                "wanted": wanted / (sector_count * SECTOR),
-                "gb_per_s": moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None,
-                "kernel_ns": profile.kernel_ns,
-                "clock": profile.clock,
-            }
-        )
+        count = sum(sectors(*request) for request in requests)
+        row = {"experiment": group, "case": case, "requests": len(requests), "sectors": count}
+        rate = moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None
+        times = {"gb_per_s": rate, "kernel_ns": profile.kernel_ns, "clock": profile.clock}
+        rows.append(row | {"wanted": wanted / (count * SECTOR)} | times)
     title = f"coalescing: {n:,} threads, 4 bytes per thread"
     return report("coalescing", title, rows, draw=_draw)
 
@@ -374,19 +360,10 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
             arrays = [asarray(x.T).T if by_field else asarray(x) for x in operands]
             keywords["out"] = empty((4, structs), "int32").T if by_field else empty((structs, 4), "int32")
         profile, _ = measure(add_fields, tuple(arrays), keywords, repeat)
-        rows.append(
-            {
-                "where": where,
-                "n": structs,
-                "layout": layout,
-                "label": f"{where}, {structs:,}: {layout}",
-                "sectors": sector_count,
-                "round_ns": None if profile.clock == "emulated" else profile.kernel_ns / rounds,
-                "rounds": rounds,
-                "clock": profile.clock,
-                "cpu": variant == "numpy",
-            }
-        )
+        row = {"where": where, "n": structs, "layout": layout, "label": f"{where}, {structs:,}: {layout}"}
+        round_ns = None if profile.clock == "emulated" else profile.kernel_ns / rounds
+        times = {"round_ns": round_ns, "rounds": rounds, "clock": profile.clock, "cpu": variant == "numpy"}
+        rows.append(row | {"sectors": sector_count} | times)
     arrays_of = {(row["where"], row["rounds"]): row for row in rows if row["layout"] == "arrays"}
     for row in rows:
         row["relative"] = ratio(row, arrays_of[row["where"], row["rounds"]], "round_ns")

@@ -118,17 +118,10 @@ def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> di
     """``path``: which of two paths each thread takes. A warp is split if it has lanes on both."""
     lanes = path.reshape(-1, LANES)
     warps, divided = len(lanes), int(np.count_nonzero(lanes.any(axis=1) & ~lanes.all(axis=1)))
-    return {
-        "kind": kind,
-        "condition": condition,
-        "label": f"{condition}, n = {n:,}" if kind == "edge" else condition,
-        "n": n,
-        "warps": warps,
-        "divided": divided,
-        "share": 100 * divided / warps,
-        "paths": 1 + divided / warps,
-        **kernel_times(profile, emulated=False),
-    }
+    row = {"kind": kind, "condition": condition, "n": n, "warps": warps, "divided": divided}
+    row["label"] = f"{condition}, n = {n:,}" if kind == "edge" else condition
+    shares = {"share": 100 * divided / warps, "paths": 1 + divided / warps}
+    return row | shares | kernel_times(profile, emulated=False)
 
 
 #: Threads per block, and blocks per multiprocessor.

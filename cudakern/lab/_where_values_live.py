@@ -16,7 +16,7 @@ from .._operations._experiments import LITERALS, moving_sum
 from .._operations._experiments import constant_memory as mix
 from .._operations.packbits import packbits
 from .._resources import kernel_resources
-from .._table import variants
+from .._table import Variant, variants
 from ._experiment import Column, Experiment, bars, experiment, kernel_times, measure, ratio, report, size
 
 ROWS = 256  #: of the moving sum
@@ -126,7 +126,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     ['runtime_index', 'compile_time_index', 'spilled', 'shared_array']
     """
     n = size("spilling", n, chip=1 << 16, emulator=1 << 10)
-    forms = [form for form in variants("moving_sum") if not form.on_host and not form.why_not(backend())]
+    forms = _on_device("moving_sum")
     parameter = next(p for p in forms[0].parameters if p.name == "window")
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
     x = asarray(random_array(np.random.default_rng(0), (ROWS, n), np.dtype(np.float32)))  # copied once
@@ -153,6 +153,11 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     title = f"moving_sum of {ROWS} x {n:,} float32"
     draw = bars("label", "kernel_ns", "kernel time", timed=True)
     return report("spilling", title, rows, _missing(unknown), draw)
+
+
+def _on_device(operation: str) -> list[Variant]:
+    """The variants that run on this device."""
+    return [form for form in variants(operation) if not form.on_host and not form.why_not(backend())]
 
 
 def _missing(why: str) -> str:
@@ -210,9 +215,7 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     random = np.random.default_rng(0)
     x = random.integers(0, 2**32, n, dtype=np.uint32)
     long = random.integers(0, 2**32, 32, dtype=np.uint32)  # a number for each lane of a warp
-    storages = [
-        entry.name for entry in variants("constant_memory") if not entry.on_host and not entry.why_not(backend())
-    ]
+    storages = [form.name for form in _on_device("constant_memory")]
     on_device = asarray(x)  # copied once
     rows: list[dict[str, Any]] = []
     for table, index in itertools.product((LITERALS, long), ("uniform", "divergent")):
@@ -226,17 +229,11 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
             if not (np.array_equal(values[:CHECKED], expected) and np.array_equal(values, first)):
                 case = f"{storage}, {table.size} numbers, {index} index"
                 raise RuntimeError(f"constant_memory: {case}: the result differs from NumPy's")
-            rows.append(
-                {
-                    "variant": storage,
-                    "length": table.size,
-                    "index": index,
-                    "label": f"{storage}, {table.size}, {index}",
-                    **kernel_times(profile),
-                    "ps": profile.kernel_ns * 1e3 / (n * ROUNDS),
-                    "changes": {"literal": "no (recompile)", "global": "at any time"}.get(storage, "between launches"),
-                }
-            )
+            row = {"variant": storage, "length": table.size, "index": index}
+            row["label"] = f"{storage}, {table.size}, {index}"
+            row["ps"] = profile.kernel_ns * 1e3 / (n * ROUNDS)
+            row["changes"] = {"literal": "no (recompile)", "global": "at any time"}.get(storage, "between launches")
+            rows.append(row | kernel_times(profile))
     for row in rows:
         row["times"] = ratio(row, rows[0])
     tables = (LITERALS, LITERALS[::-1].copy(), ~LITERALS)
