@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .. import _display, _profile
 from .._backend import Backend, backend
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .._plots import Picture
+
+    Draw: TypeAlias = Callable[["Experiment", Picture], None]
 
 #: The marks of emulated times in headings and axis labels, and of the CPU's times in the same column.
 EMULATED, ON_CPU = "(emulated)", "(CPU)"
@@ -161,7 +163,7 @@ class Experiment(_display.Shown):
     documents: str  #: the claim that is tested, after its source: "T6: a conflict of 16 lanes takes 16 times as long"
     on_an_h200: str  #: what was measured on an H200: a fixed text, independent of this run
     note: str = ""  #: a remark about this run
-    draw: Callable[[Experiment, Picture], None] | None = None
+    draw: Draw | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend", self.backend.as_it_is())
@@ -214,11 +216,7 @@ class Experiment(_display.Shown):
 
 
 def report(
-    name: str,
-    title: str,
-    rows: Iterable[dict[str, Any]],
-    note: str = "",
-    draw: Callable[[Experiment, Picture], None] | None = None,
+    name: str, title: str, rows: Iterable[dict[str, Any]], note: str = "", draw: Draw | None = None
 ) -> Experiment:
     """The result of the experiment ``name``, on this machine; figures that a row lacks are None."""
     _, columns, claim, on_an_h200 = EXPERIMENTS[name]
@@ -231,7 +229,7 @@ def plural(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-def bars(label: str, value: str, unit: str, timed: bool = False) -> Callable[[Experiment, Picture], None]:
+def bars(label: str, value: str, unit: str, timed: bool = False) -> Draw:
     """A ``draw`` with one labeled bar per row: keys of its name and value, and the value's unit.
 
     If the values are ``timed``, they are nanoseconds of what ``unit`` names, and the axis has a fitting unit of time.
