@@ -30,13 +30,13 @@ from cudakern._display import duration, figure
 from cudakern._ladder import ratio
 from cudakern._operations import registry
 from cudakern._recorded import sizes
-from cudakern.lab._by_name import experiments as lab_experiments
+from cudakern.lab._experiment import EXPERIMENTS as LAB
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
 KERNELS = "gpu_kernels.json"
-#: The commit of the record that the handwritten texts ON_AN_H200 in the modules of cudakern/lab describe.
+#: The commit of the record that the handwritten texts on_an_h200 in cudakern/lab describe.
 LAB_TEXTS_FROM = "90056f8"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
@@ -365,11 +365,10 @@ def experiments():
         "page from the texts in the experiments' modules, which describe the run of commit "
         f"{LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
     ]
-    for name, experiment in lab_experiments().items():
-        module = sys.modules[experiment.__module__]
-        source, _, claim = module.DOCUMENTS.partition(": ")
-        lines += ["", f"## {name}", "", (inspect.getdoc(experiment) or "").partition("\n")[0], ""]
-        lines += [f"- **On an H200:** {module.ON_AN_H200}", f"- **Claim tested ({source}):** {claim}."]
+    for name, experiment in sorted(LAB.items()):
+        source, _, claim = experiment.claim.partition(": ")
+        lines += ["", f"## {name}", "", (inspect.getdoc(experiment.function) or "").partition("\n")[0], ""]
+        lines += [f"- **On an H200:** {experiment.on_an_h200}", f"- **Claim tested ({source}):** {claim}."]
     return "\n".join(lines) + "\n"
 
 
@@ -458,7 +457,7 @@ def outdated():
     ]
     if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != LAB_TEXTS_FROM:
         old.append(
-            f"gpu_lab.json is of commit {commit}, but ON_AN_H200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
+            f"gpu_lab.json is of commit {commit}, but on_an_h200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
             "the texts with the record, correct them, and set LAB_TEXTS_FROM"
         )
     return old
