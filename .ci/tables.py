@@ -18,6 +18,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import math
 import re
 import statistics
 import sys
@@ -202,27 +203,52 @@ def emulator_table():
 
 
 def matmul_table():
-    """The steps of matmul by shape and type: rates, and times relative to the fastest other library."""
+    """The steps of matmul by type and shape: TFLOP/s, and the fastest step's time relative to the fastest library's."""
     path = RESULTS / MATMUL
     record = json.loads(path.read_text())
-    groups = {}
-    for row in record["rows"]:
-        groups.setdefault((row["dtype"], row["m"], row["n"], row["k"]), []).append(row)
-    rows = []
-    for (dtype, *shape), timed in groups.items():
-        other = min((row for row in timed if not row["who"].startswith("cudakern")), key=lambda row: row["kernel_ns"])
-        others = [f"{other['who'].partition(':')[0]}'s library {other['tflops']:.1f}", error(other["error"]), "1.00"]
-        ours = [row for row in timed if row["who"].startswith("cudakern: ") and row["who"] != "cudakern: auto"]
-        size = " x ".join(f"{length:,}" for length in shape)
-        rows.append([dtype, size, *others])
-        for row in ours:
-            share = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
-            rows.append([dtype, size, f"`{row['who'].split()[1]}` {row['tflops']:.1f}", error(row["error"]), share])
-    heads = ["type", "m x n x k", "TFLOP/s", "error", "time / library's time"]
+    tables = []
+    for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
+        own = [row for row in record["rows"] if row["dtype"] == dtype and row.get("kind") != "random"]
+        names = list(dict.fromkeys(row["who"] for row in own if row["who"].startswith("cudakern")))
+        cuts = {name: cudakern.variants("matmul")[name.split()[1]].cuts_inputs for name in names}
+        rows, errors = [], {}
+        for shape in dict.fromkeys((row["m"], row["n"], row["k"]) for row in own):
+            here = [row for row in own if (row["m"], row["n"], row["k"]) == shape]
+            other = min((row for row in here if row["who"] not in names), key=lambda row: row["kernel_ns"])
+            ours = {row["who"]: row for row in here if row["who"] in names}
+            best = min(row["kernel_ns"] for name, row in ours.items() if not cuts[name])
+            cells = [other, *(ours.get(name) for name in names)]
+            for column, row in enumerate(cells):
+                errors[column] = max(errors.get(column, 0), row["error"] if row else 0)
+            rates = [f"{2e-3 * math.prod(shape) / row['kernel_ns']:.1f}" if row else "-" for row in cells]
+            rows.append([dtype, " x ".join(f"{n:,}" for n in shape), *rates, f"{best / other['kernel_ns']:.2f}"])
+        rows.append([dtype, "largest error", *map(error, errors.values()), ""])
+        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "fastest / library"]
+        tables.append(markdown(heads, rows, ""))
+    if means := record.get("means"):
+        groups = {}
+        for mean in means:
+            groups.setdefault((mean["dtype"], mean["kind"], str(mean["shapes"])), {})[mean["variant"]] = (
+                1 / mean["ratio"]
+            )
+        words = [
+            [*group, ", ".join(f"{name if name == 'fastest' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
+            for group, some in groups.items()
+        ]
+        heads = [
+            "type",
+            "shapes",
+            "number",
+            "time / library's time, geometric mean; fastest: of our fastest for each shape",
+        ]
+        tables.append(markdown(heads, words, ""))
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    what = "Normal random numbers. The error is that of the whole matrix (Frobenius norm)."
-    source = f"{how} {what} {record['chip']}, {dated(record)}. "
-    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
+    what = (
+        "library: the faster of PyTorch and CuPy, which call cuBLAS. fastest / library: the times, without variants "
+        "that cut inputs to tf32. Normal random numbers. The error is that of all checked rows (Frobenius norm)."
+    )
+    source = f"{how} {what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}\n"
+    return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
 
 
 def calls_table():

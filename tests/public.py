@@ -423,6 +423,15 @@ def ladder():
     return call, ()
 
 
+@line("bench", "Bench")
+def bench():
+    def call():
+        result = ck.bench("sort", [10], variants=["sample_sort"], rounds=1, emulated=True, progress=False)
+        return [line.note for line in result.lines], result.seed >= 0
+
+    return call, ()
+
+
 @line("backend", "Backend", "use_backend")
 def backend():
     def call():
