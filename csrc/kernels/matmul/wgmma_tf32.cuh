@@ -29,11 +29,12 @@ using wgmma_along_k_128 = wgmma_along_k_size<128, 6>;
 using wgmma_along_k_64 = wgmma_along_k_size<64, 8>;
 
 // T: float or int8_t.
-template <typename T, typename size>
+// Total: wgmma_total<T>. (A parameter of its own, because compilers name a type that depends on a condition in different ways.)
+template <typename T, typename Total, typename size>
 __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_along_k(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
-                  const box_operands<wgmma_total<T>> operands) {
-    using product_place = product_index<wgmma_total<T>>;
+                  const box_operands<Total> operands) {
+    using product_place = product_index<Total>;
     using a_slab = box_slab<size::ROWS, true>;
     using b_slab = box_slab<size::COLUMNS, true>;
     constexpr int STAGES = size::STAGES, DEPTH = SLAB_BYTES / sizeof(T);
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     for (int tile = blockIdx.x; tile < total; tile += gridDim.x) {
         int row, column;
         tiles.place(tile % per_product, row, column);
-        wgmma_total<T> sum[size::COLUMNS / 2] = {};
+        Total sum[size::COLUMNS / 2] = {};
         int before = -1; // the stage of the slab before
         for (int slab = 0; slab < slabs; ++slab, next_stage()) {
             const unsigned char *from = stages + stage * size::STAGE_BYTES;
