@@ -22,13 +22,10 @@ from ._variants import NameOrFunction, operation_name
 
 #: The compiler's report on each kernel, saved by setup.py.
 REPORT = LIBRARY / "kernels.txt"
-_ENTRY = re.compile(r"Compiling entry function '(\S+)' for 'sm_(\d+)[af]?'")
-_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_USED = {
-    "registers": r"Used (\d+) registers",
-    "static_shared": r"(\d+) bytes smem",
-    "constant_bytes": r"(\d+) bytes cmem\[\d+\]",
-}
+_KERNEL = re.compile(
+    r"'(\S+)' for 'sm_(\d+)[af]?'(?s:.*)\b(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
+    r"(?s:.*)Used (\d+) registers(.*)"
+)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -96,11 +93,12 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
     def table(self) -> _display.Table:
         """One row per kernel."""
         figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills"]
-        figures += ["max\nthreads"] * any(kernel.max_threads for kernel in self)  # only the driver reports it
+        fields = ["registers", "static_shared", "dynamic_shared", "local_bytes", "spills"]
+        if any(kernel.max_threads for kernel in self):  # only the driver reports it
+            figures, fields = [*figures, "max\nthreads"], [*fields, "max_threads"]
         rows = []
         for kernel in self:
-            numbers = [kernel.registers, kernel.static_shared, kernel.dynamic_shared, kernel.local_bytes, kernel.spills]
-            numbers = [*numbers, kernel.max_threads][: len(figures)]
+            numbers = (getattr(kernel, field) for field in fields)
             words = ["?" if number is None else f"{number:,}" for number in numbers]
             names = [kernel.variant, kernel.kernel, kernel.dtype, _display.dimensions(kernel.block)]
             rows.append([*names, *words, kernel.capability or "?", kernel.source])
@@ -108,8 +106,7 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         title = f"{self[0].operation}: resources of the compiled kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are per thread, shared memory (bytes) is per block."]
         notes += dict.fromkeys(f"Unknown: {kernel.why}." for kernel in self if kernel.source == "unknown")
-        sources = {kernel.source for kernel in self}
-        if "recorded" in sources:
+        if any(kernel.source == "recorded" for kernel in self):
             notes.append(f"Recorded: reported by {_recorded.compiler()} for an H200; this build has no GPU module.")
         return _display.Table(title, heads, rows, " ".join(notes), right=figures)
 
@@ -118,26 +115,16 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         return [kernel.to_dict() for kernel in self]
 
 
-def _dotted(capability: int) -> str:
-    """90 as "9.0"."""
-    return f"{capability // 10}.{capability % 10}"
-
-
 @functools.cache
 def compiler_report(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The output of ``ptxas -v`` in a file: by the kernels' linker names, fields of KernelResources for each chip."""
     kernels: dict[str, list[dict[str, Any]]] = {}
-    symbol, figures = "", {}
-    for line in path.read_text().splitlines():
-        if entry := _ENTRY.search(line):
-            symbol = entry[1]
-            figures = {"capability": _dotted(int(entry[2])), "local_bytes": 0, "spill_stores": 0, "spill_loads": 0}
-        elif symbol and (sizes := _STACK.search(line)):
-            figures |= zip(("local_bytes", "spill_stores", "spill_loads"), map(int, sizes.groups()), strict=True)
-        elif symbol and "Used" in line and "registers" in line:
-            figures |= {name: sum(map(int, re.findall(pattern, line))) for name, pattern in _USED.items()}
-            kernels.setdefault(symbol, []).append(figures)
-            symbol = ""
+    for entry in filter(None, map(_KERNEL.match, path.read_text().split("Compiling entry function "))):
+        symbol, chip, *counts, memory = entry.groups()
+        counts += (sum(map(int, re.findall(rf"(\d+) bytes {kind}", memory))) for kind in ("smem", "cmem"))
+        names = ("local_bytes", "spill_stores", "spill_loads", "registers", "static_shared", "constant_bytes")
+        figures = dict(zip(names, map(int, counts), strict=True), capability=f"{int(chip) / 10}")
+        kernels.setdefault(symbol, []).append(figures)
     return kernels
 
 
@@ -148,32 +135,27 @@ def _built(symbol: str, capability: int) -> tuple[dict[str, Any] | None, str]:
     chips = compiler_report(REPORT).get(symbol)
     if not chips:
         return None, "the GPU module was built without this kernel, or without code for a specific chip"
-    return next((figures for figures in chips if figures["capability"] == _dotted(capability)), chips[-1]), ""
+    return next((figures for figures in chips if figures["capability"] == f"{capability / 10}"), chips[-1]), ""
 
 
-class Launches(Observer):
-    """Lists the launches of calls without running them."""
-
-    def __init__(self) -> None:
-        self.kernels: list[dict[str, Any]] = []
+class Launches(list[dict[str, Any]], Observer):
+    """The launches of calls, which do not run."""
 
     def kernel(self, run: Run) -> None:
         """Lists a call's launches."""
-        self.kernels += ({"variant": run.variant, **kernel} for kernel in run.launches(()))
+        self += ({"variant": run.variant, **kernel} for kernel in run.launches(()))
 
 
-def _launches(call: Callable[[], Any]) -> list[dict[str, Any]]:
+def _launches(call: Callable[[], Any]) -> Launches:
     with observed(Launches()) as launches, np.errstate(all="ignore"):  # the result is not computed
         call()
-    return launches.kernels
+    return launches
 
 
 def shared_bytes(call: Callable[[], Any]) -> int | None:
-    """Shared memory per block, static and dynamic, of the first kernel that a call would launch; None if there
-    is none or its static part is not known."""
-    launches = _launches(call)
-    first = _resources(launches[0], backend(), "") if launches else None
-    return None if first is None or first.static_shared is None else first.shared_bytes
+    """Per block, of the first kernel that a call would launch; None if none is or its static part is not known."""
+    kernels = [_resources(launch, backend(), "") for launch in _launches(call)[:1]]
+    return next((kernel.shared_bytes for kernel in kernels if kernel.static_shared is not None), None)
 
 
 def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResources:
@@ -183,7 +165,7 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
     if launch["registers"] > 0:
         names = ("registers", "static_shared", "local_bytes", "constant_bytes", "max_threads")
         reported, source, figures = figures, "driver", {name: launch[name] for name in names}
-        figures["capability"] = _dotted(launch["binary_version"])
+        figures["capability"] = f"{launch['binary_version'] / 10}"
         if reported and reported["capability"] == figures["capability"]:
             figures |= {name: reported[name] for name in ("spill_stores", "spill_loads")}
     elif figures is None:
