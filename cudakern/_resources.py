@@ -32,9 +32,9 @@ _KERNEL = re.compile(
 class KernelResources(_display.Shown):
     """The resources of one kernel of a variant, and how a call launches it.
 
-    ``source`` is where the figures come from: "driver" (cudaFuncGetAttributes), "build" (the compiler's report, saved
-    when the GPU module was built), "recorded" (such a report for an H200, part of the package) or "unknown": the
-    figures are then None and ``why`` is the reason.
+    ``source`` is where the figures come from: "driver" (cudaFuncGetAttributes), "build" (the compiler's report from the
+    build of the GPU module), "recorded" (such a report for an H200, part of the package) or "unknown": the figures are
+    then None and ``why`` is the reason.
     """
 
     operation: str
@@ -163,11 +163,10 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
     figures, why = _built(launch["symbol"], here.capability)
     source = "build"
     if launch["registers"] > 0:
+        source, capability = "driver", f"{launch['binary_version'] / 10}"
         names = ("registers", "static_shared", "local_bytes", "constant_bytes", "max_threads")
-        reported, source, figures = figures, "driver", {name: launch[name] for name in names}
-        figures["capability"] = f"{launch['binary_version'] / 10}"
-        if reported and reported["capability"] == figures["capability"]:
-            figures |= {name: reported[name] for name in ("spill_stores", "spill_loads")}
+        spills = figures if figures and figures["capability"] == capability else {}
+        figures = spills | {name: launch[name] for name in names} | {"capability": capability}
     elif figures is None:
         figures = _recorded.compiled(launch["symbol"])
         source = "recorded" if figures else "unknown"
@@ -222,22 +221,22 @@ def kernel_resources(
     """
     op = operation_name(op)
     what, here = operation(op), backend()
+    kernels: list[KernelResources] = []
+    usual = numpy_dtype(what.default_dtype if dtype is None else dtype).name
     if variant is None:
         entries = [entry for entry in _table.variants(op) if not entry.on_host]
     else:
         entries = [_table.find(op, variant)]
-        if entries[0].on_host:
-            raise ValueError(f"kernel_resources: {op} {variant!r} runs on the host and has no kernel")
-    kernels: list[KernelResources] = []
+    if entries[0].on_host:
+        raise ValueError(f"kernel_resources: {op} {variant!r} runs on the host and has no kernel")
     for name in parameters if variant is None else ():
         if not _table.having(name, entries):
             raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
-    kind = numpy_dtype(what.default_dtype if dtype is None else dtype).name
     for entry in entries:
-        if variant is None and (entry.why_not(here) or (kind not in entry.types and dtype is not None)):
+        if variant is None and (entry.why_not(here) or (usual not in entry.types and dtype is not None)):
             continue
-        supported = entry.types[0] if dtype is None and kind not in entry.types else kind
-        entry.signature(supported)
+        kind = entry.types[0] if dtype is None and usual not in entry.types else usual
+        entry.signature(kind)
         values = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
         try:
             entry.values(values)
@@ -245,10 +244,9 @@ def kernel_resources(
             if variant is None and (kernels or entry is not entries[-1]):
                 continue  # others accept it
             raise
-        inputs = what.make(what.default_shape, numpy_dtype(supported), 0)
-        call = what.call_of(entry, inputs, **values)
-        kernels += (_resources(launch, here, supported) for launch in _launches(call))
+        call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values)
+        kernels += [_resources(launch, here, kind) for launch in _launches(call)]
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
-        raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {kind}; supported: {types}")
+        raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {usual}; supported: {types}")
     return KernelTable(kernels)
