@@ -8,7 +8,7 @@ import inspect
 import operator
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -126,46 +126,46 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     def table(self, emulated: bool = False) -> _display.Table:
         """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own."""
-        cells = [self._cells(step, emulated) for step in self]
-        figures = list(cells[0]) if cells else []
-        rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
-        notes = " ".join(self._notes(emulated))
+        figures = self._figures(emulated)
+        steps = [(step.variant.name, step.variant.summary) for step in self]
+        rows = [[*step, *cells] for step, *cells in zip(steps, *figures.values(), strict=True)]
         spare = [name for name in figures if name.startswith("shared") or name.endswith(self.rate)]
-        return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
+        heads, notes = ["variant", "what it shows", *figures], " ".join(self._notes(figures))
+        return _display.Table(self.title, heads, rows, notes, list(figures), spare)
 
-    def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
-        """A step's figures, by their columns' headings."""
-        profile, duration, figure = step.profile, _display.duration, _display.figure
-        error = "-" if step.error is None else "exact" if step.error == (0, 0) else f"{step.error.max:.2g}"
-        kernel_ns = profile.kernel_ns if profile else None
+    def _figures(self, emulated: bool) -> dict[str, list[str]]:
+        """The columns of figures, by their headings."""
+
+        def column(items: Iterable[Any], name: str, show: Callable[[Any], str]) -> list[str]:
+            values = [getattr(item, name, None) for item in items]
+            return ["-" if value in (None, ()) else show(value) for value in values]
+
+        duration, figure, dimensions = _display.duration, _display.figure, _display.dimensions
+        profiles, records = [step.profile for step in self], [step.recorded for step in self]
+        kernel = column(profiles, "kernel_ns", duration)
+        errors = column(self, "error", lambda error: "exact" if error == (0, 0) else f"{error.max:.2g}")
         if self.recorded is None:
-            cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
-            if self._clocked:
-                cells["blocks"] = duration(profile.blocks_ns if profile else None)
-            cells["call"] = duration(profile.whole_ns if profile else None)
-            cells[self.rate] = figure(self.rate_of(profile) if profile else None)
-            return cells | {"speed-up": ratio(step.speedup)}
-        cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
-        if all(step.profile is None or step.profile.launches <= 1 for step in self):
-            cells = {}
-        sizes = (profile.grid, profile.block) if profile and profile.grid else None
-        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
-        cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
-        cells["max\nerror"] = error
+            columns = {"max\nerror": errors, "kernel": kernel, "blocks": column(profiles, "blocks_ns", duration)}
+            if not any(p and p.blocks_ns is not None for p in profiles):
+                del columns["blocks"]
+            columns["call"] = column(profiles, "whole_ns", duration)
+            columns[self.rate] = ["-" if p is None else figure(self.rate_of(p)) for p in profiles]
+            return columns | {"speed-up": column(self, "speedup", ratio)}
+        columns = {"launches": column(profiles, "launches", lambda n: f"{n:,}" if n else "-")}
+        if not any(p and p.launches > 1 for p in profiles):
+            columns = {}
+        columns["blocks"] = column(profiles, "grid", dimensions)
+        columns["threads"] = column(profiles, "block", dimensions)
+        columns["shared\nmemory"] = column(self, "shared_bytes", "{:,} B".format)
+        columns["max\nerror"] = errors
         if self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
-            ns, rate, speedup = step.recorded or (None, None, None)
-            cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
-            cells[f"{chip}:\nspeed-up"] = ratio(speedup)
-        if emulated:
-            cells["emulated\nkernel"] = duration(kernel_ns)
-        return cells
+            columns[f"{chip}:\nkernel"] = column(records, "kernel_ns", duration)
+            columns[f"{chip}:\n{self.rate}"] = column(records, "rate", figure)
+            columns[f"{chip}:\nspeed-up"] = column(records, "speedup", ratio)
+        return columns | ({"emulated\nkernel": kernel} if emulated else {})
 
-    @property
-    def _clocked(self) -> bool:
-        return any(step.profile is not None and step.profile.blocks_ns is not None for step in self)
-
-    def _notes(self, emulated: bool) -> Iterator[str]:
+    def _notes(self, figures: Container[str]) -> Iterator[str]:
         for note in dict.fromkeys(step.note for step in self if step.note):
             yield f"{', '.join(step.variant.name for step in self if step.note == note)}: {note}."
         cancels = operation(self.operation).cancels
@@ -173,7 +173,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         yield f"Errors are relative{terms}, compared with NumPy in double precision."
         if self.recorded is None:
             yield "call: the whole call, with its copies. speed-up: kernel time of the first step / of this step."
-            if self._clocked:
+            if "blocks" in figures:
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
         if bytes_moved := next((step.profile.bytes for step in self if step.profile), 0):
@@ -182,7 +182,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             yield f"There is no GPU here. The times were {self.recorded.origin}; numpy ran on that machine's CPU."
         else:
             yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
-        if emulated:
+        if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,18 +195,16 @@ class Ladder(_display.Shown, Sequence[Step]):
         (``pip install cudakern[plot]``)."""
         from ._plots import BAR, HOST_BAR, LIMIT, Picture, bars
 
-        record, steps, title = self.recorded, list[tuple[_table.Variant, float, float]](), self.title
-        if record is None:
+        title = self.title if self.recorded is None else f"{self.operation}: {self.recorded.origin}"
+        if self.recorded is None:
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
         elif self._timed:
             steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
-            title = f"{self.operation}: {record.origin}"
         else:
             raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
-        times = [max(ns, 1) for _, ns, _ in steps]
-        rates = [rate for _, _, rate in steps]
+        times, rates = [max(ns, 1) for _, ns, _ in steps], [rate for _, _, rate in steps]
 
         picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
         left, right = picture.subplots(1, 2, sharey=True)
@@ -330,16 +328,15 @@ def ladder(
                 steps.append(Step(variant, note=f"not for this input: {reason}"))
                 if not isinstance(error, NotImplementedError):
                     refusals.append(error)
-                continue
             except CudaError as error:
                 steps.append(Step(variant, note=f"failed: {error}", failed=True))
-                continue
-            step = Step(variant, profile, _errors(result, *expected))
-            if record is not None:
-                shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
-                times = record.steps.get(variant.name) if variant.by_default(values) else None
-                step = replace(step, recorded=times, shared_bytes=shared)
-            steps.append(step)
+            else:
+                shared = times = None
+                if record is not None:
+                    shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
+                    times = record.steps.get(variant.name) if variant.by_default(values) else None
+                errors = _errors(result, *expected)
+                steps.append(Step(variant, profile, errors, shared_bytes=shared, recorded=times))
     if inputs is not None and refusals and not any(step.profile or step.failed for step in steps):
         raise refusals[0]  # the input itself is invalid
     first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
@@ -362,14 +359,12 @@ def _check_parameters(what: Operation, variants: Sequence[_table.Variant], value
             raise TypeError(
                 f"ladder: none of the variants ({names}) has a parameter {name}=; variants with it: {others}"
             )
-        errors = []
         for variant in having:
-            try:
+            with contextlib.suppress(TypeError, ValueError):
                 variant.values({name: value})
-            except (TypeError, ValueError) as error:
-                errors.append(error)
-        if len(errors) == len(having):
-            raise errors[0]
+                break
+        else:
+            having[0].values({name: value})  # raises
 
 
 def no_parameter(what: Operation, name: str) -> str:
@@ -432,18 +427,18 @@ def _size_and_type(
 ) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
+    if n is not None:
+        shape = what.square(integer("ladder: n", n, 0))
+    elif shape is None:
+        shape = what.default_shape
+    wrong = f"must be integers, 0 or more, such as {what.default_shape}, not {shape!r:.60}"
+    wrong = f"ladder: shape= ({what.shape_help}) {wrong}"
     try:
-        if n is not None:
-            sizes = what.square(operator.index(n))
-        else:
-            sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
+        sizes = tuple(map(operator.index, shape))
     except TypeError:
-        rule = "n= must be an integer" if n is not None else f"shape= ({what.shape_help}) must be integers"
-        raise TypeError(f"ladder: {rule}, not {(shape if n is None else n)!r:.60}") from None
-    if any(s < 0 for s in sizes):
-        raise ValueError(f"ladder: lengths must not be negative: {n if n is not None else sizes}")
-    if what.fixed_rank and len(sizes) != len(what.default_shape):
-        raise ValueError(f"ladder: shape= is {what.shape_help}, such as {what.default_shape}, not {sizes}")
+        raise TypeError(wrong) from None
+    if min(sizes, default=0) < 0 or (what.fixed_rank and len(sizes) != len(what.default_shape)):
+        raise ValueError(wrong)
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     types = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in types:
@@ -470,31 +465,29 @@ def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
 
     console, begin = Console(file=sys.stderr), time.monotonic()
-    display: Any = _notebook_display()
-    output: Any = None
+    display, output = _notebook_display(), None
 
     def in_notebook(line: str) -> None:
         nonlocal output
-        text = {"text/plain": line}
         if output is not None:
-            output.update(text, raw=True)
+            output.update({"text/plain": line}, raw=True)
         elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
-            output = display(text, raw=True, display_id=True)
+            output = display({"text/plain": line}, raw=True, display_id=True)
 
     if wanted is False or (wanted is None and not console.is_terminal and display is None):
         yield lambda line: None
     elif console.is_terminal:
         with console.status("") as status:
             yield status.update
-    elif display is not None:
+    elif display is None:
+        yield functools.partial(print, file=sys.stderr, flush=True)
+    else:
         yield in_notebook
         if output is not None:
             in_notebook("")
-    else:
-        yield functools.partial(print, file=sys.stderr, flush=True)
 
 
-def _notebook_display() -> Callable[..., Any] | None:
+def _notebook_display() -> Any:
     """IPython's display function inside a notebook; None elsewhere."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _recorded, _table
-from ._backend import Backend, backend
+from ._backend import backend
 from ._dtypes import numpy_dtype
 from ._installed import LIBRARY, why_no_gpu_module
 from ._observer import Observer, Run, observed
@@ -138,12 +138,12 @@ def _built(symbol: str, capability: int) -> tuple[dict[str, Any] | None, str]:
     return next((figures for figures in chips if figures["capability"] == f"{capability / 10}"), chips[-1]), ""
 
 
-class Launches(list[dict[str, Any]], Observer):
-    """The launches of calls, which do not run."""
+class Launches(list[KernelResources], Observer):
+    """The kernels that calls would launch; nothing runs."""
 
     def kernel(self, run: Run) -> None:
         """Lists a call's launches."""
-        self += ({"variant": run.variant, **kernel} for kernel in run.launches(()))
+        self += (_resources(run, launch) for launch in run.launches(()))
 
 
 def _launches(call: Callable[[], Any]) -> Launches:
@@ -154,13 +154,12 @@ def _launches(call: Callable[[], Any]) -> Launches:
 
 def shared_bytes(call: Callable[[], Any]) -> int | None:
     """Per block, of the first kernel that a call would launch; None if none is or its static part is not known."""
-    kernels = [_resources(launch, backend(), "") for launch in _launches(call)[:1]]
-    return next((kernel.shared_bytes for kernel in kernels if kernel.static_shared is not None), None)
+    return next((one.shared_bytes for one in _launches(call)[:1] if one.static_shared is not None), None)
 
 
-def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResources:
+def _resources(run: Run, launch: dict[str, Any]) -> KernelResources:
     """The driver's figures, else those of this build's report, else those recorded in the package."""
-    figures, why = _built(launch["symbol"], here.capability)
+    figures, why = _built(launch["symbol"], backend().capability)
     source = "build"
     if launch["registers"] > 0:
         source, capability = "driver", f"{launch['binary_version'] / 10}"
@@ -171,10 +170,10 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
         figures = _recorded.compiled(launch["symbol"])
         source = "recorded" if figures else "unknown"
     return KernelResources(
-        operation=launch["variant"].operation,
-        variant=launch["variant"].name,
+        operation=run.variant.operation,
+        variant=run.variant.name,
         kernel=launch["name"],
-        dtype=dtype,
+        dtype=run.dtype,
         potential_block=launch["potential"],
         **{name: launch[name] for name in ("symbol", "grid", "block", "dynamic_shared", "active_blocks")},
         **(figures or {}),
@@ -245,7 +244,7 @@ def kernel_resources(
                 continue  # others accept it
             raise
         call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values)
-        kernels += [_resources(launch, here, kind) for launch in _launches(call)]
+        kernels += _launches(call)
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
         raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {usual}; supported: {types}")
