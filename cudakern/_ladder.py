@@ -19,7 +19,7 @@ from . import _display, _recorded, _table
 from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
-from ._dtypes import kind_of, numpy_dtype
+from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
@@ -347,8 +347,7 @@ def ladder(
 
 
 def _check_parameters(what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]) -> None:
-    """TypeError or ValueError for a name that no variant has or a value that none accepts. If only some accept it, the
-    steps of the others note that."""
+    """TypeError or ValueError for a name that no variant has or a value that none accepts."""
     for name, value in values.items():
         there = _table.having(name, _table.variants(what.name))
         if not there:
@@ -356,9 +355,7 @@ def _check_parameters(what: Operation, variants: Sequence[_table.Variant], value
         having = there if name in what.own else _table.having(name, variants)
         if not having:
             names, others = (", ".join(variant.name for variant in some) for some in (variants, there))
-            raise TypeError(
-                f"ladder: none of the variants ({names}) has a parameter {name}=; variants with it: {others}"
-            )
+            raise TypeError(f"ladder: none of the variants ({names}) has a parameter {name}=; these have it: {others}")
         for variant in having:
             with contextlib.suppress(TypeError, ValueError):
                 variant.values({name: value})
@@ -400,17 +397,14 @@ def _callers_operands(what: Operation, inputs: Sequence[Any], others: Mapping[st
         raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
     for name, x in zip(names.split(", "), inputs, strict=False):
         refuse_elsewhere(x, name)
-    operands = list(inputs)
-    while len(operands) > least and operands[-1] is None:
-        operands.pop()
-    return tuple(operands)
+    return tuple(inputs)
 
 
 def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]) -> tuple[Any, Any]:
     """NumPy's result in double precision, and what errors are relative to, if that is not the result."""
     scalars = (int, float, complex, type(None))  # Python's numbers take the type of the arrays
     doubles = [x if isinstance(x, scalars) else widened((np.asarray(x),), np.float64)[0] for x in operands]
-    wide = tuple(map(np.asarray, doubles))
+    wide = [x if x is None else np.asarray(x) for x in doubles]
     try:
         reference = what.call(*doubles, variant="numpy", **own)
     except (TypeError, ValueError):
@@ -427,14 +421,12 @@ def _size_and_type(
 ) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
+    rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"
+    wrong = f"ladder: shape= {rule}, not {shape!r:.60}"
     if n is not None:
         shape = what.square(integer("ladder: n", n, 0))
-    elif shape is None:
-        shape = what.default_shape
-    wrong = f"must be integers, 0 or more, such as {what.default_shape}, not {shape!r:.60}"
-    wrong = f"ladder: shape= ({what.shape_help}) {wrong}"
     try:
-        sizes = tuple(map(operator.index, shape))
+        sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
     except TypeError:
         raise TypeError(wrong) from None
     if min(sizes, default=0) < 0 or (what.fixed_rank and len(sizes) != len(what.default_shape)):
@@ -449,19 +441,17 @@ def _size_and_type(
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
     """As compare(), but a NaN where NumPy has one is correct."""
-    both: tuple[Any, ...] = (np.asarray(result), np.asarray(reference))
-    if both[0].shape == both[1].shape and all(kind_of(x.dtype) in "fc" for x in both):
-        right = np.isnan(both[0]) & np.isnan(both[1])
-        if right.any():
-            both = tuple(np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both)
-            magnitude = None if magnitude is None else np.where(right, 1, magnitude)
+    both = [np.asarray(x) for x in (result, reference)]
+    right = np.isnan(both[0]) & np.isnan(both[1])
+    if right.any():
+        both = [np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both]
+        magnitude = None if magnitude is None else np.where(right, 1, magnitude)
     return compare(both[0], both[1], magnitude)
 
 
 @contextlib.contextmanager
 def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
-    """Gives a function that shows a line: instead of the one before on a terminal or in a notebook; elsewhere it
-    prints it, if ``wanted``."""
+    """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
     from rich.console import Console
 
     console, begin = Console(file=sys.stderr), time.monotonic()
