@@ -8,7 +8,7 @@ import inspect
 import operator
 import sys
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -126,46 +126,42 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     def table(self, emulated: bool = False) -> _display.Table:
         """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own."""
-        figures = self._figures(emulated)
-        steps = [(step.variant.name, step.variant.summary) for step in self]
-        rows = [[*step, *cells] for step, *cells in zip(steps, *figures.values(), strict=True)]
+        cells = [self._cells(step, emulated) for step in self]
+        figures = list(cells[0]) if cells else []
+        rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
+        notes = " ".join(self._notes(figures))
         spare = [name for name in figures if name.startswith("shared") or name.endswith(self.rate)]
-        heads, notes = ["variant", "what it shows", *figures], " ".join(self._notes(figures))
-        return _display.Table(self.title, heads, rows, notes, list(figures), spare)
+        return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
 
-    def _figures(self, emulated: bool) -> dict[str, list[str]]:
-        """The columns of figures, by their headings."""
-
-        def column(items: Iterable[Any], name: str, show: Callable[[Any], str]) -> list[str]:
-            values = [getattr(item, name, None) for item in items]
-            return ["-" if value in (None, ()) else show(value) for value in values]
-
-        duration, figure, dimensions = _display.duration, _display.figure, _display.dimensions
-        profiles, records = [step.profile for step in self], [step.recorded for step in self]
-        kernel = column(profiles, "kernel_ns", duration)
-        errors = column(self, "error", lambda error: "exact" if error == (0, 0) else f"{error.max:.2g}")
+    def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
+        """A step's figures, by their columns' headings."""
+        profile, duration, figure = step.profile, _display.duration, _display.figure
+        error = "-" if step.error is None else "exact" if step.error == (0, 0) else f"{step.error.max:.2g}"
+        kernel_ns = profile.kernel_ns if profile else None
         if self.recorded is None:
-            columns = {"max\nerror": errors, "kernel": kernel, "blocks": column(profiles, "blocks_ns", duration)}
-            if not any(p and p.blocks_ns is not None for p in profiles):
-                del columns["blocks"]
-            columns["call"] = column(profiles, "whole_ns", duration)
-            columns[self.rate] = ["-" if p is None else figure(self.rate_of(p)) for p in profiles]
-            return columns | {"speed-up": column(self, "speedup", ratio)}
-        columns = {"launches": column(profiles, "launches", lambda n: f"{n:,}" if n else "-")}
-        if not any(p and p.launches > 1 for p in profiles):
-            columns = {}
-        columns["blocks"] = column(profiles, "grid", dimensions)
-        columns["threads"] = column(profiles, "block", dimensions)
-        columns["shared\nmemory"] = column(self, "shared_bytes", "{:,} B".format)
-        columns["max\nerror"] = errors
+            cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
+            if any(s.profile and s.profile.blocks_ns is not None for s in self):
+                cells["blocks"] = duration(profile.blocks_ns if profile else None)
+            cells["call"] = duration(profile.whole_ns if profile else None)
+            cells[self.rate] = figure(self.rate_of(profile) if profile else None)
+            return cells | {"speed-up": ratio(step.speedup)}
+        cells = {}
+        if any(s.profile and s.profile.launches > 1 for s in self):
+            cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
+        sizes = (profile.grid, profile.block) if profile and profile.grid else None
+        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
+        cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
+        cells["max\nerror"] = error
         if self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
-            columns[f"{chip}:\nkernel"] = column(records, "kernel_ns", duration)
-            columns[f"{chip}:\n{self.rate}"] = column(records, "rate", figure)
-            columns[f"{chip}:\nspeed-up"] = column(records, "speedup", ratio)
-        return columns | ({"emulated\nkernel": kernel} if emulated else {})
+            ns, rate, speedup = step.recorded or (None, None, None)
+            cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
+            cells[f"{chip}:\nspeed-up"] = ratio(speedup)
+        if emulated:
+            cells["emulated\nkernel"] = duration(kernel_ns)
+        return cells
 
-    def _notes(self, figures: Container[str]) -> Iterator[str]:
+    def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         for note in dict.fromkeys(step.note for step in self if step.note):
             yield f"{', '.join(step.variant.name for step in self if step.note == note)}: {note}."
         cancels = operation(self.operation).cancels
@@ -342,7 +338,7 @@ def ladder(
     first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
     if first and not first.emulated:
         steps = [replace(s, speedup=first.kernel_ns / max(s.profile.kernel_ns, 1)) if s.profile else s for s in steps]
-    shapes = tuple(np.shape(x) for x in operands)
+    shapes = tuple(np.shape(x) for x in operands if x is not None)
     return Ladder(op, what.rate, shapes, kind.name, here, tuple(steps), record, plain)
 
 
@@ -416,9 +412,7 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
-def _size_and_type(
-    what: Operation, n: int | None, shape: Sequence[int] | None, dtype: npt.DTypeLike | None
-) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _size_and_type(what: Operation, n: Any, shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
     rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"

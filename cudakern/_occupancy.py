@@ -185,8 +185,7 @@ class PotentialBlockSize(NamedTuple):
 
 def _capability(value: Any) -> tuple[int, int]:
     """A capability (7.0, "7.0", (7, 0), 70, 7) or a chip ("V100") as (7, 0); None is this device's."""
-    if value is None:
-        value = divmod(backend().capability, 10)
+    value = backend().capability / 10 if value is None else value
     text = ".".join(map(str, value)) if isinstance(value, tuple) else str(value).upper()
     try:
         number = CHIPS[text].capability if text in CHIPS else float(text)

@@ -92,23 +92,23 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
 
     def table(self) -> _display.Table:
         """One row per kernel."""
-        figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills"]
-        fields = ["registers", "static_shared", "dynamic_shared", "local_bytes", "spills"]
-        if any(kernel.max_threads for kernel in self):  # only the driver reports it
-            figures, fields = [*figures, "max\nthreads"], [*fields, "max_threads"]
+        figures = {"registers": "registers", "static\nshared": "static_shared", "dynamic\nshared": "dynamic_shared"}
+        figures |= {"local": "local_bytes", "spills": "spills", "max\nthreads": "max_threads"}
+        if not any(kernel.max_threads for kernel in self):  # only the driver reports it
+            del figures["max\nthreads"]
         rows = []
         for kernel in self:
-            numbers = (getattr(kernel, field) for field in fields)
-            words = ["?" if number is None else f"{number:,}" for number in numbers]
+            numbers = (getattr(kernel, name) for name in figures.values())
             names = [kernel.variant, kernel.kernel, kernel.dtype, _display.dimensions(kernel.block)]
-            rows.append([*names, *words, kernel.capability or "?", kernel.source])
+            names += ("?" if number is None else f"{number:,}" for number in numbers)
+            rows.append([*names, kernel.capability or "?", kernel.source])
         heads = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: resources of the compiled kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are per thread, shared memory (bytes) is per block."]
         notes += dict.fromkeys(f"Unknown: {kernel.why}." for kernel in self if kernel.source == "unknown")
         if any(kernel.source == "recorded" for kernel in self):
             notes.append(f"Recorded: reported by {_recorded.compiler()} for an H200; this build has no GPU module.")
-        return _display.Table(title, heads, rows, " ".join(notes), right=figures)
+        return _display.Table(title, heads, rows, " ".join(notes), list(figures))
 
     def to_dict(self) -> list[dict[str, Any]]:
         """One dictionary per kernel, for JSON."""
