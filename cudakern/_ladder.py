@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _recorded, _table
-from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
 from ._dtypes import numpy_dtype
@@ -192,11 +191,10 @@ class Ladder(_display.Shown, Sequence[Step]):
         from ._plots import BAR, HOST_BAR, LIMIT, Picture, bars
 
         title = self.title if self.recorded is None else f"{self.operation}: {self.recorded.origin}"
+        steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
         if self.recorded is None:
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
-        elif self._timed:
-            steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
-        else:
+        elif not steps:
             raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
@@ -215,8 +213,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
             right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
         left.invert_yaxis()  # shared by both sides: the first step on top
-        host = "; gray: NumPy on the CPU" if HOST_BAR in colors else ""
-        picture.suptitle(f"{title}{host}", fontsize=10)
+        picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
         return picture.saved(path)
 
 
@@ -294,12 +291,10 @@ def ladder(
     _check_parameters(what, entries, plain)
     own = {name: value for name, value in plain.items() if name in what.own}
     if inputs is None:
-        seed = integer("seed", 0 if seed is None else seed, 0)
-        sizes, kind = _size_and_type(what, n, shape, dtype)
-        operands = what.make(sizes, kind, seed)
+        operands = _random_operands(what, n, shape, dtype, integer("seed", 0 if seed is None else seed, 0))
     else:
         operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
-        kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
+    kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
     record = _recorded.instead_of_times(here, op, kind.name)
     if record is not None and repeat is None and warmup is None:
@@ -389,8 +384,6 @@ def _callers_operands(what: Operation, inputs: Sequence[Any], others: Mapping[st
         some = "" if least == len(allowed) else f" (the last {len(allowed) - least} can be omitted)"
         separate = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
         raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{separate}; got {len(inputs)} inputs")
-    if any(isinstance(x, DeviceArray) for x in inputs):
-        raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
     for name, x in zip(names.split(", "), inputs, strict=False):
         refuse_elsewhere(x, name)
     return tuple(inputs)
@@ -412,7 +405,7 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
-def _size_and_type(what: Operation, n: Any, shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _random_operands(what: Operation, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
     rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"
@@ -430,7 +423,7 @@ def _size_and_type(what: Operation, n: Any, shape: Any, dtype: Any) -> tuple[tup
     if kind.name not in types:
         words = _table.type_in_words(kind)
         raise TypeError(f"ladder: the variants of {what.name} support {', '.join(types)}, not {words}")
-    return sizes, kind
+    return what.make(sizes, kind, seed)
 
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:

@@ -287,8 +287,7 @@ def occupancy(
         size = integer("occupancy: shared_config", shared_config, 0, chip.shared)
         chip = chip._replace(shared=size, shared_per_block=min(chip.shared_per_block, size))
     threads = integer("occupancy: threads", threads, 1, BLOCK_THREADS)
-    if registers is not None:
-        registers = integer("occupancy: registers", registers, 0, THREAD_REGISTERS)
+    registers = None if registers is None else integer("occupancy: registers", registers, 0, THREAD_REGISTERS)
     shared_bytes = integer("occupancy: shared_bytes", 0 if shared_bytes is None else shared_bytes, 0)
     return Occupancy(threads, registers, shared_bytes, where, chip, kernel, " ".join(notes), static_unknown)
 
