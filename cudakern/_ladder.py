@@ -173,10 +173,8 @@ class Ladder(_display.Shown, Sequence[Step]):
             return
         if bytes_moved := next((step.profile.bytes for step in self if step.profile), 0):
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
-        if self._timed:
-            yield f"There is no GPU here. The times were {self.recorded.origin}; numpy ran on that machine's CPU."
-        else:
-            yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
+        times = f". The times were {self.recorded.origin}; numpy ran on that machine's CPU."
+        yield "There is no GPU here" + (times if self._timed else f", and {self.operation} {NO_TIMES}.")
         if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 

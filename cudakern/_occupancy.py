@@ -330,7 +330,7 @@ def max_potential_block_size(
     """
     if multiprocessors is None:
         chip = CHIPS.get(str(capability).upper())
-        multiprocessors = chip.multiprocessors if chip else int(backend().properties["multiprocessors"])
+        multiprocessors = chip.multiprocessors if chip else backend().properties["multiprocessors"]
     multiprocessors = integer("max_potential_block_size: multiprocessors", multiprocessors, 1)
     most = integer("max_potential_block_size: threads_limit", threads_limit, 1, BLOCK_THREADS)
 

@@ -32,9 +32,8 @@ _KERNEL = re.compile(
 class KernelResources(_display.Shown):
     """The resources of one kernel of a variant, and how a call launches it.
 
-    ``source`` is where the figures come from: "driver" (cudaFuncGetAttributes), "build" (the compiler's report from the
-    build of the GPU module), "recorded" (such a report for an H200, part of the package) or "unknown": the figures are
-    then None and ``why`` is the reason.
+    ``source`` of the figures: "driver" (cudaFuncGetAttributes), "build" (the compiler's report from the GPU module's
+    build), "recorded" (a report for an H200, part of the package) or "unknown" (they are None; ``why`` is the reason).
     """
 
     operation: str
@@ -208,8 +207,7 @@ def kernel_resources(
     Raises
     ------
     ValueError, TypeError, NotImplementedError
-        An unknown operation or variant, or one that runs on the host; a type or a parameter that the variant does not
-        have; a variant that cannot run here.
+        An unknown operation, variant, type or parameter; a variant that runs on the host or cannot run here.
 
     Examples
     --------
