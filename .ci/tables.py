@@ -18,6 +18,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import math
 import re
 import statistics
 import sys
@@ -30,13 +31,13 @@ from cudakern._display import duration, figure
 from cudakern._ladder import ratio
 from cudakern._operations import registry
 from cudakern._recorded import sizes
-from cudakern.lab._by_name import experiments as lab_experiments
+from cudakern.lab._experiment import EXPERIMENTS as LAB
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
 KERNELS = "gpu_kernels.json"
-#: The commit of the record that the handwritten texts ON_AN_H200 in the modules of cudakern/lab describe.
+#: The commit of the record that the handwritten texts on_an_h200 in cudakern/lab describe.
 LAB_TEXTS_FROM = "90056f8"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
@@ -124,7 +125,7 @@ def ladder_table(name):
     stuck = (
         "A sum in float32 stops growing when the next element is smaller than half of its last digit: hence the large "
         "errors of long sums.\n\n"
-        if any(step["error"] and step["error"]["max"] > 0.01 for step in measured(ladder))
+        if "scan" in ladder["operation"]
         else ""
     )
     cancels = (
@@ -202,27 +203,52 @@ def emulator_table():
 
 
 def matmul_table():
-    """The steps of matmul by shape and type: rates, and times relative to the fastest other library."""
+    """The steps of matmul by type and shape: TFLOP/s, and the fastest step's time relative to the fastest library's."""
     path = RESULTS / MATMUL
     record = json.loads(path.read_text())
-    groups = {}
-    for row in record["rows"]:
-        groups.setdefault((row["dtype"], row["m"], row["n"], row["k"]), []).append(row)
-    rows = []
-    for (dtype, *shape), timed in groups.items():
-        other = min((row for row in timed if not row["who"].startswith("cudakern")), key=lambda row: row["kernel_ns"])
-        others = [f"{other['who'].partition(':')[0]}'s library {other['tflops']:.1f}", error(other["error"]), "1.00"]
-        ours = [row for row in timed if row["who"].startswith("cudakern: ") and row["who"] != "cudakern: auto"]
-        size = " x ".join(f"{length:,}" for length in shape)
-        rows.append([dtype, size, *others])
-        for row in ours:
-            share = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
-            rows.append([dtype, size, f"`{row['who'].split()[1]}` {row['tflops']:.1f}", error(row["error"]), share])
-    heads = ["type", "m x n x k", "TFLOP/s", "error", "time / library's time"]
+    tables = []
+    for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
+        own = [row for row in record["rows"] if row["dtype"] == dtype and row.get("kind") != "random"]
+        names = list(dict.fromkeys(row["who"] for row in own if row["who"].startswith("cudakern")))
+        cuts = {name: cudakern.variants("matmul")[name.split()[1]].cuts_inputs for name in names}
+        rows, errors = [], {}
+        for shape in dict.fromkeys((row["m"], row["n"], row["k"]) for row in own):
+            here = [row for row in own if (row["m"], row["n"], row["k"]) == shape]
+            other = min((row for row in here if row["who"] not in names), key=lambda row: row["kernel_ns"])
+            ours = {row["who"]: row for row in here if row["who"] in names}
+            best = min(row["kernel_ns"] for name, row in ours.items() if not cuts[name])
+            cells = [other, *(ours.get(name) for name in names)]
+            for column, row in enumerate(cells):
+                errors[column] = max(errors.get(column, 0), row["error"] if row else 0)
+            rates = [f"{2e-3 * math.prod(shape) / row['kernel_ns']:.1f}" if row else "-" for row in cells]
+            rows.append([dtype, " x ".join(f"{n:,}" for n in shape), *rates, f"{best / other['kernel_ns']:.2f}"])
+        rows.append([dtype, "largest error", *map(error, errors.values()), ""])
+        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "fastest / library"]
+        tables.append(markdown(heads, rows, ""))
+    if means := record.get("means"):
+        groups = {}
+        for mean in means:
+            groups.setdefault((mean["dtype"], mean["kind"], str(mean["shapes"])), {})[mean["variant"]] = (
+                1 / mean["ratio"]
+            )
+        words = [
+            [*group, ", ".join(f"{name if name == 'fastest' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
+            for group, some in groups.items()
+        ]
+        heads = [
+            "type",
+            "shapes",
+            "number",
+            "time / library's time, geometric mean; fastest: of our fastest for each shape",
+        ]
+        tables.append(markdown(heads, words, ""))
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    what = "Normal random numbers. The error is that of the whole matrix (Frobenius norm)."
-    source = f"{how} {what} {record['chip']}, {dated(record)}. "
-    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
+    what = (
+        "library: the faster of PyTorch and CuPy, which call cuBLAS. fastest / library: the times, without variants "
+        "that cut inputs to tf32. Normal random numbers. The error is that of all checked rows (Frobenius norm)."
+    )
+    source = f"{how} {what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}\n"
+    return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
 
 
 def calls_table():
@@ -365,11 +391,10 @@ def experiments():
         "page from the texts in the experiments' modules, which describe the run of commit "
         f"{LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
     ]
-    for name, experiment in lab_experiments().items():
-        module = sys.modules[experiment.__module__]
-        source, _, claim = module.DOCUMENTS.partition(": ")
-        lines += ["", f"## {name}", "", (inspect.getdoc(experiment) or "").partition("\n")[0], ""]
-        lines += [f"- **On an H200:** {module.ON_AN_H200}", f"- **Claim tested ({source}):** {claim}."]
+    for name, experiment in sorted(LAB.items()):
+        source, _, claim = experiment.claim.partition(": ")
+        lines += ["", f"## {name}", "", (inspect.getdoc(experiment.function) or "").partition("\n")[0], ""]
+        lines += [f"- **On an H200:** {experiment.on_an_h200}", f"- **Claim tested ({source}):** {claim}."]
     return "\n".join(lines) + "\n"
 
 
@@ -458,7 +483,7 @@ def outdated():
     ]
     if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != LAB_TEXTS_FROM:
         old.append(
-            f"gpu_lab.json is of commit {commit}, but ON_AN_H200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
+            f"gpu_lab.json is of commit {commit}, but on_an_h200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
             "the texts with the record, correct them, and set LAB_TEXTS_FROM"
         )
     return old

@@ -26,6 +26,8 @@ REGISTER_UNIT = 256  #: registers are allocated to a warp in multiples of this n
 
 #: The parameters that a plot varies.
 AXES = {"threads": "threads per block", "registers": "registers per thread", "shared_bytes": "shared bytes per block"}
+#: What to reduce where a limit leaves no block.
+LESS = {"registers": "registers= or threads=", "shared memory": "shared_bytes="}
 
 
 class Limit(NamedTuple):
@@ -149,9 +151,11 @@ class Occupancy(_display.Shown):
             f"{self.shared_bytes:,} B of {'dynamic ' if self.static_unknown else ''}shared memory, compute capability "
             f"{'.'.join(map(str, self.capability))}"
         )
+        less = " and ".join(LESS[name] for name in self.limited_by) if not self.active_blocks else ""
         note = (
             f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-            f"occupancy {most}{self.occupancy:.1%}. Limited by {', '.join(self.limited_by)}. {self.note}"
+            f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. "
+            f"{less and f'No block fits, so a launch would fail: pass a smaller {less}. '}{self.note}"
         )
         figures = ["per block", "per multiprocessor", "blocks"]
         return _display.Table(title, ["limit", *figures, " "], rows, note.strip(), figures)
@@ -170,9 +174,10 @@ class Occupancy(_display.Shown):
             panel.axhline(self.chip.warps, linewidth=0.6, linestyle=":", color="gray")
             panel.spines[["top", "right"]].set_visible(False)
             panel.set_xlabel(AXES[name], fontsize=9)
+            panel.xaxis.set_major_formatter("{x:,.0f}")
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
-        picture.suptitle(textwrap.fill(self.table().title, 32 * len(curves)), fontsize=9)
+        picture.suptitle(textwrap.fill(self.table().title, 42 * len(curves)), fontsize=9)
         return picture.saved(path)
 
 
@@ -279,7 +284,10 @@ def occupancy(
             notes.append(f"A call also launches {others}: see kernel_resources({op!r}, {variant!r}).")
     elif variant is not None or dtype is not None or parameters:
         first = next(iter(parameters), "variant" if variant is not None else "dtype")
-        raise TypeError(f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled')")
+        raise TypeError(
+            f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled'); without them "
+            f"it takes {', '.join(AXES)}, capability and shared_config"
+        )
     if threads is None:
         raise TypeError("occupancy: pass threads= (per block), or an operation and a variant")
     chip = MULTIPROCESSORS[10 * where[0] + where[1]]

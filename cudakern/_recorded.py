@@ -40,7 +40,7 @@ class RecordedLadder:
     @property
     def origin(self) -> str:
         """Chip, input and date."""
-        return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype}, {self.date}"
+        return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype} on {self.date}"
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:

@@ -38,7 +38,7 @@ class Verdict:
 
     @property
     def _word(self) -> str:
-        return {True: "Right", False: "Not yet", None: "Open"}[self.right]
+        return {True: "Right", False: "Not yet", None: "Not answered"}[self.right]
 
 
 def check(name: str, answer: float | str | None) -> Verdict:
@@ -247,9 +247,9 @@ EXERCISES = {
     ),
     # --- 04_matrix_multiplication ------------------------------------------------------------------------------------
     "gflops": Exercise(
-        5306,
+        5128,
         "A product of n x n matrices takes n multiplications and n additions for each of n * n elements.",
-        "2 * 4096**3 / 25.9e-3 s = 5.3e12 per second, 8% of the chip's peak.",
+        "2 * 4096**3 / 26.8e-3 s = 5.1e12 per second, 8% of the chip's peak.",
         0.01,
     ),
     "words read": Exercise(
@@ -306,9 +306,9 @@ EXERCISES = {
         "64 bytes, 2 sectors, and all bytes are needed: these reads are coalesced.",
     ),
     "tiled speed-up": Exercise(
-        2.43,
+        2.52,
         "Divide the two times.",
-        "40.6 / 16.7 = 2.43, far from 16: the L1 cache had saved most of the traffic before, and two loads from shared "
+        "42.1 / 16.7 = 2.52, far from 16: the L1 cache had saved most of the traffic before, and two loads from shared "
         "memory for each multiply-add are the new limit.",
         0.02,
     ),
@@ -380,7 +380,7 @@ EXERCISES = {
     "divided warps": Exercise(
         0.125,
         "Which warps have lanes on both sides of the condition?",
-        "Only the first of the 8 warps of a block. `lane > 2` would divide all of them.",
+        "Only the first of the 8 warps of a block. `lane > 2` would split all of them.",
     ),
     "warps at the edge": Exercise(
         1,
@@ -390,7 +390,7 @@ EXERCISES = {
     "bytes under way": Exercise(
         1.44e6,
         "Bandwidth times latency.",
-        "4.8e12 * 300e-9 = 1.44 million bytes. With fewer the memory has to wait.",
+        "4.8e12 * 300e-9 = 1.44 million bytes. With fewer, the memory is idle part of the time.",
         0.01,
     ),
     "loads a thread": Exercise(
@@ -421,8 +421,8 @@ EXERCISES = {
     "registers for every warp": Exercise(
         32,
         "65,536 registers for 2048 threads.",
-        "65,536 / 2048 = 32. With one more, whole blocks no longer fit: registers are given to warps in units of 256, so "
-        "33 per thread take the room of 40.",
+        "65,536 / 2048 = 32. With one more, whole blocks no longer fit: registers are allocated to warps in units of 256, so "
+        "33 per thread occupy as much as 40.",
     ),
     "half the warps": Exercise(
         0.5,
@@ -504,7 +504,7 @@ EXERCISES = {
     "atomics of equal keys": Exercise(
         32,
         "Which threads offer a key? And whose key is the minimum?",
-        "16 offer their key. All 16 keys are the minimum, so 16 offer their number. With different keys it would be 17.",
+        "16 threads offer their key. All 16 keys are the minimum, so 16 threads offer their number. With different keys it would be 17.",
     ),
     "barriers of a tree": Exercise(
         10,
@@ -534,8 +534,8 @@ EXERCISES = {
     "additions in a row": Exercise(
         321,
         "16,384 / 256 in its own chunk; then one thread adds 256 sums.",
-        "64 + 256 + 1, where the serial kernel has 16,384. Most of them belong to the one thread, so more threads would "
-        "not help.",
+        "64 + 256 + 1, where the serial kernel has 16,384. One thread makes most of them, so more threads would not "
+        "help.",
     ),
     "time of a scan": Exercise(
         1.75,
@@ -546,7 +546,7 @@ EXERCISES = {
     "questions for 64 bins": Exercise(
         7,
         "log2(64) + 1.",
-        "A search of one splitter after the other takes 32 on average. The binary search has no branch in which lanes "
+        "A search through one splitter after the other takes 32 on average. The binary search has no branch in which lanes "
         "could diverge.",
     ),
     "bins of a million": Exercise(
@@ -561,7 +561,7 @@ EXERCISES = {
     ),
     "nearly sorted": Exercise(
         "b",
-        "What does the count tell about the keys of one warp?",
+        "What does the count tell you about the keys of one warp?",
         "The kernels here are built so that the order of the keys hardly matters: the search has no branches, and keys are "
         "ordered in shared memory before they are written.",
     ),
@@ -605,8 +605,8 @@ EXERCISES = {
     ),
     "turns of the constant cache": Exercise(
         32,
-        "It delivers one word at a time, to all lanes that asked for it.",
-        "32 turns instead of one. For indices that differ between lanes, use shared memory, which has 32 banks.",
+        "It delivers one word at a time, to all lanes that need it.",
+        "32 passes instead of one. For indices that differ between lanes, use shared memory, which has 32 banks.",
     ),
     "between two points": Exercise(
         0.4,
@@ -639,7 +639,7 @@ EXERCISES = {
     "overlap at most": Exercise(
         3,
         "Which of the three must still take its 10 ms?",
-        "30 ms become little more than 10: only the first piece's copy in and the last piece's copy out remain. It takes "
+        "30 ms become little more than 10: only the first piece's copy in and the last piece's copy out are added. It takes "
         "streams, pinned memory, and a device that copies both ways at once.",
     ),
 }

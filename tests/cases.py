@@ -15,6 +15,7 @@ from cudakern._backend import Backend
 from cudakern._cli import main
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import registry
+from cudakern.lab import _experiment
 from cudakern.lab._experiment import measure
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
@@ -280,7 +281,9 @@ def times_count(module, monkeypatch):
         return dataclasses.replace(profile, clock="host" if profile.variant.on_host else "gpu"), result
 
     here = cudakern.backend()
-    monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
+    chip = _Chip(here.name, here.device, here.why, here.native)
+    for each in (module, _experiment):
+        monkeypatch.setattr(each, "backend", lambda: chip, raising=False)
     monkeypatch.setattr(module, "measure", measured, raising=False)  # (not each takes its times that way)
 
 

@@ -198,14 +198,14 @@ def bits_of(x, kind):
     return x.astype(np.float16).view(np.uint16) if kind == "float16" else (x.view(np.uint32) >> 16).astype(np.uint16)
 
 
-def product(library, kind, a, b, sums, layout=0, add=1):
+def product(library, kind, a, b, sums, layout=0, add=1, name="product"):
     """sums + a @ b with operands as bits: 64 x depth, depth x N."""
     columns, depth = b.shape[1], len(b)
     left = np.ascontiguousarray(a.T if layout & 1 else a)
     right = np.ascontiguousarray(b if layout & 2 else b.T)
     out = library.buffer(sums)
     library.launch(
-        f"run_product_{kind}_{columns}",
+        f"run_{name}_{kind}_{columns}",
         library.buffer(left),
         library.buffer(right),
         depth,
@@ -231,6 +231,22 @@ def test_products(library, order, order_name, kind, columns, layout, depth):
     for add in (0, 1):
         result = product(library, kind, bits_of(a, kind), bits_of(b, kind), before, layout, add)
         np.testing.assert_array_equal(result, add * before + a @ b)
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("layout", [0, 2])
+@pytest.mark.parametrize(
+    "kind, columns", [("float16", 64), ("float16", 128), ("float16", 256), ("bfloat16", 64), ("bfloat16", 256)]
+)
+def test_products_of_registers(library, order, order_name, kind, columns, layout):
+    """A in registers gives the bits that A in shared memory gives."""
+    order(order_name)
+    draw = np.random.default_rng()
+    a, b = bits_of(draw.normal(size=(64, 128)), kind), bits_of(draw.normal(size=(128, columns)), kind)
+    before = draw.normal(size=(64, columns)).astype(np.float32)
+    for add in (0, 1):
+        result = product(library, kind, a, b, before, layout, add, "registers")
+        np.testing.assert_array_equal(result, product(library, kind, a, b, before, layout, add))
 
 
 def test_integers_wrap(library):

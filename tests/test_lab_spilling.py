@@ -81,13 +81,13 @@ def test_local_memory_is_where_the_index_is_not_known(window, name):
 
 
 def test_forms_that_differ_are_no_result(monkeypatch):
-    from cudakern.lab import _spilling
+    from cudakern.lab import _where_values_live
 
     def off(x, variant, window):
         result = moving_sum(x, variant=variant, window=window).get()
         return cudakern.asarray(result + np.float32(variant == "spilled"))
 
     off.__module__ = moving_sum.__module__
-    monkeypatch.setattr(_spilling, "moving_sum", off)
+    monkeypatch.setattr(_where_values_live, "moving_sum", off)
     with pytest.raises(RuntimeError, match=r"spilled and runtime_index differ"):
         lab.spilling(8, window=8, repeat=1)

@@ -164,12 +164,23 @@ def test_the_emulators_chips_by_name():
         (TypeError, "must be 9.0", {"threads": 32, "capability": "nine"}),
         (ValueError, "from 0 to 98304", {"threads": 32, "capability": 7.0, "shared_config": 100000}),
         (TypeError, "needs an operation", {"threads": 32, "variant": "tiled"}),
-        (TypeError, "needs an operation", {"threads": 32, "tile": 8}),
+        (TypeError, "needs an operation.*without them it takes .*shared_bytes, cap", {"threads": 32, "shared": 8}),
     ],
 )
 def test_bad_input(kind, words, arguments):
     with pytest.raises(kind, match=words):
         ck.occupancy(**arguments)
+
+
+def test_blocks_that_do_not_fit():
+    """What was requested, what the chip allows, and what to do."""
+    words = " ".join(repr(ck.occupancy(threads=256, shared_bytes=300_000, capability=9.0)).split())
+    assert "300,000 B of shared memory" in words
+    assert "at most 232,448 B per block" in words
+    assert "No block fits, so a launch would fail: pass a smaller shared_bytes=." in words
+    words = " ".join(repr(ck.occupancy(threads=1024, registers=200, capability=9.0)).split())
+    assert "at most 65,536 per block" in words
+    assert "pass a smaller registers= or threads=." in words
 
 
 def test_what_an_occupancy_shows(tmp_path):

@@ -150,6 +150,10 @@ def test_settings_that_are_not_possible(settings, words):
 
 
 def test_unknown_setting():
+    words = "^unknown setting 'ordr' of emulator.configure: the nearest is 'order'; known: devices, memory, chip"
+    with pytest.raises(TypeError, match=words):
+        cudakern.emulator.configure(ordr="fixed", chip="V100")
+    assert cudakern.emulator._configured.get("chip") != "V100"
     with pytest.raises(ValueError, match="colour"):
         native("emulator").configure("colour", "red")
 
@@ -433,7 +437,7 @@ def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
     assert {step.variant.name: step.recorded.kernel_ns for step in small_ladder if step.recorded} == {
         name: step["kernel_ns"] for name, step in record["steps"].items()
     }
-    assert f"recorded on an {record['chip']} for 4,096 x 4,096 and 4,096 x 4,096 float32, {record['date']}" in text
+    assert f"recorded on an {record['chip']} for 4,096 x 4,096 and 4,096 x 4,096 float32 on {record['date']}" in text
     tiled = small_ladder["tiled"]
     assert (tiled.profile.launches, tiled.profile.block[:2], tiled.shared_bytes) == (1, (16, 16), 2 * 16 * 16 * 4)
     assert "emulated\nkernel" not in small_ladder.table().columns

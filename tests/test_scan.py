@@ -250,6 +250,21 @@ def test_what_is_not_taken(operation, backend):
 
 
 @every_scan
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves_on_the_device_are_summed_in_float32(operation, dtype, backend):
+    x = cudakern.asarray(numbers(3000, "float32", seed=1)).astype(dtype)
+    wide = x.astype("float32")
+    expected = SCANS[operation](wide).astype(dtype).astype("float32").get()
+    result = SCANS[operation](x)
+    assert result._view.dtype == dtype
+    assert np.array_equal(result.astype("float32").get(), expected)
+    out = cudakern.zeros(3000, "float32")
+    assert SCANS[operation](x[::-1], out=out) is out
+    assert SCANS[operation](x, out=x) is x
+    assert np.array_equal(x.astype("float32").get(), expected)
+
+
+@every_scan
 def test_short_rows_with_gaps(operation, backend):
     """So few elements that they might be copied one by one: host arrays with gaps are gathered first."""
     x = np.arange(60, dtype="float32")

@@ -138,9 +138,34 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
     } else {
         CK_WGMMA_OF_EVERY_TYPE("256", CK_REGISTERS_128, CK_SUMS_128, "%128", "%129", "%130", ", 1, 1, %131, %132");
     }
-#undef CK_WGMMA
 #undef CK_OPERANDS
 #undef CK_WGMMA_OF_EVERY_TYPE
+#endif
+}
+
+// The same with A in registers, for half and bfloat16: a warp has its 16 rows as mma_m16n8k16 takes them (tensor_core.cuh). They are
+// read until the wait.
+template <typename T, int N, bool B_TRANSPOSED>
+__device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4], uint64_t b, bool add) {
+    static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, "half or bfloat16");
+    static_assert(N == 64 || N == 128 || N == 256, "64, 128 or 256 columns");
+#if CK_HAS_WGMMA
+#define CK_OPERANDS "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)), "n"(B_TRANSPOSED)
+#define CK_WGMMA_OF_BOTH_TYPES(columns, registers, sums, a_, b_, add_, rest)                                                      \
+    if constexpr (std::is_same_v<T, __half>)                                                                                     \
+        asm volatile(CK_WGMMA(columns "k16.f32.f16.f16", registers, a_, b_, add_, rest) : sums("+f") : CK_OPERANDS);             \
+    else                                                                                                                         \
+        asm volatile(CK_WGMMA(columns "k16.f32.bf16.bf16", registers, a_, b_, add_, rest) : sums("+f") : CK_OPERANDS)
+    if constexpr (N == 64) {
+        CK_WGMMA_OF_BOTH_TYPES("64", CK_REGISTERS_32, CK_SUMS_32, "{%32, %33, %34, %35}", "%36", "%37", ", 1, 1, %38");
+    } else if constexpr (N == 128) {
+        CK_WGMMA_OF_BOTH_TYPES("128", CK_REGISTERS_64, CK_SUMS_64, "{%64, %65, %66, %67}", "%68", "%69", ", 1, 1, %70");
+    } else {
+        CK_WGMMA_OF_BOTH_TYPES("256", CK_REGISTERS_128, CK_SUMS_128, "{%128, %129, %130, %131}", "%132", "%133", ", 1, 1, %134");
+    }
+#undef CK_WGMMA
+#undef CK_OPERANDS
+#undef CK_WGMMA_OF_BOTH_TYPES
 #endif
 }
 

@@ -51,9 +51,7 @@ def experiment(
                 raise TypeError(f"{rule.name} takes {', '.join(operands)}: {len(operands)} inputs, not {len(inputs)}")
             if check is not None:
                 check(variant, *inputs)
-            keywords = {}
-            for name in own:
-                keywords[name] = parameters.pop(name, own[name])
+            keywords = {name: parameters.pop(name, default) for name, default in own.items()}
             return call(rule, inputs, out, variant, stream, parameters, keywords)
 
         function.__name__ = function.__qualname__ = rule.name

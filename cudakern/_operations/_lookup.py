@@ -17,7 +17,7 @@ from .._transfer import Array
 from . import random_array, registered
 from ._call import call
 from ._public import ArrayLike, Number, Out, Result, documented
-from ._rule import WEAK, Rule, broadcast_shape, floating
+from ._rule import HALVES, WEAK, Rule, broadcast_shape, floating
 
 MODES = ("clamp", "wrap", "mirror", "border")
 AXES = "zyx"
@@ -44,6 +44,8 @@ def _as_double(x: Any, name: str) -> Array:
     """A host array in the type in which NumPy interpolates."""
     array = host_array(x, name)
     _common(array.dtype)
+    if not np.can_cast(array.dtype, np.float64):
+        raise TypeError(f"interp computes in float64, and {name} is {array.dtype}: {name}.astype('float64') rounds it")
     return array.astype(np.float64, copy=False)
 
 
@@ -67,7 +69,7 @@ def _end(fp: Any, index: int) -> Any:
         return DeviceArray(module.view(view, offset, (), (), view.dtype), module)
     if is_elsewhere(fp):
         return 0.0
-    values = np.asarray(fp)
+    values = host_array(fp, "fp")
     return float(values[index]) if values.ndim == 1 and values.size and values.dtype.kind in "biuf" else 0.0
 
 
@@ -104,6 +106,7 @@ INTERP = Rule(
     shape=_points_shape,
     numbers=("left", "right"),
     common=_common,
+    through=HALVES,
 )
 
 
@@ -181,7 +184,7 @@ def interp(
     -------
     ndarray, NumPy scalar or DeviceArray
         An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and
-        any call on device arrays (float32 or float64), gives the arrays' own type.
+        any call on device arrays, gives the arrays' own type, and float64 for integers.
 
     <raises>
 
@@ -347,6 +350,7 @@ RULES = {
         shape=functools.partial(shape_of, name, axes),
         broadcasts=tuple(AXES[-axes:]),
         common=functools.partial(floating, of="a look-up"),
+        through=HALVES,
     )
     for axes, name in ((2, "lookup_2d"), (3, "lookup_3d"))
 }

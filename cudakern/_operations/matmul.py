@@ -16,7 +16,7 @@ from .._host import host_array, refuse_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import AUTO
-from .._transfer import Array
+from .._transfer import Array, as_numpy
 from . import random_arrays, registered, widened
 from ._call import call
 from ._checks import refuse_shape
@@ -184,7 +184,7 @@ def _refuse_scalars(inputs: Inputs) -> None:
     """ValueError for a host number multiplied by a device array."""
     if any(isinstance(x, DeviceArray) for x in inputs):
         for name, x in zip("ab", inputs, strict=True):
-            if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
+            if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(as_numpy(x)) == 0:
                 raise ValueError(f"matmul: {name} is a scalar; use * for that")
 
 

@@ -189,6 +189,65 @@ MULTIPLY(float16, __half, 256)
 MULTIPLY(bfloat16, __nv_bfloat16, 64)
 MULTIPLY(bfloat16, __nv_bfloat16, 128)
 MULTIPLY(bfloat16, __nv_bfloat16, 256)
+// The same with A in registers, from global memory: sums += or = a * b, where a has 64 x depth and depth is a multiple of 64.
+template <typename T, int N, bool B_TRANSPOSED>
+__global__ void product_of_registers(const __grid_constant__ tensor_map b_map, const unsigned short *a, int depth,
+                                     int add, float *sums) {
+    char *b = boxes();
+    __shared__ mbarrier full;
+    const int t = threadIdx.x, g = t % 32 / 4, row = t / 32 * 16 + g;
+    if (t == 0) mbarrier_init(&full, 1), mbarrier_init_fence();
+    __syncthreads();
+    float sum[N / 2];
+    const auto at = [&](int i) { return (row + i % 4 / 2 * 8) * N + i / 4 * 8 + t % 4 * 2 + i % 2; };
+    for (int i = 0; i < N / 2; ++i) sum[i] = sums[at(i)];
+    for (int k = 0; k < depth; k += 64) {
+        if (t == 0) {
+            mbarrier_expect(&full, N * 128);
+            if (B_TRANSPOSED)
+                for (int column = 0; column < N; column += 64)
+                    tensor_load(b + column * 128, &b_map, &full, {column, k});
+            else
+                tensor_load(b, &b_map, &full, {k, 0});
+        }
+        mbarrier_wait(&full, k / 64 % 2);
+        unsigned left[4][4];
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j) {
+                const unsigned short *two = a + (row + j % 2 * 8) * depth + k + i * 16 + t % 4 * 2 + j / 2 * 8;
+                left[i][j] = two[0] | static_cast<unsigned>(two[1]) << 16;
+            }
+        wgmma_fence();
+        for (int i = 0; i < 4; ++i)
+            wgmma<T, N, B_TRANSPOSED>(sum, left[i], wgmma_descriptor(b + i * (B_TRANSPOSED ? 2048 : 32), 8192),
+                                      add || k > 0 || i > 0);
+        wgmma_commit();
+        wgmma_wait<0>();
+        __syncthreads(); // the next boxes replace these
+    }
+    for (int i = 0; i < N / 2; ++i) sums[at(i)] = sum[i];
+}
+template <typename T, int N, bool B_TRANSPOSED>
+int multiply_registers(const Shape *shape, const void *a, const void *b, int depth, int add, float *sums) {
+    tensor_map map;
+    int code =
+        B_TRANSPOSED ? shape_of(&map, b, 2, N, depth, 64, 64, 128) : shape_of(&map, b, 2, depth, N, 64, N, 128);
+    const auto kernel = product_of_registers<T, N, B_TRANSPOSED>;
+    if (!code) code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape->shared);
+    return code ? code : launch(shape, kernel, map, static_cast<const unsigned short *>(a), depth, add, sums);
+}
+#define MULTIPLY_REGISTERS(kind, T, N)                                                                               \
+    ENTRY run_registers_##kind##_##N(const Shape *shape, const void *a, const void *b, int depth, int add,           \
+                                     float *sums, int layout) {                                                      \
+        return (layout & 2 ? multiply_registers<T, N, true> : multiply_registers<T, N, false>)(shape, a, b, depth,   \
+                                                                                               add, sums);           \
+    }
+MULTIPLY_REGISTERS(float16, __half, 64)
+MULTIPLY_REGISTERS(float16, __half, 128)
+MULTIPLY_REGISTERS(float16, __half, 256)
+MULTIPLY_REGISTERS(bfloat16, __nv_bfloat16, 64)
+MULTIPLY_REGISTERS(bfloat16, __nv_bfloat16, 256)
+
 #define MULTIPLY_ALONG_K(kind, T, N)                                                                                 \
     ENTRY run_product_##kind##_##N(const Shape *shape, const void *a, const void *b, int depth, int add, void *sums, \
                                    int) {                                                                            \

@@ -107,6 +107,7 @@ typedef struct emu_product {
     void (*multiply)(const struct emu_product *product, void *sums, int part, void *scratch);
     uint64_t a, b; // the operands, as multiply() takes them
     int columns, add;
+    unsigned short a_rows[16][16]; // the warp's rows of A, if they are in registers
 } emu_product;
 EMU_API void emu_product_begin(const emu_product *product, void *const sums[32], const char *file, int line);
 EMU_API void emu_product_commit(void);

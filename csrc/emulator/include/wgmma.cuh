@@ -75,11 +75,10 @@ __forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT, 16> &to, uint64_t des
         }
 }
 
-template <typename T, bool TRANSPOSED, int EXTENT>
-__forceinline__ void wgmma_read(wgmma_operand<EXTENT, 16> &to, uint64_t descriptor, int first) {
+// The values and exponents of to.bits.
+template <typename T, int EXTENT> __forceinline__ void wgmma_convert(wgmma_operand<EXTENT, 16> &to) {
     constexpr bool is_half = std::is_same<T, __half>::value;
     constexpr short fraction = is_half ? 10 : 7, bias = is_half ? 15 : 127, highest = is_half ? 15 : WGMMA_TAME;
-    wgmma_read_bits<TRANSPOSED>(to, descriptor, first);
     shorts_8 wild = {};
     for (int k = 0; k < 16; ++k)
         for (int i = 0; i < EXTENT; i += 8) {
@@ -109,6 +108,12 @@ __forceinline__ void wgmma_read(wgmma_operand<EXTENT, 16> &to, uint64_t descript
     if (to.tame || !is_half) return;
     for (int k = 0; k < 16; ++k) // infinity and NaN
         for (int i = 0; i < EXTENT; ++i) to.value[k][i] = tensor_element_of<T>(to.bits[k][i]).value;
+}
+
+template <typename T, bool TRANSPOSED, int EXTENT>
+__forceinline__ void wgmma_read(wgmma_operand<EXTENT, 16> &to, uint64_t descriptor, int first) {
+    wgmma_read_bits<TRANSPOSED>(to, descriptor, first);
+    wgmma_convert<T>(to);
 }
 
 // tf32, contiguous along k.
@@ -190,7 +195,7 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int
     return true;
 }
 
-template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED>
+template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED, bool A_IN_REGISTERS = false>
 void wgmma_multiply(const emu_product *product, void *to, int part, void *scratch) {
     constexpr int K = 32 / sizeof(T);
     struct operands {
@@ -200,7 +205,13 @@ void wgmma_multiply(const emu_product *product, void *to, int part, void *scratc
     static_assert(sizeof(operands) <= EMU_PRODUCT_SCRATCH, "the core's buffer");
     operands &x = *static_cast<operands *>(scratch);
     float *const sums = static_cast<float *>(to);
-    wgmma_read<T, A_TRANSPOSED>(x.a, product->a, 16 * part);
+    if constexpr (A_IN_REGISTERS) {
+        for (int k = 0; k < 16; ++k)
+            for (int row = 0; row < 16; ++row) x.a.bits[k][row] = product->a_rows[row][k];
+        wgmma_convert<T>(x.a);
+    } else {
+        wgmma_read<T, A_TRANSPOSED>(x.a, product->a, 16 * part);
+    }
     wgmma_read<T, B_TRANSPOSED>(x.b, product->b, 0);
     if (!product->add) memset(sums, 0, 16 * N * sizeof *sums);
     for (int row = 0; row < 16; ++row)
@@ -251,6 +262,7 @@ struct wgmma_lane {
     void *sums;
     const char *file;
     int line;
+    const unsigned *a; // four registers, or NULL: A is in shared memory
 };
 inline void wgmma_warp(emu_together *const lanes[32]) {
     void *sums[32];
@@ -262,7 +274,12 @@ inline void wgmma_warp(emu_together *const lanes[32]) {
             own->product.add != first->product.add)
             emu_fail("all lanes of a warp must pass the same operands to wgmma", own->file, own->line);
     }
-    emu_product_begin(&first->product, sums, first->file, first->line);
+    emu_product product = first->product;
+    for (int lane = 0; first->a && lane < 32; ++lane)
+        for (int i = 0; i < 4; ++i) // two neighbors along k each
+            memcpy(&product.a_rows[lane / 4 + i % 2 * 8][lane % 4 * 2 + i / 2 * 8],
+                   &reinterpret_cast<const wgmma_lane *>(lanes[lane])->a[i], 4);
+    emu_product_begin(&product, sums, first->file, first->line);
 }
 
 struct wgmma_wait_lane {
@@ -325,10 +342,26 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
     if (a >> 58 != emu::WGMMA_MARK || b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires operands that wgmma_descriptor describes", file, line);
     emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},
-                           {emu::wgmma_function<T, N, A_TRANSPOSED, B_TRANSPOSED>(), a, b, N, add},
+                           {emu::wgmma_function<T, N, A_TRANSPOSED, B_TRANSPOSED>(), a, b, N, add, {}},
                            sum,
                            file,
-                           line};
+                           line,
+                           nullptr};
+    emu_warp_together(&own.head, file, line);
+}
+
+template <typename T, int N, bool B_TRANSPOSED>
+__device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4], uint64_t b, bool add, EMU_SITE) {
+    static_assert(std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value, "half or bfloat16");
+    static_assert(N == 64 || N == 128 || N == 256, "64, 128 or 256 columns");
+    if (b >> 58 != emu::WGMMA_MARK)
+        emu_fail("wgmma requires an operand b that wgmma_descriptor describes", file, line);
+    emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},
+                           {emu::wgmma_multiply<T, N, false, B_TRANSPOSED, true>, 0, b, N, add, {}},
+                           sum,
+                           file,
+                           line,
+                           a};
     emu_warp_together(&own.head, file, line);
 }
 
