@@ -217,8 +217,7 @@ def kernel_resources(
     ('shared_row', True)
     """
     op = operation_name(op)
-    what, here = operation(op), backend()
-    kernels: list[KernelResources] = []
+    what, kernels = operation(op), list[KernelResources]()
     usual = numpy_dtype(what.default_dtype if dtype is None else dtype).name
     if variant is None:
         entries = [entry for entry in _table.variants(op) if not entry.on_host]
@@ -230,9 +229,9 @@ def kernel_resources(
         if not _table.having(name, entries):
             raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
     for entry in entries:
-        if variant is None and (entry.why_not(here) or (usual not in entry.types and dtype is not None)):
-            continue
         kind = entry.types[0] if dtype is None and usual not in entry.types else usual
+        if variant is None and (entry.why_not(backend()) or kind not in entry.types):
+            continue
         entry.signature(kind)
         values = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
         try:
