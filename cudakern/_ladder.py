@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _recorded, _table
-from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
-from ._dtypes import kind_of, numpy_dtype
+from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
@@ -129,7 +128,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         cells = [self._cells(step, emulated) for step in self]
         figures = list(cells[0]) if cells else []
         rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
-        notes = " ".join(self._notes(emulated))
+        notes = " ".join(self._notes(figures))
         spare = [name for name in figures if name.startswith("shared") or name.endswith(self.rate)]
         return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
 
@@ -140,14 +139,14 @@ class Ladder(_display.Shown, Sequence[Step]):
         kernel_ns = profile.kernel_ns if profile else None
         if self.recorded is None:
             cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
-            if self._clocked:
+            if any(s.profile and s.profile.blocks_ns is not None for s in self):
                 cells["blocks"] = duration(profile.blocks_ns if profile else None)
             cells["call"] = duration(profile.whole_ns if profile else None)
             cells[self.rate] = figure(self.rate_of(profile) if profile else None)
             return cells | {"speed-up": ratio(step.speedup)}
-        cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
-        if all(step.profile is None or step.profile.launches <= 1 for step in self):
-            cells = {}
+        cells = {}
+        if any(s.profile and s.profile.launches > 1 for s in self):
+            cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
         sizes = (profile.grid, profile.block) if profile and profile.grid else None
         cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
         cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
@@ -161,11 +160,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             cells["emulated\nkernel"] = duration(kernel_ns)
         return cells
 
-    @property
-    def _clocked(self) -> bool:
-        return any(step.profile is not None and step.profile.blocks_ns is not None for step in self)
-
-    def _notes(self, emulated: bool) -> Iterator[str]:
+    def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         for note in dict.fromkeys(step.note for step in self if step.note):
             yield f"{', '.join(step.variant.name for step in self if step.note == note)}: {note}."
         cancels = operation(self.operation).cancels
@@ -173,16 +168,14 @@ class Ladder(_display.Shown, Sequence[Step]):
         yield f"Errors are relative{terms}, compared with NumPy in double precision."
         if self.recorded is None:
             yield "call: the whole call, with its copies. speed-up: kernel time of the first step / of this step."
-            if self._clocked:
+            if "blocks" in figures:
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
         if bytes_moved := next((step.profile.bytes for step in self if step.profile), 0):
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
-        if self._timed:
-            yield f"There is no GPU here. The times were {self.recorded.origin}; numpy ran on that machine's CPU."
-        else:
-            yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
-        if emulated:
+        times = f". The times were {self.recorded.origin}; numpy ran on that machine's CPU."
+        yield "There is no GPU here" + (times if self._timed else f", and {self.operation} {NO_TIMES}.")
+        if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,18 +188,15 @@ class Ladder(_display.Shown, Sequence[Step]):
         (``pip install cudakern[plot]``)."""
         from ._plots import BAR, HOST_BAR, LIMIT, Picture, bars
 
-        record, steps, title = self.recorded, list[tuple[_table.Variant, float, float]](), self.title
-        if record is None:
+        title = self.title if self.recorded is None else f"{self.operation}: {self.recorded.origin}"
+        steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
+        if self.recorded is None:
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
-        elif self._timed:
-            steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
-            title = f"{self.operation}: {record.origin}"
-        else:
+        elif not steps:
             raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
-        times = [max(ns, 1) for _, ns, _ in steps]
-        rates = [rate for _, _, rate in steps]
+        times, rates = [max(ns, 1) for _, ns, _ in steps], [rate for _, _, rate in steps]
 
         picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
         left, right = picture.subplots(1, 2, sharey=True)
@@ -221,8 +211,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
             right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
         left.invert_yaxis()  # shared by both sides: the first step on top
-        host = "; gray: NumPy on the CPU" if HOST_BAR in colors else ""
-        picture.suptitle(f"{title}{host}", fontsize=10)
+        picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
         return picture.saved(path)
 
 
@@ -300,12 +289,10 @@ def ladder(
     _check_parameters(what, entries, plain)
     own = {name: value for name, value in plain.items() if name in what.own}
     if inputs is None:
-        seed = integer("seed", 0 if seed is None else seed, 0)
-        sizes, kind = _size_and_type(what, n, shape, dtype)
-        operands = what.make(sizes, kind, seed)
+        operands = _random_operands(what, n, shape, dtype, integer("seed", 0 if seed is None else seed, 0))
     else:
         operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
-        kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
+    kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
     record = _recorded.instead_of_times(here, op, kind.name)
     if record is not None and repeat is None and warmup is None:
@@ -330,28 +317,26 @@ def ladder(
                 steps.append(Step(variant, note=f"not for this input: {reason}"))
                 if not isinstance(error, NotImplementedError):
                     refusals.append(error)
-                continue
             except CudaError as error:
                 steps.append(Step(variant, note=f"failed: {error}", failed=True))
-                continue
-            step = Step(variant, profile, _errors(result, *expected))
-            if record is not None:
-                shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
-                times = record.steps.get(variant.name) if variant.by_default(values) else None
-                step = replace(step, recorded=times, shared_bytes=shared)
-            steps.append(step)
+            else:
+                shared = times = None
+                if record is not None:
+                    shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
+                    times = record.steps.get(variant.name) if variant.by_default(values) else None
+                errors = _errors(result, *expected)
+                steps.append(Step(variant, profile, errors, shared_bytes=shared, recorded=times))
     if inputs is not None and refusals and not any(step.profile or step.failed for step in steps):
         raise refusals[0]  # the input itself is invalid
     first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
     if first and not first.emulated:
         steps = [replace(s, speedup=first.kernel_ns / max(s.profile.kernel_ns, 1)) if s.profile else s for s in steps]
-    shapes = tuple(np.shape(x) for x in operands)
+    shapes = tuple(np.shape(x) for x in operands if x is not None)
     return Ladder(op, what.rate, shapes, kind.name, here, tuple(steps), record, plain)
 
 
 def _check_parameters(what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]) -> None:
-    """TypeError or ValueError for a name that no variant has or a value that none accepts. If only some accept it, the
-    steps of the others note that."""
+    """TypeError or ValueError for a name that no variant has or a value that none accepts."""
     for name, value in values.items():
         there = _table.having(name, _table.variants(what.name))
         if not there:
@@ -359,17 +344,13 @@ def _check_parameters(what: Operation, variants: Sequence[_table.Variant], value
         having = there if name in what.own else _table.having(name, variants)
         if not having:
             names, others = (", ".join(variant.name for variant in some) for some in (variants, there))
-            raise TypeError(
-                f"ladder: none of the variants ({names}) has a parameter {name}=; variants with it: {others}"
-            )
-        errors = []
+            raise TypeError(f"ladder: none of the variants ({names}) has a parameter {name}=; these have it: {others}")
         for variant in having:
-            try:
+            with contextlib.suppress(TypeError, ValueError):
                 variant.values({name: value})
-            except (TypeError, ValueError) as error:
-                errors.append(error)
-        if len(errors) == len(having):
-            raise errors[0]
+                break
+        else:
+            having[0].values({name: value})  # raises
 
 
 def no_parameter(what: Operation, name: str) -> str:
@@ -401,21 +382,16 @@ def _callers_operands(what: Operation, inputs: Sequence[Any], others: Mapping[st
         some = "" if least == len(allowed) else f" (the last {len(allowed) - least} can be omitted)"
         separate = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
         raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{separate}; got {len(inputs)} inputs")
-    if any(isinstance(x, DeviceArray) for x in inputs):
-        raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
     for name, x in zip(names.split(", "), inputs, strict=False):
         refuse_elsewhere(x, name)
-    operands = list(inputs)
-    while len(operands) > least and operands[-1] is None:
-        operands.pop()
-    return tuple(operands)
+    return tuple(inputs)
 
 
 def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]) -> tuple[Any, Any]:
     """NumPy's result in double precision, and what errors are relative to, if that is not the result."""
     scalars = (int, float, complex, type(None))  # Python's numbers take the type of the arrays
     doubles = [x if isinstance(x, scalars) else widened((np.asarray(x),), np.float64)[0] for x in operands]
-    wide = tuple(map(np.asarray, doubles))
+    wide = [x if x is None else np.asarray(x) for x in doubles]
     try:
         reference = what.call(*doubles, variant="numpy", **own)
     except (TypeError, ValueError):
@@ -427,74 +403,66 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
-def _size_and_type(
-    what: Operation, n: int | None, shape: Sequence[int] | None, dtype: npt.DTypeLike | None
-) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _random_operands(what: Operation, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
+    rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"
+    wrong = f"ladder: shape= {rule}, not {shape!r:.60}"
+    if n is not None:
+        shape = what.square(integer("ladder: n", n, 0))
     try:
-        if n is not None:
-            sizes = what.square(operator.index(n))
-        else:
-            sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
+        sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
     except TypeError:
-        rule = "n= must be an integer" if n is not None else f"shape= ({what.shape_help}) must be integers"
-        raise TypeError(f"ladder: {rule}, not {(shape if n is None else n)!r:.60}") from None
-    if any(s < 0 for s in sizes):
-        raise ValueError(f"ladder: lengths must not be negative: {n if n is not None else sizes}")
-    if what.fixed_rank and len(sizes) != len(what.default_shape):
-        raise ValueError(f"ladder: shape= is {what.shape_help}, such as {what.default_shape}, not {sizes}")
+        raise TypeError(wrong) from None
+    if min(sizes, default=0) < 0 or (what.fixed_rank and len(sizes) != len(what.default_shape)):
+        raise ValueError(wrong)
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     types = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in types:
         words = _table.type_in_words(kind)
         raise TypeError(f"ladder: the variants of {what.name} support {', '.join(types)}, not {words}")
-    return sizes, kind
+    return what.make(sizes, kind, seed)
 
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
     """As compare(), but a NaN where NumPy has one is correct."""
-    both: tuple[Any, ...] = (np.asarray(result), np.asarray(reference))
-    if both[0].shape == both[1].shape and all(kind_of(x.dtype) in "fc" for x in both):
-        right = np.isnan(both[0]) & np.isnan(both[1])
-        if right.any():
-            both = tuple(np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both)
-            magnitude = None if magnitude is None else np.where(right, 1, magnitude)
+    both = [np.asarray(x) for x in (result, reference)]
+    right = np.isnan(both[0]) & np.isnan(both[1])
+    if right.any():
+        both = [np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both]
+        magnitude = None if magnitude is None else np.where(right, 1, magnitude)
     return compare(both[0], both[1], magnitude)
 
 
 @contextlib.contextmanager
 def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
-    """Gives a function that shows a line: instead of the one before on a terminal or in a notebook; elsewhere it
-    prints it, if ``wanted``."""
+    """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
     from rich.console import Console
 
     console, begin = Console(file=sys.stderr), time.monotonic()
-    display: Any = _notebook_display()
-    output: Any = None
+    display, output = _notebook_display(), None
 
     def in_notebook(line: str) -> None:
         nonlocal output
-        text = {"text/plain": line}
         if output is not None:
-            output.update(text, raw=True)
+            output.update({"text/plain": line}, raw=True)
         elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
-            output = display(text, raw=True, display_id=True)
+            output = display({"text/plain": line}, raw=True, display_id=True)
 
     if wanted is False or (wanted is None and not console.is_terminal and display is None):
         yield lambda line: None
     elif console.is_terminal:
         with console.status("") as status:
             yield status.update
-    elif display is not None:
+    elif display is None:
+        yield functools.partial(print, file=sys.stderr, flush=True)
+    else:
         yield in_notebook
         if output is not None:
             in_notebook("")
-    else:
-        yield functools.partial(print, file=sys.stderr, flush=True)
 
 
-def _notebook_display() -> Callable[..., Any] | None:
+def _notebook_display() -> Any:
     """IPython's display function inside a notebook; None elsewhere."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

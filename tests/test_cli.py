@@ -261,7 +261,7 @@ def test_a_row_that_cannot_run_here_is_one_line(arguments):
         (["--backend", "cuda"], "no command:"),
         (
             ["ladder", "lookup_2d", "--shape", "8x8"],
-            "the table's axes, such as (1048576, 512, 512), not (8, 8)",
+            "the table's axes) must be integers, 0 or more, such as (1048576, 512, 512), not (8, 8)",
         ),
         (["--backend", "cuda", "latter"], "unknown command 'latter': the nearest is 'ladder'"),
         (["ladder", "matmul", "n=many"], "argument --n: invalid int value: 'many'"),
