@@ -411,7 +411,9 @@ def test_an_output_that_repeats_an_element_is_refused(name):
 # --- lines that start at multiples of 16 bytes -----------------------------------------------------------------------
 CHUNKS = [case for case in VARIANTS if case[1].name == "tensor_cores"]  # they ask for it: a chunk is eight elements
 every_tile = pytest.mark.parametrize(
-    "name, variant, tile", [(*case, tile) for case in CHUNKS for tile in (64, 128)], ids=label
+    "name, variant, tile",
+    [pytest.param(*case, tile, marks=marks) for case in CHUNKS for tile, marks in ((64, ()), (128, pytest.mark.full))],
+    ids=label,
 )
 
 
