@@ -289,7 +289,7 @@ def test_ctrl_c_ends_a_wait(how, waiting):
     """KeyboardInterrupt comes at once, the kernel ends with it, and the library goes on working."""
     print(WAITS[how], file=waiting.stdin, flush=True)
     assert waiting.stdout.readline().strip() == "started"
-    time.sleep(0.4)
+    time.sleep(0.2)
     os.kill(waiting.pid, signal.SIGINT)
     late = threading.Timer(60, waiting.kill)  # then the wait was not broken off
     late.start()
