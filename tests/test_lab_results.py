@@ -48,7 +48,8 @@ def test_results_can_be_copied_and_kept(name, backend):
         assert json.dumps(again.to_dict()) == json.dumps(result.to_dict())
         assert repr(again) == repr(result)
         assert again._repr_html_() == result._repr_html_()
-        again.plot()
+    again.plot()
+    pickle.loads(pickle.dumps(result)).plot()
 
 
 def test_maps_backends_and_ladders_can_be_copied_and_kept(backend):

@@ -304,17 +304,17 @@ def test_the_emulator_has_the_calculators_answers(chip, capability):
             assert blocks == mine.active_blocks, (threads, shared)
 
 
-def test_occupancy_on_the_command_line(capsys, tmp_path):
+def test_occupancy_on_the_command_line(tmp_path):
     page = ("occupancy", "--threads", "320", "--registers", "40", "--capability", "7.0", "--shared-config", "32768")
-    assert "occupancy 62.5%" in cli(capsys, *page)
-    plain = json.loads(cli(capsys, *page, "--json"))
+    assert "occupancy 62.5%" in cli(*page)
+    plain = json.loads(cli(*page, "--json"))
     assert (plain["active_blocks"], plain["active_warps"], plain["limited_by"]) == (4, 40, ["registers"])
-    assert "matmul, tiled" in cli(capsys, "occupancy", "matmul", "tiled", "--registers", "32")
-    assert json.loads(cli(capsys, "occupancy", "--threads", "64", "--shared", "1000", "--json"))["shared_bytes"] == 1000
-    assert "pass threads=" in cli(capsys, "occupancy", status=2)
-    assert "pass a variant of matmul" in cli(capsys, "occupancy", "matmul", status=2)
-    assert "no data" in cli(capsys, "occupancy", "--threads", "64", "--capability", "2.0", status=2)
-    cli(capsys, *page, "--plot", str(tmp_path / "curves.svg"))
+    assert "matmul, tiled" in cli("occupancy", "matmul", "tiled", "--registers", "32")
+    assert json.loads(cli("occupancy", "--threads", "64", "--shared", "1000", "--json"))["shared_bytes"] == 1000
+    assert "pass threads=" in cli("occupancy", status=2)
+    assert "pass a variant of matmul" in cli("occupancy", "matmul", status=2)
+    assert "no data" in cli("occupancy", "--threads", "64", "--capability", "2.0", status=2)
+    cli(*page, "--plot", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").stat().st_size > 1000
 
 

@@ -15,6 +15,7 @@ RUNS = [(operation, name, variant) for operation in SCANS for name, variant in v
 EXACT = ("int32", "int64", "uint32", "uint64")
 
 every_run = pytest.mark.parametrize("operation, name, variant", RUNS, ids=label)
+full = pytest.mark.full
 every_scan = pytest.mark.parametrize("operation", SCANS)
 
 
@@ -141,7 +142,9 @@ def test_sums_that_cancel(operation, name, variant, dtype):
 # --- where tiles, groups of tiles and groups of groups end ------------------------------------------------------------
 @every_scan
 @pytest.mark.parametrize("name", BACKENDS)
-@pytest.mark.parametrize("dtype, tile", [("float32", 512), ("float64", 256), ("int32", 256)])
+@pytest.mark.parametrize(
+    "dtype, tile", [("int32", 256), pytest.param("float32", 512, marks=full), pytest.param("float64", 256, marks=full)]
+)
 def test_lookback_over_all_of_its_levels(operation, name, dtype, tile):
     """With 32 threads: 32 tiles are a group, 1024 a group of groups; at each end one fewer, as many, and one more."""
     variant = cudakern.variants(operation)["lookback"]
