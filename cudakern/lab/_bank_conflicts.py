@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display
 from .._backend import backend
 from .._operations._experiments import ROUNDS, THREADS, TILE
 from .._operations._experiments import bank_conflicts as operation
@@ -83,7 +82,7 @@ def bank_conflicts(
                 "stride": stride,
                 "distance": distance,
                 "wavefronts": wavefronts(WORD * distance * lane for lane in range(LANES)),
-                "cycles": _display.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None,
+                "cycles": float(np.median(profile.cycles)) / REQUESTS if profile.clock == "gpu" else None,
             }
         )
     for row in rows:

@@ -97,7 +97,7 @@ def sample_sort_stages(
     samples = [_stages(x, keywords) for _ in range(repeat)]
     rows: list[dict[str, Any]] = []
     for stage, (launches, _) in samples[0].items():
-        ns = _display.median([sample[stage][1] for sample in samples])
+        ns = float(np.median([sample[stage][1] for sample in samples]))
         rows.append({"stage": stage, "does": STAGES[stage], "launches": launches, "ns": ns})
     total, launches = sum(row["ns"] for row in rows), sum(row["launches"] for row in rows)
     for row in rows:
@@ -106,7 +106,7 @@ def sample_sort_stages(
     rows.append({"stage": "all", "does": "a whole call, no events in between", "launches": launches, "ns": ns})
     if SAMPLES in samples[0]:  # one bin needs no samples
         does = f"instead of {SAMPLES}: copy {len(keys[::KEYS_PER_SAMPLE]):,} to the host, numpy.sort, copy back"
-        ns = _display.median([_samples_on_cpu(x) for _ in range(repeat)])
+        ns = float(np.median([_samples_on_cpu(x) for _ in range(repeat)]))
         rows.append({"stage": "samples on the CPU", "does": does, "ns": ns})
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})

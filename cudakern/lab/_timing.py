@@ -73,7 +73,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, warmup=1)
     launch_ns, wait_ns, events_ns = _by_host(asarray(x), variant, repeat)
     copies_ns = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
-    cycles, blocks_ns = _display.median(whole.cycles), float(whole.blocks_ns or 0)
+    cycles, blocks_ns = float(np.median(whole.cycles)), float(whole.blocks_ns or 0)
     block_ns = cycles / max(here.properties["clock_khz"], 1) * 1e6
     intervals: list[tuple[str, str, str, float]] = [
         ("block", "chip", "one block, by clock64 (median of all blocks)", block_ns),
@@ -112,4 +112,4 @@ def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
         synchronize()
         samples.append((launch_ns, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
         del result
-    return [_display.median(values) for values in zip(*samples[1:], strict=True)]
+    return list(map(float, np.median(samples[1:], axis=0)))
