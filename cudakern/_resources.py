@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,12 +34,7 @@ _USED = {
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class KernelResources(_display.Shown):
-    """The resources of one kernel of a variant, and how a call launches it.
-
-    ``source`` is where the figures come from: "driver" (cudaFuncGetAttributes), "build" (the compiler's report, saved
-    when the GPU module was built), "recorded" (such a report for an H200, part of the package) or "unknown": the
-    figures are then None and ``why`` is the reason.
-    """
+    """The resources of one kernel of a variant, and how a call launches it."""
 
     operation: str
     variant: str
@@ -58,13 +54,15 @@ class KernelResources(_display.Shown):
     active_blocks: int  #: per multiprocessor: cudaOccupancyMaxActiveBlocksPerMultiprocessor of this call
     potential_block: tuple[int, int]  #: (grid, threads) by cudaOccupancyMaxPotentialBlockSize
     capability: str | None = None  #: the code's target: "9.0"
+    #: of the figures: "driver" (cudaFuncGetAttributes), "build" (the compiler's report, saved when the GPU module was
+    #: built), "recorded" (such a report for an H200, part of the package) or "unknown": the figures are None
     source: str
-    why: str
+    why: str  #: the reason if the source is "unknown"
 
     @property
     def threads(self) -> int:
         """Threads per block."""
-        return self.block[0] * self.block[1] * self.block[2]
+        return math.prod(self.block)
 
     @property
     def shared_bytes(self) -> int:
@@ -81,7 +79,7 @@ class KernelResources(_display.Shown):
         return dict(vars(self))
 
     def table(self) -> _display.Table:
-        """A table of this kernel."""
+        """One row of figures."""
         return KernelTable((self,)).table()
 
 
@@ -118,11 +116,6 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         return [kernel.to_dict() for kernel in self]
 
 
-def _dotted(capability: int) -> str:
-    """90 as "9.0"."""
-    return f"{capability // 10}.{capability % 10}"
-
-
 @functools.cache
 def compiler_report(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The output of ``ptxas -v`` in a file: by the kernels' linker names, fields of KernelResources for each chip."""
@@ -131,7 +124,7 @@ def compiler_report(path: Path) -> dict[str, list[dict[str, Any]]]:
     for line in path.read_text().splitlines():
         if entry := _ENTRY.search(line):
             symbol = entry[1]
-            figures = {"capability": _dotted(int(entry[2])), "local_bytes": 0, "spill_stores": 0, "spill_loads": 0}
+            figures = {"capability": f"{int(entry[2]) / 10:.1f}", "local_bytes": 0, "spill_stores": 0, "spill_loads": 0}
         elif symbol and (sizes := _STACK.search(line)):
             figures |= zip(("local_bytes", "spill_stores", "spill_loads"), map(int, sizes.groups()), strict=True)
         elif symbol and "Used" in line and "registers" in line:
@@ -148,7 +141,7 @@ def _built(symbol: str, capability: int) -> tuple[dict[str, Any] | None, str]:
     chips = compiler_report(REPORT).get(symbol)
     if not chips:
         return None, "the GPU module was built without this kernel, or without code for a specific chip"
-    return next((figures for figures in chips if figures["capability"] == _dotted(capability)), chips[-1]), ""
+    return next((figures for figures in chips if figures["capability"] == f"{capability / 10:.1f}"), chips[-1]), ""
 
 
 class Launches(Observer):
@@ -158,7 +151,6 @@ class Launches(Observer):
         self.kernels: list[dict[str, Any]] = []
 
     def kernel(self, run: Run) -> None:
-        """Lists a call's launches."""
         self.kernels += ({"variant": run.variant, **kernel} for kernel in run.launches(()))
 
 
@@ -169,8 +161,7 @@ def _launches(call: Callable[[], Any]) -> list[dict[str, Any]]:
 
 
 def shared_bytes(call: Callable[[], Any]) -> int | None:
-    """Shared memory per block, static and dynamic, of the first kernel that a call would launch; None if there
-    is none or its static part is not known."""
+    """Shared memory per block, static and dynamic, of the first kernel that a call would launch; None if not known."""
     launches = _launches(call)
     first = _resources(launches[0], backend(), "") if launches else None
     return None if first is None or first.static_shared is None else first.shared_bytes
@@ -183,7 +174,7 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
     if launch["registers"] > 0:
         names = ("registers", "static_shared", "local_bytes", "constant_bytes", "max_threads")
         reported, source, figures = figures, "driver", {name: launch[name] for name in names}
-        figures["capability"] = _dotted(launch["binary_version"])
+        figures["capability"] = f"{launch['binary_version'] / 10:.1f}"
         if reported and reported["capability"] == figures["capability"]:
             figures |= {name: reported[name] for name in ("spill_stores", "spill_loads")}
     elif figures is None:
@@ -240,33 +231,33 @@ def kernel_resources(
     """
     op = operation_name(op)
     what, here = operation(op), backend()
-    if variant is None:
-        entries = [entry for entry in _table.variants(op) if not entry.on_host]
-    else:
+    kind = numpy_dtype(what.default_dtype if dtype is None else dtype).name
+    if variant is not None:
         entries = [_table.find(op, variant)]
         if entries[0].on_host:
             raise ValueError(f"kernel_resources: {op} {variant!r} runs on the host and has no kernel")
+    else:
+        every = [entry for entry in _table.variants(op) if not entry.on_host]
+        for name in parameters:
+            if not _table.having(name, every):
+                raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
+        entries = [entry for entry in every if not entry.why_not(here) and (dtype is None or kind in entry.types)]
+        if dtype is not None and not entries:
+            types = ", ".join(dict.fromkeys(t for entry in every for t in entry.types))
+            raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {kind}; supported: {types}")
     kernels: list[KernelResources] = []
-    for name in parameters if variant is None else ():
-        if not _table.having(name, entries):
-            raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
-    kind = numpy_dtype(what.default_dtype if dtype is None else dtype).name
+    refused: list[ValueError] = []
     for entry in entries:
-        if variant is None and (entry.why_not(here) or (kind not in entry.types and dtype is not None)):
-            continue
         supported = entry.types[0] if dtype is None and kind not in entry.types else kind
-        entry.signature(supported)
         values = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
+        entry.signature(supported)
         try:
             entry.values(values)
-        except ValueError:
-            if variant is None and (kernels or entry is not entries[-1]):
-                continue  # others accept it
-            raise
-        inputs = what.make(what.default_shape, numpy_dtype(supported), 0)
-        call = what.call_of(entry, inputs, **values)
+        except ValueError as error:  # other variants may accept it
+            refused.append(error)
+            continue
+        call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(supported), 0), **values)
         kernels += (_resources(launch, here, supported) for launch in _launches(call))
-    if not kernels and dtype is not None and variant is None:
-        types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
-        raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {kind}; supported: {types}")
+    if refused and not kernels:
+        raise refused[0]
     return KernelTable(kernels)
