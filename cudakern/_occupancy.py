@@ -26,10 +26,6 @@ REGISTER_UNIT = 256  #: registers are allocated to a warp in multiples of this n
 
 #: The parameters that a plot varies.
 AXES = {"threads": "threads per block", "registers": "registers per thread", "shared_bytes": "shared bytes per block"}
-#: Names of compute capabilities ("90", "9.0", "9", "H200") and their numbers.
-CAPABILITIES: dict[str, int] = {name: chip.capability for name, chip in CHIPS.items()}
-for _number in MULTIPROCESSORS:
-    CAPABILITIES |= dict.fromkeys((str(_number), f"{_number / 10}", f"{_number / 10:g}"), _number)
 
 
 class Limit(NamedTuple):
@@ -43,7 +39,6 @@ class Limit(NamedTuple):
     note: str = ""
 
 
-# --- the calculation -------------------------------------------------------------------------------------------------
 def _round_up(x: int, unit: int) -> int:
     return -(-x // unit) * unit
 
@@ -137,13 +132,9 @@ class Occupancy(_display.Shown):
         if self.registers is not None:
             ranges["registers"] = range(1, THREAD_REGISTERS + 1)
         ranges["shared_bytes"] = range(0, self.chip.shared_per_block + 1, 512)
-        return {
-            name: [(value, self.varied(**{name: value}).active_warps) for value in values]
-            for name, values in ranges.items()
-        }
+        return {name: [(x, self.varied(**{name: x}).active_warps) for x in values] for name, values in ranges.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
         names = ["kernel", "threads", "registers", "shared_bytes", "capability", "note"]
         names += ["active_blocks", "active_warps", "active_threads", "occupancy", "limited_by"]
         figures = {name: getattr(self, name) for name in names}
@@ -191,13 +182,12 @@ class Occupancy(_display.Shown):
 
 
 class PotentialBlockSize(NamedTuple):
-    """The block size with the most resident threads, and the smallest grid of such blocks that fills the chip."""
+    """The result of ``max_potential_block_size``."""
 
     grid: int
     threads: int
 
 
-# --- arguments -------------------------------------------------------------------------------------------------------
 def _dotted(capability: tuple[int, int]) -> str:
     """(9, 0) as "9.0"."""
     return ".".join(map(str, capability))
@@ -206,15 +196,16 @@ def _dotted(capability: tuple[int, int]) -> str:
 def _capability(value: Any) -> tuple[int, int]:
     """A capability (7.0, "7.0", (7, 0), 70, 7) or a chip ("V100") as (7, 0); None is this device's."""
     if value is None:
-        value = divmod(backend().capability, 10)
+        value = backend().capability
     text = _dotted(value) if isinstance(value, tuple) else str(value).upper()
-    if text in CAPABILITIES:
-        return divmod(CAPABILITIES[text], 10)
     try:
-        float(text)
+        number = float(CHIPS[text].capability if text in CHIPS else text)
     except ValueError:
         allowed = f'9.0, "9.0", (9, 0), 90 or a chip ({", ".join(CHIPS)})'
         raise TypeError(f"occupancy: capability= must be {allowed}, not {value!r}") from None
+    number = number if number in MULTIPROCESSORS else round(10 * number, 6)  # 9.0 is 90
+    if number in MULTIPROCESSORS:
+        return divmod(int(number), 10)
     known = ", ".join(f"{number / 10}" for number in MULTIPROCESSORS)
     raise ValueError(f"occupancy: no data for capability={value!r} (default: this device's); known: {known}")
 
