@@ -124,7 +124,6 @@ class DeviceQuery(_display.Shown):
         return "\n".join([self.title, *(f"  {label + ':':<{width}}{value}" for label, value in lines)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
         return vars(self) | {"cores": self.cores}
 
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is faster without it
     from rich.console import Console
@@ -106,7 +106,11 @@ class Shown:
     __slots__ = ()
 
     def table(self) -> Table:
-        """The table."""
+        """The result as a table, which has ``print()``, ``text()`` and ``html()``."""
+        raise NotImplementedError
+
+    def to_dict(self) -> Any:
+        """Everything, for JSON."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

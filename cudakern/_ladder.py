@@ -47,7 +47,6 @@ class Step(_display.Shown):
     failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
 
     def table(self) -> _display.Table:
-        """The step as a table of facts."""
         rows = [("what it shows", self.variant.summary)]
         if self.profile:
             rows += self.profile.facts()
@@ -60,7 +59,6 @@ class Step(_display.Shown):
         return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "variant": self.variant.name,
             "after": self.variant.after,
@@ -186,7 +184,6 @@ class Ladder(_display.Shown, Sequence[Step]):
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         plain = {name: getattr(self, name) for name in ("operation", "shapes", "dtype", "parameters")}
         return plain | {"backend": self.backend.to_dict(), "steps": [step.to_dict() for step in self.steps]}
 

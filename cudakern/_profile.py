@@ -128,7 +128,6 @@ class Profile(_display.Shown):
         return rows
 
     def table(self) -> _display.Table:
-        """Times, work and rates, one per row."""
         parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
         shapes = " and ".join(map(str, self.shapes))
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."

@@ -75,11 +75,9 @@ class KernelResources(_display.Shown):
         return None if self.spill_stores is None else self.spill_stores + (self.spill_loads or 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
         return dict(vars(self))
 
     def table(self) -> _display.Table:
-        """One row of figures."""
         return KernelTable((self,)).table()
 
 
