@@ -255,12 +255,7 @@ class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.Conte
 def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     """A context manager in which this context (thread or task) uses the backend ``name``: "cuda" or "emulator".
 
-    It returns the Backend, and can be entered repeatedly and nested.
-
-    Raises
-    ------
-    ValueError, CudaError
-        An unknown name; "cuda" without a usable GPU.
+    It returns the Backend, and can be entered repeatedly and nested. CudaError for "cuda" without a usable GPU.
 
     Examples
     --------
@@ -364,12 +359,8 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
 
     ``which`` is an index in ``devices()``, or one of them. The context manager returns the Device, and can be entered
     repeatedly and nested. New arrays and calls with host arrays use the device; existing arrays stay where they are.
-    The thread's current CUDA device, which other libraries use, does not change.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``which`` is not an index or a Device; it does not exist, or belongs to another backend.
+    The thread's current CUDA device, which other libraries use, does not change. ValueError for a device that does not
+    exist or belongs to another backend.
 
     Examples
     --------

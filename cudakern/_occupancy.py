@@ -241,10 +241,6 @@ def occupancy(
     dtype, **parameters : optional
         The type of the kernel's input (default: the operation's usual one) and the variant's parameters: ``tile=32``.
 
-    Returns
-    -------
-    Occupancy
-
     Raises
     ------
     TypeError, ValueError
@@ -314,6 +310,9 @@ def max_potential_block_size(
 ) -> PotentialBlockSize:
     """The block size with the most resident threads, and the smallest grid of such blocks that fills the chip.
 
+    The result is (grid, threads), as cudaOccupancyMaxPotentialBlockSize computes them: of several best block sizes the
+    largest; (0, 0) if no block fits. Errors are those of ``occupancy``.
+
     Parameters
     ----------
     registers, capability : optional
@@ -323,17 +322,6 @@ def max_potential_block_size(
     multiprocessors, threads_limit : int, optional
         Those of the chip (default: the chip that ``capability`` names, else this device), and the largest block size to
         consider, e.g. a kernel's launch bound.
-
-    Returns
-    -------
-    PotentialBlockSize
-        (grid, threads), as cudaOccupancyMaxPotentialBlockSize computes them: the largest of the best block sizes;
-        (0, 0) if no block fits.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for ``occupancy``.
 
     Examples
     --------

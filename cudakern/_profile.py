@@ -137,7 +137,7 @@ class Profile(_display.Shown):
 
 
 def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any) -> Profile:
-    """Measure a call: kernel, copies, whole; bytes, FLOPs and rates; cycles where the variant reads the clock.
+    """The times of a call (kernel, copies, whole), its bytes, FLOPs and rates; cycles if the variant reads the clock.
 
     Parameters
     ----------
@@ -147,11 +147,6 @@ def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: i
         The number of measurements. Default: up to 20, within half a second.
     warmup : int, optional
         The number of calls before. Default: one, which is the measurement if it takes longer than half a second.
-
-    Returns
-    -------
-    Profile
-        Medians, with times in nanoseconds; displays as a table.
 
     Raises
     ------

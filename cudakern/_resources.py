@@ -194,9 +194,10 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
 def kernel_resources(
     op: NameOrFunction, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
 ) -> KernelTable:
-    """Registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
+    """The registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
 
     A kernel that is launched several times is listed once, by its first launch; kernels of libraries are not listed.
+    The result is a tuple of :class:`KernelResources` that displays as a table.
 
     Parameters
     ----------
@@ -208,11 +209,6 @@ def kernel_resources(
         Of the inputs. Default: the operation's usual one, or the first that the variant supports.
     **parameters : int
         Of the variants that have them, e.g. ``tile=32``: many values select different kernels.
-
-    Returns
-    -------
-    KernelTable
-        A tuple of :class:`KernelResources` that displays as a table.
 
     Raises
     ------
