@@ -100,7 +100,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         return any(step.failed for step in self)
 
     def rate_of(self, profile: Profile) -> float:
-        """The profile's rate in the unit for this operation."""
+        """The profile's rate in this operation's unit."""
         return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
 
     @property
@@ -115,8 +115,8 @@ class Ladder(_display.Shown, Sequence[Step]):
     def title(self) -> str:
         """Operation, input and device; and of which input the times are, if they were recorded."""
         parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
-        places = self.backend.device_name + (f"; times: {self.recorded.input}" if self.recorded and self._timed else "")
-        return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {places}"
+        title = f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}"
+        return f"{title}; times: {self.recorded.input}" if self.recorded and self._timed else title
 
     @property
     def _timed(self) -> bool:
@@ -143,11 +143,11 @@ class Ladder(_display.Shown, Sequence[Step]):
             cells["call"] = duration(profile.whole_ns if profile else None)
             cells[self.rate] = figure(self.rate_of(profile) if profile else None)
             return cells | {"speed-up": ratio(step.speedup)}
-        cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
-        if all(step.profile is None or step.profile.launches <= 1 for step in self):
-            cells = {}
-        sizes = (profile.grid, profile.block) if profile and profile.grid else None
-        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
+        launch, cells = profile if profile and profile.grid else None, {}
+        if any(step.profile and step.profile.launches > 1 for step in self):
+            cells["launches"] = f"{launch.launches:,}" if launch else "-"
+        cells["blocks"] = _display.dimensions(launch.grid) if launch else "-"
+        cells["threads"] = _display.dimensions(launch.block) if launch else "-"
         cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
         cells["max\nerror"] = error
         if self._timed:
@@ -161,7 +161,7 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     @property
     def _clocked(self) -> bool:
-        return any(step.profile is not None and step.profile.blocks_ns is not None for step in self)
+        return any(step.profile and step.profile.blocks_ns is not None for step in self)
 
     def _notes(self, emulated: bool) -> Iterator[str]:
         for note in dict.fromkeys(step.note for step in self if step.note):
@@ -202,8 +202,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
-        times = [max(ns, 1) for _, ns, _ in steps]
-        rates = [rate for _, _, rate in steps]
+        times, rates = [max(ns, 1) for _, ns, _ in steps], [rate for _, _, rate in steps]
 
         picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
         left, right = picture.subplots(1, 2, sharey=True)
@@ -241,7 +240,7 @@ def ladder(
     progress: bool | None = None,
     **parameters: Any,
 ) -> Ladder:
-    """Run every variant of an operation on one input and compare time, rate and error.
+    """The time, rate and error of every variant of an operation on one input, as a sequence of steps.
 
     Parameters
     ----------
@@ -264,11 +263,6 @@ def ladder(
     **parameters
         Parameters of variants, for those that have them (``threads=512``, ``lists=32``), and parameters that change the
         result, for all (``radius=10``, ``mode="wrap"``).
-
-    Returns
-    -------
-    Ladder
-        A sequence of steps that displays as a table. A step that did not run has a ``note``, no profile and no error.
 
     Raises
     ------
@@ -363,14 +357,14 @@ def _check_parameters(what: Operation, variants: Sequence[_table.Variant], value
         for variant in having:
             try:
                 variant.values({name: value})
+                break
             except (TypeError, ValueError) as error:
                 errors.append(error)
-        if len(errors) == len(having):
+        else:
             raise errors[0]
 
 
 def no_parameter(what: Operation, name: str) -> str:
-    """The error message for a parameter that no variant has."""
     known = dict.fromkeys(p.name for variant in _table.variants(what.name) for p in variant.parameters)
     takes = ", ".join(f"{other}=" for other in known) or "no parameters"
     operands = [p.name for p in _operands(what)]
@@ -429,16 +423,14 @@ def _size_and_type(
 ) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
+    if n is not None:
+        shape = what.square(integer("ladder: n", n, 0))
     try:
-        if n is not None:
-            sizes = what.square(operator.index(n))
-        else:
-            sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
+        sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
     except TypeError:
-        rule = "n= must be an integer" if n is not None else f"shape= ({what.shape_help}) must be integers"
-        raise TypeError(f"ladder: {rule}, not {(shape if n is None else n)!r:.60}") from None
-    if any(s < 0 for s in sizes):
-        raise ValueError(f"ladder: lengths must not be negative: {n if n is not None else sizes}")
+        raise TypeError(f"ladder: shape= ({what.shape_help}) must be integers, not {shape!r:.60}") from None
+    if min(sizes, default=0) < 0:
+        raise ValueError(f"ladder: lengths must not be negative: {sizes}")
     if what.fixed_rank and len(sizes) != len(what.default_shape):
         raise ValueError(f"ladder: shape= is {what.shape_help}, such as {what.default_shape}, not {sizes}")
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
@@ -462,33 +454,29 @@ def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
 
 @contextlib.contextmanager
 def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
-    """Gives a function that shows a line: instead of the one before on a terminal or in a notebook; elsewhere it
-    prints it, if ``wanted``."""
+    """Gives a function that shows a line: on a terminal or in a notebook in place of the previous line; elsewhere it
+    prints the line if ``wanted``."""
     from rich.console import Console
 
-    console, begin = Console(file=sys.stderr), time.monotonic()
-    display: Any = _notebook_display()
-    output: Any = None
+    console, display, begin = Console(file=sys.stderr), _notebook_display(), time.monotonic()
+    output: list[Any] = []  # of the notebook: one line
 
     def in_notebook(line: str) -> None:
-        nonlocal output
         text = {"text/plain": line}
-        if output is not None:
-            output.update(text, raw=True)
-        elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
-            output = display(text, raw=True, display_id=True)
+        if output:
+            output[0].update(text, raw=True)
+        elif display and (wanted or time.monotonic() - begin > 0.5):  # a short ladder leaves no empty output behind
+            output.append(display(text, raw=True, display_id=True))
 
-    if wanted is False or (wanted is None and not console.is_terminal and display is None):
-        yield lambda line: None
-    elif console.is_terminal:
+    if console.is_terminal and wanted is not False:
         with console.status("") as status:
             yield status.update
-    elif display is not None:
-        yield in_notebook
-        if output is not None:
-            in_notebook("")
-    else:
+    elif wanted and not display:
         yield functools.partial(print, file=sys.stderr, flush=True)
+    else:
+        yield in_notebook if wanted is not False else lambda line: None
+        if output:
+            in_notebook("")
 
 
 def _notebook_display() -> Callable[..., Any] | None:
