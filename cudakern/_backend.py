@@ -89,7 +89,6 @@ class Backend(_display.Shown):
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
 
     def table(self) -> _display.Table:
-        """Name, device and reason."""
         rows = [("backend", self.name), ("device", f"{self.device}: {self.device_name}"), ("why", self.why)]
         return _display.facts(rows)
 
@@ -129,21 +128,17 @@ def emulator() -> Native:
     """The emulator's module, which every build has."""
     try:
         return _load("_emulator")
+    except ModuleNotFoundError:
+        raise ImportError(
+            f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
+            f"Run `pip install -e .` in that folder, then import it again."
+        ) from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
-        if _is_missing(error, "_emulator"):
-            raise ImportError(
-                f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
-                f"Run `pip install -e .` in that folder, then import it again."
-            ) from None
         raise ImportError(
             f"cudakern's emulator cannot be loaded ({error}). To rebuild it, run `pip install -e .` in its folder."
         ) from error
-
-
-def _is_missing(error: ImportError, name: str) -> bool:
-    return isinstance(error, ModuleNotFoundError) and error.name == f"cudakern.{name}"
 
 
 @functools.cache
@@ -152,10 +147,10 @@ def _cuda() -> tuple[Native | None, str]:
     try:
         native = _load("_cuda")
         reason = native.why_not()
+    except ModuleNotFoundError:
+        native, reason = None, ": ".join(filter(None, ("this build has no GPU module", why_no_gpu_module())))
     except ImportError as error:
         native, reason = None, f"the GPU module cannot be loaded ({error})"
-        if _is_missing(error, "_cuda"):
-            reason = ": ".join(filter(None, ("this build has no GPU module", why_no_gpu_module())))
     if not reason:
         return native, ""
     plain = next((f"{words} ({name})" for name, words in NO_GPU.items() if reason.startswith(name)), "")
@@ -225,14 +220,14 @@ def native_of(name: str, request: str = "") -> Native:
     return native
 
 
+@dataclass(eq=False, repr=False)
 class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.ContextDecorator):
     """Inside ``with``, a setting has another value. Can be entered repeatedly, and nested."""
 
-    def __init__(self, key: str, value: Any, result: Callable[[], Result], call: str) -> None:
-        self._key = key
-        self._value = value
-        self._result = result
-        self._call = call
+    _key: str
+    _value: Any
+    _result: Callable[[], Result]
+    _call: str
 
     def __repr__(self) -> str:
         return f"<cudakern setting, for use as `with {self._call}:`>"
@@ -262,12 +257,7 @@ class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.Conte
 def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
     """A context manager in which this context (thread or task) uses the backend ``name``: "cuda" or "emulator".
 
-    It returns the Backend, and can be entered repeatedly and nested.
-
-    Raises
-    ------
-    ValueError, CudaError
-        An unknown name; "cuda" without a usable GPU.
+    It returns the Backend, and can be entered repeatedly and nested. CudaError for "cuda" without a usable GPU.
 
     Examples
     --------
@@ -330,14 +320,12 @@ class Device:
         return f"<cudakern device {self}: {name}>"
 
     def _repr_html_(self) -> str:
-        major, minor = self.properties["capability"]
-        free, total = self.memory
         rows = [
             ("device", str(self)),
             ("name", self.name),
-            ("compute capability", f"{major}.{minor}"),
+            ("compute capability", ".".join(map(str, self.properties["capability"]))),
             ("multiprocessors", f"{self.properties['multiprocessors']:,}"),
-            ("memory", f"{_display.size(free)} free of {_display.size(total)}"),
+            ("memory", "{} free of {}".format(*map(_display.size, self.memory))),
         ]
         return _display.facts(rows).html()
 
@@ -373,12 +361,8 @@ def device(which: int | Device) -> contextlib.AbstractContextManager[Device]:
 
     ``which`` is an index in ``devices()``, or one of them. The context manager returns the Device, and can be entered
     repeatedly and nested. New arrays and calls with host arrays use the device; existing arrays stay where they are.
-    The thread's current CUDA device, which other libraries use, does not change.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``which`` is not an index or a Device; it does not exist, or belongs to another backend.
+    The thread's current CUDA device, which other libraries use, does not change. ValueError for a device that does not
+    exist or belongs to another backend.
 
     Examples
     --------

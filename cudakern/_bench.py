@@ -351,7 +351,7 @@ def _lines(
     if (auto := f"cudakern: {AUTO}") in times:
         names[auto] = profile(what.call, *arrays, repeat=1, warmup=0).variant.name
     flops, bytes = emulator().work(what.name, tuple(x.shape for x in inputs), str(inputs[-1].dtype))
-    best = min((_display.median(times[who]) for who in others if who in times), default=None)
+    best = min((np.median(times[who]) for who in others if who in times), default=None)
     lines = []
     for who, samples in times.items():
         quantiles = dict(zip(map(str, QUANTILES), np.quantile(samples, QUANTILES).tolist(), strict=True))
@@ -428,7 +428,7 @@ def _limits(op: str, dtype: str, here: Backend, peers: bool) -> Limits:
 @functools.cache
 def _bandwidth(name: str, device: int) -> float:
     """Bytes per nanosecond that a copy by our own kernel reads and writes."""
-    return 2 * FLUSH / _display.median(timed({"copy": cudakern.zeros(FLUSH // 4, "float32").copy}, 5)["copy"])
+    return float(2 * FLUSH / np.median(timed({"copy": cudakern.zeros(FLUSH // 4, "float32").copy}, 5)["copy"]))
 
 
 @functools.cache
@@ -442,8 +442,8 @@ def _product_rate(name: str, device: int, dtype: str, peers: bool) -> tuple[floa
         calls[f"cudakern: {entry.name}"] = functools.partial(cudakern.matmul, a, a, variant=entry.name)
     able = _errors(calls, lambda result: 0.0)[0]
     times = timed({who: calls[who] for who in able}, 5)
-    fastest = min(times, key=lambda who: _display.median(times[who]))
-    return 2.0 * n**3 / _display.median(times[fastest]), f"measured by {fastest}, n = {n:,}"
+    fastest = min(times, key=lambda who: np.median(times[who]))
+    return 2.0 * n**3 / np.median(times[fastest]), f"measured by {fastest}, n = {n:,}"
 
 
 def _normal(generator: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]) -> Any:

@@ -25,7 +25,7 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     """The relative errors of ``a`` compared with ``b``: the largest and the average of |a - b| / |b|.
 
     Elements where b is 0 are skipped, because they have no relative error. Equal elements, including infinities, have
-    error 0; a NaN gives NaN.
+    error 0; a NaN gives NaN. If no element is compared, both errors are 0.
 
     Parameters
     ----------
@@ -34,11 +34,6 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     magnitude : array_like, optional
         Divisor of the errors instead of |b|, for results near 0 whose terms are not: for a matrix product,
         ``abs(x) @ abs(y)``. It is broadcast, and no element is skipped.
-
-    Returns
-    -------
-    Comparison
-        ``(max, average)``; zeros if no element is compared.
 
     Raises
     ------
@@ -85,10 +80,6 @@ def random_matrix(
         Rows and columns. Default for ``n``: ``m``.
     dtype, seed : optional
         A float type; the same seed gives the same matrix.
-
-    Returns
-    -------
-    ndarray
 
     Raises
     ------

@@ -124,7 +124,6 @@ class DeviceQuery(_display.Shown):
         return "\n".join([self.title, *(f"  {label + ':':<{width}}{value}" for label, value in lines)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
         return vars(self) | {"cores": self.cores}
 
 
@@ -134,22 +133,14 @@ def _rate(khz: int) -> str:
 
 
 def device_query(device: int | Device | None = None) -> DeviceQuery:
-    """All properties of a device that CUDA's sample deviceQuery prints.
+    """The properties of a device that CUDA's sample deviceQuery prints; they print as its text.
+
+    The emulator reports the chip that ``emulator.configure(chip=)`` names.
 
     Parameters
     ----------
     device : int or Device, optional
-        One of ``devices()``. Default: the current one.
-
-    Returns
-    -------
-    DeviceQuery
-        Prints as deviceQuery's text. The emulator reports the chip that ``emulator.configure(chip=)`` names.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``device`` is not an index or a Device; it does not exist, or belongs to another backend.
+        One of ``devices()``. Default: the current one. A TypeError or ValueError for anything else.
 
     Examples
     --------

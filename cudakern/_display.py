@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is faster without it
     from rich.console import Console
@@ -19,15 +19,14 @@ TEXT_WIDTH = 20
 
 @dataclass(frozen=True)
 class Table:
-    """A title, headings, rows of text, a note below. ``right``: the headings of columns of figures. ``spare``: those of
-    columns that a narrow terminal leaves out, one after the other, until the texts have room."""
+    """A title, headings, rows of text, a note below."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
-    right: Sequence[str] = ()
-    spare: Sequence[str] = ()
+    right: Sequence[str] = ()  #: headings of the columns of figures
+    spare: Sequence[str] = ()  #: ... that a narrow terminal leaves out, in this order, until the texts have room
 
     def rich(self, without: Sequence[str] = ()) -> RichTable:
         """For a terminal."""
@@ -107,7 +106,11 @@ class Shown:
     __slots__ = ()
 
     def table(self) -> Table:
-        """The table."""
+        """The result as a table, which has ``print()``, ``text()`` and ``html()``."""
+        raise NotImplementedError
+
+    def to_dict(self) -> Any:
+        """Everything, for JSON."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -131,10 +134,10 @@ def duration(ns: float | None) -> str:
     return "-" if ns is None else _in_units(ns, TIMES)
 
 
-def axis_unit(largest_ns: float) -> tuple[str, float]:
-    """A unit for a time axis that ends at ``largest_ns``, and its length in nanoseconds."""
-    power = _thousands(largest_ns)
-    return TIMES[power], 1000.0**power
+def axis_unit(largest: float, units: Sequence[str] = TIMES) -> tuple[str, float]:
+    """The unit for an axis that ends at ``largest``, and its length in the smallest unit."""
+    power = sum(largest >= 1000**power for power in (1, 2, 3))
+    return units[power], 1000.0**power
 
 
 def size(count: float) -> str:
@@ -142,14 +145,9 @@ def size(count: float) -> str:
     return _in_units(count, SIZES)
 
 
-def _thousands(value: float) -> int:
-    return sum(value >= 1000**power for power in (1, 2, 3))
-
-
 def _in_units(value: float, units: Sequence[str]) -> str:
-    power = _thousands(value)
-    number = figure(value / 1000**power) if power else f"{value:.0f}"
-    return f"{number} {units[power]}"
+    unit, one = axis_unit(value, units)
+    return f"{figure(value / one)} {unit}" if one > 1 else f"{value:.0f} {unit}"
 
 
 def dimensions(lengths: Sequence[int]) -> str:
@@ -161,9 +159,3 @@ def dimensions(lengths: Sequence[int]) -> str:
 def figure(value: float | None) -> str:
     """Three digits: 1234.5 -> "1,234", 0.012345 -> "0.0123"."""
     return "-" if value is None else f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
-
-
-def median(values: Sequence[float]) -> float:
-    """The median. (The standard library's module takes long to import.)"""
-    ordered, half = sorted(values), len(values) // 2
-    return (ordered[half] + ordered[~half]) / 2

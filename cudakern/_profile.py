@@ -22,14 +22,13 @@ BUDGET_S, REPEATS = 0.5, 20
 
 
 class Times(Observer):
-    """Measures every call and keeps its report; ``by_launch``: with the time of each launch."""
+    """Measures every call and keeps its report, with ``by_launch`` also the time of each launch."""
 
     def __init__(self, by_launch: bool = False) -> None:
         self.reports: list[dict[str, Any]] = []
         self._measure = 2 if by_launch else 1
 
     def kernel(self, run: Run) -> None:
-        """Runs and measures a kernel."""
         call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
         here = Backend(run.native.backend_name(), run.device, "", run.native)
         self.reports.append((run.execute(self._measure) or {}) | call | {"backend": here})
@@ -37,7 +36,6 @@ class Times(Observer):
     def numpy(
         self, variant: Variant, inputs: tuple[Any, ...], compute: Callable[[], Result], counted: Callable[..., Any]
     ) -> Result:
-        """Runs and measures NumPy's variant."""
         start = time.perf_counter_ns()
         result = compute()
         elapsed = time.perf_counter_ns() - start
@@ -51,17 +49,13 @@ class Times(Observer):
 
 @dataclass(frozen=True, repr=False)
 class Profile(_display.Shown):
-    """Medians over the repeats of one call. Times are in nanoseconds.
-
-    ``clock`` is the source of the times: "gpu", "host" (NumPy's variant), or "emulated" (a kernel emulated on the CPU,
-    whose time says nothing about a GPU's speed and is never compared with a chip's limit).
-    """
+    """Medians over the repeats of one call. Times are in nanoseconds."""
 
     variant: Variant
     parameters: dict[str, int | str]
     backend: str
     device: str
-    clock: str
+    clock: str  #: of the times: "gpu", "host" (NumPy's variant), "emulated" (on the CPU: no measure of a GPU's speed)
     shapes: tuple[tuple[int, ...], ...]
     dtype: str
     repeat: int
@@ -107,7 +101,7 @@ class Profile(_display.Shown):
         return {name: getattr(self, name) for name in names} | {"variant": self.variant.name}
 
     def facts(self) -> list[tuple[str, str]]:
-        """Names and figures: the rows of the table."""
+        """The rows of the table."""
         mark = " (emulated)" if self.emulated else ""
         duration, figure = _display.duration, _display.figure
         rows = [(f"kernel{mark}", duration(self.kernel_ns))]
@@ -121,7 +115,7 @@ class Profile(_display.Shown):
         if not self.emulated:
             rows.append(("rate", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
         if self.cycles:
-            spread = f"{min(self.cycles):,} to {max(self.cycles):,} (median {_display.median(self.cycles):,.0f}"
+            spread = f"{min(self.cycles):,} to {max(self.cycles):,} (median {np.median(self.cycles):,.0f}"
             rows.append((f"cycles per block{mark}", f"{spread}, {len(self.cycles):,} blocks)"))
             rows.append((f"all blocks{mark}", duration(self.blocks_ns)))
         if self.share is not None:
@@ -134,18 +128,16 @@ class Profile(_display.Shown):
         return rows
 
     def table(self) -> _display.Table:
-        """The table, as text."""
         parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
         shapes = " and ".join(map(str, self.shapes))
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."
-        if self.emulated:
-            note += " Emulated on the CPU: these times say nothing about a GPU's speed."
+        note += " Emulated on the CPU: these times say nothing about a GPU's speed." * self.emulated
         title = f"{self.operation}, {self.variant.name}{parameters}: {shapes} {self.dtype}, {self.device}"
         return _display.facts(self.facts(), title, note)
 
 
 def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any) -> Profile:
-    """Measure a call: kernel, copies, whole; bytes, FLOPs and rates; cycles where the variant reads the clock.
+    """The times of a call (kernel, copies, whole), its bytes, FLOPs and rates; cycles if the variant reads the clock.
 
     Parameters
     ----------
@@ -155,11 +147,6 @@ def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: i
         The number of measurements. Default: up to 20, within half a second.
     warmup : int, optional
         The number of calls before. Default: one, which is the measurement if it takes longer than half a second.
-
-    Returns
-    -------
-    Profile
-        Medians, with times in nanoseconds; displays as a table.
 
     Raises
     ------
@@ -193,10 +180,9 @@ def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 
 def check_counts(repeat: int | None, warmup: int | None) -> None:
-    """ValueError or TypeError for invalid numbers of runs."""
-    for name, value, least in (("repeat", repeat, 1), ("warmup", warmup, 0)):
-        if value is not None:
-            integer(name, value, least)
+    """ValueError or TypeError for invalid numbers of runs; None is valid."""
+    integer("repeat", 1 if repeat is None else repeat, 1)
+    integer("warmup", 0 if warmup is None else warmup, 0)
 
 
 def measure(
@@ -250,7 +236,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
     copied = ("variant", "shapes", "dtype", "flops", "bytes", "grid", "block", "shared_bytes")
     figures = {name: last[name] for name in copied}
     for name in ("kernel_ns", "to_device_ns", "to_host_ns", "finish_ns", "whole_ns"):
-        figures[name] = _display.median([sample[name] for sample in samples])
+        figures[name] = float(np.median([sample[name] for sample in samples]))
     return Profile(
         **figures,
         parameters={parameter.name: parameter.words[v] if parameter.words else v for parameter, v in pairs},
@@ -260,7 +246,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         repeat=len(samples),
         launches=last["launched"],
         cycles=tuple(c[1] - c[0] for c in last["clocks"]),
-        blocks_ns=_display.median(spans) if spans else None,
+        blocks_ns=float(np.median(spans)) if spans else None,
         limit=limit.what if limit else None,
         share=limit.ns / max(figures["kernel_ns"], 1) if limit and limit.ns else None,
     )

@@ -50,12 +50,7 @@ class Source(str):
 
 def source(op: NameOrFunction, variant: str) -> Source:
     """The CUDA source of the kernel of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
-    ``path``.
-
-    Raises
-    ------
-    ValueError
-        An unknown name, or a variant without a kernel (NumPy's).
+    ``path``. ValueError for an unknown name or a variant without a kernel (NumPy's).
 
     Examples
     --------

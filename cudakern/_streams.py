@@ -230,10 +230,7 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
 def synchronize(device: int | Device | None = None) -> None:
     """Wait for all work of ``device`` (default: the current one), in all streams.
 
-    Raises
-    ------
-    ValueError, CudaError
-        There is no such device; some of the work failed (the message names the launches).
+    CudaError, which names the launches, if some of it failed.
 
     Examples
     --------

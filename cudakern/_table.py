@@ -224,7 +224,6 @@ class Variant(_display.Shown):
         return short if len(others) < 2 and len(every) > 3 else ", ".join(self.types)
 
     def table(self) -> _display.Table:
-        """The entry as a table of facts."""
         capability = f"{self.capability / 10:.1f}" + ("" if self.capability_exact else " or later")
         deterministic = "yes" if self.deterministic else "integers only" if self.deterministic_integers else "no"
         rows = [
@@ -243,7 +242,6 @@ class Variant(_display.Shown):
         return _display.facts(rows, f"{self.operation}, {self.name}")
 
     def to_dict(self) -> dict[str, Any]:
-        """All columns, for JSON."""
         return asdict(self)
 
 

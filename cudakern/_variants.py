@@ -71,20 +71,10 @@ def variants(op: None = None) -> AllVariants: ...
 def variants(op: NameOrFunction | None = None) -> Variants | AllVariants:
     """The variants of the operation ``op`` ("matmul" or ``cudakern.matmul``), by default those of all operations.
 
-    Returns
-    -------
-    Variants or AllVariants
-        A tuple of :class:`Variant` in the order of the ladder, which can also be indexed by name and displays as a
-        table. For all operations, a mapping from their names to these.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``op`` is not an operation; the message lists the operations, most similar name first.
-
-    Notes
-    -----
-    A variant's ``origin`` ("T5, step 5") names a document and a position in it; docs/sources.md explains the letters.
+    The result is a tuple of :class:`Variant` in the order of the ladder, which can also be indexed by name and displays
+    as a table; for all operations, a mapping from their names to such tuples. TypeError or ValueError if ``op`` is not
+    an operation. A variant's ``origin`` ("T5, step 5") names a document and a position in it; docs/sources.md explains
+    the letters.
 
     Examples
     --------

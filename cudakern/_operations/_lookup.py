@@ -69,7 +69,7 @@ def _end(fp: Any, index: int) -> Any:
         return DeviceArray(module.view(view, offset, (), (), view.dtype), module)
     if is_elsewhere(fp):
         return 0.0
-    values = host_array(fp, "fp")
+    values = fp if type(fp) is np.ndarray else host_array(fp, "fp")
     return float(values[index]) if values.ndim == 1 and values.size and values.dtype.kind in "biuf" else 0.0
 
 

@@ -175,7 +175,7 @@ def bank_conflicts(
         profile, _ = measure(read_strided, (x,), keywords, repeat)
         distance = stride + (form == "padded")
         passes = wavefronts(WORD * distance * lane for lane in range(LANES))
-        cycles = _display.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None
+        cycles = np.median(profile.cycles) / REQUESTS if profile.clock == "gpu" else None
         rows.append({"form": form, "stride": stride, "distance": distance, "wavefronts": passes, "cycles": cycles})
     for row in rows:
         row["relative"] = ratio(row, rows[1], "cycles")

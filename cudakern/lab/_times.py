@@ -71,7 +71,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     numpy, _ = measure(sum_of_squares, (x,), {"variant": "numpy"}, repeat, warmup=1)
     launch_ns, wait_ns, events_ns = _by_host(asarray(x), variant, repeat)
     copies_ns = whole.to_device_ns + whole.kernel_ns + whole.to_host_ns
-    cycles, blocks_ns = _display.median(whole.cycles), float(whole.blocks_ns or 0)
+    cycles, blocks_ns = np.median(whole.cycles), float(whole.blocks_ns or 0)
     block_ns = cycles / max(backend().properties["clock_khz"], 1) * 1e6
     intervals: list[tuple[str, str, str, float]] = [
         ("block", "chip", "one block, by clock64 (median of all blocks)", block_ns),
@@ -110,7 +110,7 @@ def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
         synchronize()
         samples.append((launch_ns, time.perf_counter_ns() - start, before.elapsed_time(after) * 1e6))
         del result
-    return [_display.median(values) for values in zip(*samples[1:], strict=True)]
+    return [np.median(values) for values in zip(*samples[1:], strict=True)]
 
 
 DATA = ("random", "nearly sorted")
@@ -186,7 +186,7 @@ def sample_sort_stages(
     samples = [_stages(x, keywords) for _ in range(repeat)]
     rows: list[dict[str, Any]] = []
     for stage, (launches, _) in samples[0].items():
-        ns = _display.median([sample[stage][1] for sample in samples])
+        ns = np.median([sample[stage][1] for sample in samples])
         rows.append({"stage": stage, "does": STAGES[stage], "launches": launches, "ns": ns})
     total, launches = sum(row["ns"] for row in rows), sum(row["launches"] for row in rows)
     for row in rows:
@@ -195,7 +195,7 @@ def sample_sort_stages(
     rows.append({"stage": "all", "does": "a whole call, no events in between", "launches": launches, "ns": ns})
     if SAMPLES in samples[0]:  # one bin needs no samples
         does = f"instead of {SAMPLES}: copy {len(keys[::KEYS_PER_SAMPLE]):,} to the host, numpy.sort, copy back"
-        ns = _display.median([_samples_on_cpu(x) for _ in range(repeat)])
+        ns = np.median([_samples_on_cpu(x) for _ in range(repeat)])
         rows.append({"stage": "samples on the CPU", "does": does, "ns": ns})
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
