@@ -185,7 +185,7 @@ def interp(
     The variants differ in the memory that holds the table. ``texture`` takes evenly spaced tables (and assumes that
     tables on the device are), and is exact to about 1/256 of the step between two values. ``shared`` takes tables that
     fit into a block's shared memory, ``constant`` up to 8192 points of float32 or 4096 of float64. There is no
-    ``period=``: pass ``x % period``, and a table with one more point on each side.
+    ``period=``.
 
     Source: M and T6, table look-up; see docs/sources.md.
 
@@ -195,6 +195,10 @@ def interp(
     >>> cudakern.interp([0.5, 1.5, 9], [0, 1, 2], [10, 20, 0], right=-1)
     array([15., 10., -1.])
     """
+    if "period" in parameters:  # before the table's check: with a period, NumPy takes any order of xp
+        raise TypeError(
+            "interp: period= is not supported: pass x % period, and a table with one more point on each side"
+        )
     if not isinstance(xp, DeviceArray):
         xp = host_array(xp, "xp")
         _check_table(xp, variant)
