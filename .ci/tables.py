@@ -12,7 +12,8 @@ changing a kernel must not require the GPU of the measurement. Before a release,
 
 NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
 (matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (compared with PyTorch and CuPy), calls (the cost of
-a call and a copy, compared with theirs), or emulator_speed."""
+a call and a copy, compared with theirs), matmul and matmul_counters (rates by shape, and Nsight Compute's counters), or
+emulator_speed."""
 
 import hashlib
 import inspect
@@ -251,6 +252,37 @@ def matmul_table():
     return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
 
 
+STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle", "barrier")
+
+
+def counters_table():
+    """Nsight Compute's counters of the steps of matmul."""
+    path = RESULTS / "gpu_ncu.json"
+    record = json.loads(path.read_text())
+    rows = []
+    for row in record["rows"]:
+        counts = {name: float(value) for name, value in row.items() if name not in ("dtype", "variant", "kernel")}
+        largest = max(STALLS, key=lambda name: counts[f"stall_{name}"])
+        rows.append(
+            [
+                row["dtype"],
+                f"`{row['variant']}`",
+                duration(counts["ns"]),
+                figure(counts["instructions"] / 1e9),
+                *(f"{counts[f'{name}_percent']:.1f}" for name in ("issue", "fma", "tensor")),
+                *(figure(count / 1e9) for count in (counts["l2_read_sectors"] * 32, counts["dram_read_bytes"])),
+                figure(counts["shared_wavefronts"] / 1e9),
+                f"{largest.replace('_', ' ')} {counts[f'stall_{largest}']:.1f}",
+            ]
+        )
+    heads = ["type", "variant", "time", "instructions, 10^9", "issue slots, %", "FMA pipe, %", "tensor cores, %"]
+    heads += ["read from L2, GB", "read from DRAM, GB", "shared memory, 10^9 wavefronts", "largest stall"]
+    size = f"m = n = k = {record['size']:,}"
+    return markdown(
+        heads, rows, f"{size}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu ncu`)."
+    )
+
+
 def calls_table():
     path = RESULTS / "gpu_calls.json"
     record = json.loads(path.read_text())
@@ -298,7 +330,13 @@ def ladders_row(match):
 
 
 def table(name):
-    special = {"bench": bench_table, "matmul": matmul_table, "calls": calls_table, "emulator_speed": emulator_table}
+    special = {
+        "bench": bench_table,
+        "matmul": matmul_table,
+        "matmul_counters": counters_table,
+        "calls": calls_table,
+        "emulator_speed": emulator_table,
+    }
     return special[name]() if name in special else ladder_table(name)
 
 
@@ -405,7 +443,7 @@ def ladders():
         "# Ladders on a GPU",
         "",
         "The output of `cudakern ladder OP` on a GPU. `.ci/tables.py` writes this page from "
-        "[results/](results/README.md); do not edit it.",
+        "[results/](results/README.md); do not edit it. [matmul.md](matmul.md) explains the steps of `matmul`.",
     ]
     for op in sorted(there, key=lambda op: op not in OPERATIONS):
         lines += ["", f"## {op}", "", ladder_table(op).rstrip()]
