@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _recorded, _table
+from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
 from ._dtypes import numpy_dtype
@@ -382,6 +383,8 @@ def _callers_operands(what: Operation, inputs: Sequence[Any], others: Mapping[st
         some = "" if least == len(allowed) else f" (the last {len(allowed) - least} can be omitted)"
         separate = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
         raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{separate}; got {len(inputs)} inputs")
+    if any(isinstance(x, DeviceArray) for x in inputs):
+        raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
     for name, x in zip(names.split(", "), inputs, strict=False):
         refuse_elsewhere(x, name)
     return tuple(inputs)

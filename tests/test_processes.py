@@ -450,9 +450,10 @@ for i, code in enumerate({list(ENDS.values())!r}):
 """
 
 
-@pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize(
-    "what", [what if what == "all" else pytest.param(what, marks=pytest.mark.full) for what in ENDS]
+    "name, what",
+    [("emulator", "all")]
+    + [pytest.param(name, what, marks=pytest.mark.full) for name in BACKENDS for what in ENDS if what != "all"],
 )
 def test_the_interpreter_ends_with(what, name):
     quiet(LONG.replace("4000", "40") + ENDS[what], CUDAKERN_BACKEND=name)

@@ -445,7 +445,7 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_multicast"), "Two blocks form a cluster and share what they copy of B",
             "Read once what two multiprocessors need", "PTX: clusters, cp.async.bulk with multicast"),
     VARIANT(wgmma_split, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, SPLIT,
-            depth_in_a_row, KERNELS("wgmma_split", "add_groups"),
+            depth_in_a_row, KERNELS("wgmma_split"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(wgmma_tf32, AFTER(wgmma_persistent), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL,
