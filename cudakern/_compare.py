@@ -72,19 +72,14 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
 def random_matrix(
     m: int, n: int | None = None, dtype: npt.DTypeLike = np.float32, seed: int | None = None
 ) -> npt.NDArray[Any]:
-    """A matrix of random numbers, uniformly distributed in [0, 1).
+    """A matrix of random numbers, uniformly distributed in [0, 1). TypeError for a type that is not a float.
 
     Parameters
     ----------
     m, n : int
         Rows and columns. Default for ``n``: ``m``.
     dtype, seed : optional
-        A float type; the same seed gives the same matrix.
-
-    Raises
-    ------
-    TypeError, ImportError
-        A type that is not a float, which would hold zeros only; bfloat16 without the package ml_dtypes.
+        A float type (bfloat16 with the package ml_dtypes); the same seed gives the same matrix.
 
     Examples
     --------
@@ -93,7 +88,7 @@ def random_matrix(
     (2, 3)
     """
     kind = numpy_dtype(dtype)
-    if kind_of(kind) != "f":
+    if kind_of(kind) != "f":  # integers would all be 0
         raise TypeError(f"random_matrix: dtype must be a float type, not {kind.name}")
     random = np.random.default_rng(seed)
     shape = (m, m if n is None else n)

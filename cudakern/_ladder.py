@@ -242,6 +242,8 @@ def ladder(
 ) -> Ladder:
     """The time, rate and error of every variant of an operation on one input, as a sequence of steps.
 
+    TypeError or ValueError for invalid inputs, and for a type, parameter or value that no variant supports.
+
     Parameters
     ----------
     op : str or function
@@ -263,12 +265,6 @@ def ladder(
     **parameters
         Parameters of variants, for those that have them (``threads=512``, ``lists=32``), and parameters that change the
         result, for all (``radius=10``, ``mode="wrap"``).
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        An unknown operation or variant; an invalid size; a type, parameter or value that no variant supports; invalid
-        inputs; bfloat16 without the package ml_dtypes.
 
     Examples
     --------

@@ -224,6 +224,8 @@ def occupancy(
 ) -> Occupancy:
     """The occupancy calculator: how many blocks of a kernel a multiprocessor holds at once, and what limits them.
 
+    TypeError or ValueError for an unknown name, and for a value of the wrong type or out of range.
+
     Parameters
     ----------
     op, variant : str or function; str, optional
@@ -240,11 +242,6 @@ def occupancy(
         Bytes of a multiprocessor's shared memory, if less than the maximum (the rest is cache).
     dtype, **parameters : optional
         The type of the kernel's input (default: the operation's usual one) and the variant's parameters: ``tile=32``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A value of the wrong type or out of range; an unknown capability or variant.
 
     Examples
     --------

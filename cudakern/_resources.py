@@ -197,7 +197,8 @@ def kernel_resources(
     """The registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
 
     A kernel that is launched several times is listed once, by its first launch; kernels of libraries are not listed.
-    The result is a tuple of :class:`KernelResources` that displays as a table.
+    The result is a tuple of :class:`KernelResources` that displays as a table. NotImplementedError for a variant that
+    cannot run here; TypeError or ValueError for one that runs on the host or lacks the type or the parameter.
 
     Parameters
     ----------
@@ -209,12 +210,6 @@ def kernel_resources(
         Of the inputs. Default: the operation's usual one, or the first that the variant supports.
     **parameters : int
         Of the variants that have them, e.g. ``tile=32``: many values select different kernels.
-
-    Raises
-    ------
-    ValueError, TypeError, NotImplementedError
-        An unknown operation or variant, or one that runs on the host; a type or a parameter that the variant does not
-        have; a variant that cannot run here.
 
     Examples
     --------

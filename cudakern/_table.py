@@ -61,9 +61,12 @@ class Parameter:
     @property
     def facts(self) -> str:
         """The name, the default and the values it takes, as text."""
-        default = repr(self.words[self.default]) if self.words else self.default
         _, zero, chosen = self.unit.partition("0:")
-        return f"{self.name}={default} ({self.allowed}{zero and f'; 0: {chosen.strip()}'})"
+        return f"{self.name}={self.word(self.default)!r} ({self.allowed}{zero and f'; 0: {chosen.strip()}'})"
+
+    def word(self, value: int) -> int | str:
+        """A ``value`` as callers pass it."""
+        return self.words[value] if self.words else value
 
     def check(self, value: Any) -> int:
         """The value as an int; TypeError if it is not one, ValueError if the variant does not take it."""
@@ -366,12 +369,8 @@ def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, V
 def check_own(operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """A public function's own keywords, checked as parameters of its first kernel, since NumPy's variant has none:
     words unchanged, numbers as ints."""
-    checked = dict(own)
+    parameters = [p for p in _first_kernel(operation).parameters if p.name in own]
     try:
-        for p in _first_kernel(operation).parameters:
-            if p.name in own:
-                value = p.check(own[p.name])
-                checked[p.name] = p.words[value] if p.words else value
+        return {**own, **{p.name: p.word(p.check(own[p.name])) for p in parameters}}
     except (TypeError, ValueError) as error:
         raise type(error)(f"{operation}: {error}") from None
-    return checked
