@@ -14,7 +14,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -49,21 +49,25 @@ class Backend(_display.Shown):
     device: int
     why: str
     native: Native = field(repr=False, compare=False)
+    _snapshot: dict[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def emulated(self) -> bool:
         """True if kernels run on the CPU; their times then say nothing about a GPU."""
-        return bool(self.native.emulated())
+        return self.name == "emulator"
 
     @property
     def properties(self) -> dict[str, Any]:
         """The device's properties: name, capability, multiprocessors, memory, limits..."""
-        return self.native.device_properties(self.device)
+        return self.native.device_properties(self.device) if self._snapshot is None else dict(self._snapshot)
 
     @property
     def capability(self) -> int:
         """Compute capability: 90 is 9.0."""
-        return self.native.capability(self.device)
+        if self._snapshot is None:
+            return self.native.capability(self.device)  # much faster than all properties
+        major, minor = self._snapshot["capability"]
+        return int(10 * major + minor)
 
     @property
     def device_name(self) -> str:
@@ -79,11 +83,10 @@ class Backend(_display.Shown):
     def as_it_is(self) -> Backend:
         """A snapshot for results: the device's properties as they are now, without access to the device. Pickles and
         copies are snapshots too, because they may be loaded on a machine without such a device."""
-        facts = _Facts(self.emulated, self.capability, self.properties)
-        return Backend(self.name, self.device, self.why, cast(Native, facts))
+        return replace(self, native=cast(Native, None), _snapshot=self.properties)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Backend, (self.name, self.device, self.why, self.as_it_is().native)
+        return Backend, (self.name, self.device, self.why, None, self.properties)
 
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
@@ -91,24 +94,6 @@ class Backend(_display.Shown):
     def table(self) -> _display.Table:
         rows = [("backend", self.name), ("device", f"{self.device}: {self.device_name}"), ("why", self.why)]
         return _display.facts(rows)
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """Replaces the C module in a snapshot of a Backend."""
-
-    is_emulated: bool
-    of_capability: int
-    of_device: dict[str, Any]
-
-    def emulated(self) -> bool:
-        return self.is_emulated
-
-    def capability(self, device: int) -> int:
-        return self.of_capability
-
-    def device_properties(self, device: int) -> dict[str, Any]:
-        return dict(self.of_device)
 
 
 def _load(name: str) -> Native:

@@ -209,9 +209,6 @@ def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] |
 def _info(options: argparse.Namespace) -> None:
     here = backend()
     versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    if options.json:
-        _json(here.to_dict() | {"versions": versions, "platform": platform.platform()})
-        return
     facts = versions | here.properties
     for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
         facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
@@ -220,7 +217,8 @@ def _info(options: argparse.Namespace) -> None:
     for name, value in facts.items():
         words = f"{value:,}" if type(value) is int else str(value)
         rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
-    _display.facts(rows).print()
+    plain = here.to_dict() | {"versions": versions, "platform": platform.platform()}
+    _show(options, plain, _display.facts(rows).print)
 
 
 def _query(options: argparse.Namespace) -> None:
@@ -260,12 +258,11 @@ def _ladder(options: argparse.Namespace) -> bool:
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
-    runs: dict[str, list[str]] = {}  # of each operation, the chosen variants that it has
-    for name, variant in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
-        runs.setdefault(name, []).append(variant.name)
+    chosen = _table.choose([op] if op else names() if options.all else headlines(), options.variants)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
     ladders = []
-    for name, variants in runs.items():
+    for name in dict.fromkeys(name for name, _ in chosen):
+        variants = [variant.name for of, variant in chosen if of == name]
         ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()

@@ -25,7 +25,8 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     """The relative errors of ``a`` compared with ``b``: the largest and the average of |a - b| / |b|.
 
     Elements where b is 0 are skipped, because they have no relative error. Equal elements, including infinities, have
-    error 0; a NaN gives NaN. If no element is compared, both errors are 0.
+    error 0; a NaN gives NaN. If no element is compared, both errors are 0. ValueError for different shapes, TypeError
+    for arrays without numbers.
 
     Parameters
     ----------
@@ -34,11 +35,6 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     magnitude : array_like, optional
         Divisor of the errors instead of |b|, for results near 0 whose terms are not: for a matrix product,
         ``abs(x) @ abs(y)``. It is broadcast, and no element is skipped.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Arrays without numbers; different shapes; a magnitude that does not broadcast to the shape.
 
     Examples
     --------
