@@ -101,10 +101,7 @@ def _load(name: str) -> Native:
     native = cast(Native, importlib.import_module(f"cudakern.{name}"))
     version = getattr(native, "interface_version", None)
     if version != INTERFACE:
-        raise ImportError(
-            f"{native.__file__} was built from other sources: it has interface version {version}, and this code needs "
-            f"{INTERFACE}. Rebuild it: pip install -e ."
-        )
+        raise ImportError(f"{native.__file__} has interface version {version}, not {INTERFACE}: run `pip install -e .`")
     return native
 
 
@@ -114,16 +111,12 @@ def emulator() -> Native:
     try:
         return _load("_emulator")
     except ModuleNotFoundError:
-        raise ImportError(
-            f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
-            f"Run `pip install -e .` in that folder, then import it again."
-        ) from None
+        message = f"cudakern is not built: run `pip install -e .` in {PACKAGE.parent}, then import it again"
+        raise ImportError(message) from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
-        raise ImportError(
-            f"cudakern's emulator cannot be loaded ({error}). To rebuild it, run `pip install -e .` in its folder."
-        ) from error
+        raise ImportError(f"cudakern's emulator cannot be loaded ({error}); rebuild it: pip install -e .") from error
 
 
 @functools.cache
@@ -367,10 +360,8 @@ def resolve(which: int | Device | None) -> tuple[Native, int]:
     name = native.backend_name()
     if isinstance(which, Device):
         if which.backend != name:
-            raise ValueError(
-                f"device {which} does not belong to the current backend, {name!r}: "
-                f"use it inside `with cudakern.use_backend({which.backend!r})`"
-            )
+            hint = f"use it inside `with cudakern.use_backend({which.backend!r})`"
+            raise ValueError(f"device {which} does not belong to the current backend, {name!r}: {hint}")
         which = which.index
     if isinstance(which, bool) or not hasattr(type(which), "__index__"):
         raise TypeError(f"a device must be an index or a Device, not {type(which).__name__}")

@@ -92,10 +92,8 @@ class DeviceQuery(_display.Shown):
         for name in ("driver_version", "runtime_version", "capability"):
             words[name] = ".".join(map(str, words[name]))
         words["memory_mib"] = self.memory_bytes / 2**20
-        if self.cores is None:
-            words |= {"cores": "", "cores_per_multiprocessor": "?"}
-        else:
-            words["cores"] = f": {self.cores:,} CUDA cores"
+        words["cores_per_multiprocessor"] = self.cores_per_multiprocessor or "?"
+        words["cores"] = f": {self.cores:,} CUDA cores" if self.cores else ""
         return [
             (line.metadata["label"], line.metadata["text"].format(words[line.name], **words))
             for line in fields(self)

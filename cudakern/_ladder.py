@@ -346,9 +346,7 @@ def _check_parameters(what: Operation, variants: Sequence[_table.Variant], value
         having = there if name in what.own else _table.having(name, variants)
         if not having:
             names, others = (", ".join(variant.name for variant in some) for some in (variants, there))
-            raise TypeError(
-                f"ladder: none of the variants ({names}) has a parameter {name}=; variants with it: {others}"
-            )
+            raise TypeError(f"ladder: none of the variants ({names}) has a parameter {name}=; others have it: {others}")
         errors = []
         for variant in having:
             try:

@@ -110,7 +110,6 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         return _display.Table(title, heads, rows, " ".join(notes), right=figures)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """One dictionary per kernel, for JSON."""
         return [kernel.to_dict() for kernel in self]
 
 

@@ -33,9 +33,7 @@ class _OfDevice:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         name = type(self).__name__
-        raise TypeError(
-            f"a {name} cannot be copied or pickled, because it belongs to a device; create another: {name}()"
-        )
+        raise TypeError(f"a {name} cannot be copied or pickled, as it belongs to a device; create another: {name}()")
 
     def __repr__(self) -> str:
         return f"<cudakern {type(self).__name__.lower()} {self._handle:#x} on {self.device}>"
@@ -186,9 +184,8 @@ def _close(destroy: Callable[[int, int], None], device: int, handle: int, proces
 
 def _same_backend(one: Native, other: Native, what: str) -> None:
     if one is not other:
-        raise ValueError(
-            f"{what} of backend {other.backend_name()!r} cannot be used with backend {one.backend_name()!r}"
-        )
+        used, needed = other.backend_name(), one.backend_name()
+        raise ValueError(f"{what} of backend {used!r} cannot be used with backend {needed!r}")
 
 
 def stream_handle(stream: Any, native: Native, device: int) -> int:
@@ -219,9 +216,7 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
     else:
         handle = operator.index(stream)
     if not 0 <= handle < 2**63:
-        raise ValueError(
-            f"a stream's handle is 0 (the default one), 2 (the per-thread one) or an address, not {handle}"
-        )
+        raise ValueError(f"a stream's handle is 0 (default), 2 (per-thread) or an address, not {handle}")
     return handle
 
 

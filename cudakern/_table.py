@@ -269,23 +269,16 @@ class Variants(_display.Shown, tuple[Variant, ...]):
         rows, every = [], self.types
         for variant in self:
             bound = "only" if variant.capability_exact else "from"
-            row = [
-                variant.name,
-                variant.after or "",
-                variant.summary,
-                "; ".join(p.facts for p in variant.parameters),
-                variant.types_of(every),
-                ", ".join(variant.backends),
-                "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}",
-            ]
-            rows.append(row)
+            capability = "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}"
+            parameters, backends = "; ".join(p.facts for p in variant.parameters), ", ".join(variant.backends)
+            words = [variant.name, variant.after or "", variant.summary, parameters, variant.types_of(every)]
+            rows.append([*words, backends, capability])
         note = f"All types: {', '.join(every)}." if any(row[4].startswith("all") for row in rows) else ""
         title = f"{self[0].operation}: {operations()[self[0].operation]['summary']}" if self else ""
         columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
         return _display.Table(title, columns, rows, note)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """One dictionary per variant, for JSON."""
         return [variant.to_dict() for variant in self]
 
 

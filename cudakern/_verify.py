@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from ._operations import Operation, names, note_on_skipped, operation, widened
 from ._profile import integer
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The check of a variant with one type: the largest error over all sizes, relative to the variant's bound."""
 
     operation: str
@@ -56,8 +55,7 @@ class Verdict:
         return _display.Table("", columns, rows, str(self), right=["error/bound"])
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        checks = [asdict(check) for check in self.checks]
+        checks = [check._asdict() for check in self.checks]
         return {"ok": self.ok, "backend": self.backend.to_dict(), "checks": checks, "note": self.note}
 
 

@@ -85,7 +85,7 @@ def usual(parameter):
             "sort",
             {"lists": 4, "variants": ["sample_sort"]},
             TypeError,
-            r"none of the variants \(sample_sort\) has a parameter lists=; variants with it: radix_lists, ",
+            r"none of the variants \(sample_sort\) has a parameter lists=; others have it: radix_lists, ",
         ),
         ("stencil_1d", {"radius": -1}, ValueError, "radius=-1 is not possible"),
         ("stencil_1d", {"radius": -1, "variants": ["numpy"]}, ValueError, "radius=-1 is not possible"),
