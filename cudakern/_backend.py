@@ -1,8 +1,4 @@
-"""Selects the backend and the device: the GPU if it is usable, else the emulator.
-
-Without a GPU, a driver that is recent enough, or a ``_cuda`` build, the emulator is used, and ``backend().why`` gives
-the reason. If there is a GPU that cannot be used, there is also a warning.
-"""
+"""Selects the backend and the device: the GPU if it is usable, else the emulator."""
 
 from __future__ import annotations
 
@@ -156,7 +152,8 @@ def backend() -> Backend:
     """The backend that this context's calls use, and why.
 
     In order of precedence: ``use_backend``, the environment variable CUDAKERN_BACKEND, a usable GPU, the emulator. The
-    current CUDA device and CUDA_VISIBLE_DEVICES are respected. CudaError if "cuda" was requested and cannot be used.
+    current CUDA device and CUDA_VISIBLE_DEVICES are respected. CudaError if "cuda" was requested and cannot be used; a
+    warning if it was not requested and there is a GPU that cannot be used.
 
     Examples
     --------

@@ -1,9 +1,5 @@
 """The command line: ``cudakern info | query | ladder | occupancy | resources | lab | variants | source | verify``, each
-with ``--json``.
-
-An invalid name prints one line, with the nearest valid name, and exits with status 2; failed ladders and
-checks exit with status 1.
-"""
+with ``--json``. The exit status is 2 for an invalid argument, 1 for a failed ladder or check."""
 
 from __future__ import annotations
 
@@ -197,10 +193,8 @@ def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] |
     """Prints a result as JSON, by ``show`` or as its table, and saves its plot if requested."""
     if options.json:
         _json(result)
-    elif show is not None:
-        show()
     else:
-        result.table().print()
+        (show or result.table().print)()
     if getattr(options, "plot", None):
         result.plot(options.plot)
 

@@ -192,12 +192,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         (``pip install cudakern[plot]``)."""
         from ._plots import BAR, HOST_BAR, LIMIT, Picture, bars
 
-        record, steps, title = self.recorded, list[tuple[_table.Variant, float, float]](), self.title
-        if record is None:
+        title = self.title
+        if self.recorded is None:
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
         elif self._timed:
             steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
-            title = f"{self.operation}: {record.origin}"
+            title = f"{self.operation}: {self.recorded.origin}"
         else:
             raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
         names = [variant.name for variant, _, _ in steps]

@@ -104,8 +104,7 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         title = f"{self[0].operation}: resources of the compiled kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are per thread, shared memory (bytes) is per block."]
         notes += dict.fromkeys(f"Unknown: {kernel.why}." for kernel in self if kernel.source == "unknown")
-        sources = {kernel.source for kernel in self}
-        if "recorded" in sources:
+        if any(kernel.source == "recorded" for kernel in self):
             notes.append(f"Recorded: reported by {_recorded.compiler()} for an H200; this build has no GPU module.")
         return _display.Table(title, heads, rows, " ".join(notes), right=figures)
 

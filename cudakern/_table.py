@@ -132,9 +132,8 @@ class Variant(_display.Shown):
             if signature[0] == name:
                 return signature
         hint = f"; {instead or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
-        raise TypeError(
-            f"{self.operation}: variant {self.name!r} takes {either(self.types)}, not {type_in_words(dtype)}{hint}"
-        )
+        types = f"{either(self.types)}, not {type_in_words(dtype)}"
+        raise TypeError(f"{self.operation}: variant {self.name!r} takes {types}{hint}")
 
     def out_needed(self, dtype: npt.DTypeLike) -> str:
         """The type that out= must have for inputs of type ``dtype``, where this kernel's result has another type than
@@ -343,10 +342,10 @@ def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
     if not isinstance(name, str):
         hint = f"; {op} takes fewer arrays" if hasattr(name, "shape") else ""
         raise TypeError(f"the variant of {op} must be a str, not {type(name).__name__}{hint}")
-    for variant in variants(op):
-        if variant.name == name:
-            return variant
-    raise ValueError(unknown("variant", name, [*also, *(variant.name for variant in variants(op))], of=op))
+    known = {variant.name: variant for variant in variants(op)}
+    if name not in known:
+        raise ValueError(unknown("variant", name, [*also, *known], of=op))
+    return known[name]
 
 
 def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, Variant]]:
