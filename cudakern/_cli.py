@@ -279,8 +279,9 @@ def _lab(options: argparse.Namespace) -> None:
         _show(options, _by_name.run(name, words))
         return
     if words:
-        hint = "so pass its name; `cudakern lab` lists them"
-        raise ValueError(f"lab: {words[0]} is an argument of an experiment, {hint}")
+        raise ValueError(
+            f"lab: {words[0]} is an argument of an experiment, so pass its name; `cudakern lab` lists them"
+        )
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
     listing = [dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows]
     _show(options, listing, _display.Table("", ["experiment", "what it shows", "arguments"], rows).print)

@@ -386,9 +386,9 @@ def _callers_operands(what: Operation, inputs: Sequence[Any], others: Mapping[st
         some = "" if least == len(allowed) else f" (the last {len(allowed) - least} can be omitted)"
         separate = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
         raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{separate}; got {len(inputs)} inputs")
-    if any(isinstance(x, DeviceArray) for x in inputs):
-        raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
     for name, x in zip(names.split(", "), inputs, strict=False):
+        if isinstance(x, DeviceArray):
+            raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
         refuse_elsewhere(x, name)
     operands = list(inputs)
     while len(operands) > least and operands[-1] is None:

@@ -151,7 +151,7 @@ class Occupancy(_display.Shown):
             f"{self.kernel + ': ' if self.kernel else ''}blocks of {self.threads} threads with "
             f"{'an unknown number of' if self.registers is None else self.registers} registers each and "
             f"{self.shared_bytes:,} B of {'dynamic ' if self.static_unknown else ''}shared memory, compute capability "
-            f"{_dotted(self.capability)}"
+            f"{self.capability[0]}.{self.capability[1]}"
         )
         note = (
             f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
@@ -188,16 +188,11 @@ class PotentialBlockSize(NamedTuple):
     threads: int
 
 
-def _dotted(capability: tuple[int, int]) -> str:
-    """(9, 0) as "9.0"."""
-    return ".".join(map(str, capability))
-
-
 def _capability(value: Any) -> tuple[int, int]:
     """A capability (7.0, "7.0", (7, 0), 70, 7) or a chip ("V100") as (7, 0); None is this device's."""
     if value is None:
         value = backend().capability
-    text = _dotted(value) if isinstance(value, tuple) else str(value).upper()
+    text = ".".join(map(str, value)) if isinstance(value, tuple) else str(value).upper()
     try:
         number = float(CHIPS[text].capability if text in CHIPS else text)
     except ValueError:
@@ -272,8 +267,8 @@ def occupancy(
             registers = main.registers
             if registers is None:
                 notes.append(f"The number of registers is not known ({main.why}); pass registers=.")
-            elif main.capability != _dotted(where):
-                code = f"the code for {main.capability}; a build for {_dotted(where)} may differ"
+            elif main.capability != (target := f"{where[0]}.{where[1]}"):
+                code = f"the code for {main.capability}; a build for {target} may differ"
                 notes.append(f"The registers are those of {code}.")
         if shared_bytes is None:
             shared_bytes, static_unknown = main.shared_bytes, main.static_shared is None

@@ -148,10 +148,9 @@ class Variant(_display.Shown):
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
         """The values of all parameters in the variant's order, from ``arguments`` or the defaults."""
         names = [p.name for p in self.parameters]
-        for name in arguments:
-            if name not in names:
-                takes = f"takes {' and '.join(f'{n}=' for n in names)}" if names else "has no parameters"
-                raise TypeError(f"{self.operation}: variant {self.name!r} has no parameter {name!r}; it {takes}")
+        if wrong := [name for name in arguments if name not in names]:
+            takes = f"takes {' and '.join(f'{n}=' for n in names)}" if names else "has no parameters"
+            raise TypeError(f"{self.operation}: variant {self.name!r} has no parameter {wrong[0]!r}; it {takes}")
         try:
             return tuple(p.check(arguments[p.name]) if p.name in arguments else p.default for p in self.parameters)
         except (TypeError, ValueError) as error:

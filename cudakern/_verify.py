@@ -37,8 +37,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """True if something was checked and nothing failed."""
-        verdicts = {check.verdict for check in self.checks}
-        return "FAILED" not in verdicts and "ok" in verdicts
+        return {"ok"} <= {check.verdict for check in self.checks} <= {"ok", "not here"}
 
     def __str__(self) -> str:
         verdicts = [check.verdict for check in self.checks]
