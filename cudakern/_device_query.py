@@ -107,9 +107,8 @@ class DeviceQuery(_display.Shown):
 
     def table(self, all: bool = False) -> _display.Table:
         """The most important lines, or ``all`` of them."""
-        return _display.facts(
-            self.lines(None if all else True), self.title, "" if all else "table(all=True) has all lines."
-        )
+        lines = self.lines(None if all else True)
+        return _display.facts(lines, self.title, "" if all else "table(all=True) has all lines.")
 
     def _repr_html_(self) -> str:
         important = _display.facts(self.lines(True), self.title).html()

@@ -297,8 +297,7 @@ def ladder(
     record = _recorded.instead_of_times(here, op, kind.name)
     if record is not None and repeat is None and warmup is None:
         repeat, warmup = 1, 0  # emulated times are not shown
-    steps: list[Step] = []
-    refusals: list[Exception] = []
+    steps, refusals = list[Step](), list[Exception]()
     with _progress(progress) as announce:
         announce(f"{op} 0/{len(entries)}: reference, by NumPy")
         expected = _expected(what, operands, own)

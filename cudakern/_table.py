@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
@@ -241,9 +241,6 @@ class Variant(_display.Shown):
             ("origin", f"docs/sources.md: {self.origin}"),
         ]
         return _display.facts(rows, f"{self.operation}, {self.name}")
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Variants(_display.Shown, tuple[Variant, ...]):
