@@ -174,7 +174,9 @@ def current() -> tuple[Native, int, str]:
     name, why = settings.get("backend"), "requested by use_backend"
     if name is None:
         name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"requested by {ENVIRONMENT}"
-    if name:
+    if name == "emulator":
+        native = emulator()
+    elif name:
         native = native_of(name, f"was {why} and ")
     else:
         gpu, reason = _cuda()

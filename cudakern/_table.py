@@ -338,10 +338,10 @@ def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
     if not isinstance(name, str):
         hint = f"; {op} takes fewer arrays" if hasattr(name, "shape") else ""
         raise TypeError(f"the variant of {op} must be a str, not {type(name).__name__}{hint}")
-    known = {variant.name: variant for variant in variants(op)}
-    if name not in known:
-        raise ValueError(unknown("variant", name, [*also, *known], of=op))
-    return known[name]
+    for variant in variants(op):
+        if variant.name == name:
+            return variant
+    raise ValueError(unknown("variant", name, [*also, *(variant.name for variant in variants(op))], of=op))
 
 
 def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, Variant]]:
