@@ -28,7 +28,7 @@ assert set(MEANS) <= set(vars(_public))
 
 HEAD = '''"""What a type checker sees of cudakern. Written by .ci/stub.py: do not edit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
@@ -72,7 +72,8 @@ def signature(function, side=None):
     for i, p in enumerate(inspect.signature(function).parameters.values()):
         if p.kind is p.KEYWORD_ONLY and not {p.KEYWORD_ONLY, p.VAR_POSITIONAL} & {*kinds[:i]}:
             lines.append("*")
-        default = "" if p.default is p.empty else f" = {p.default if p.default is None else json.dumps(p.default)}"
+        value = p.default if isinstance(p.default, bool | None) else json.dumps(p.default, default=str)
+        default = "" if p.default is p.empty else f" = {value}"
         stars = {p.VAR_KEYWORD: "**", p.VAR_POSITIONAL: "*"}.get(p.kind, "")
         lines.append(f"{stars}{p.name}: {annotation(function, p, side)}{default}")
         if p.kind is p.POSITIONAL_ONLY and p.POSITIONAL_ONLY not in kinds[i + 1 :]:

@@ -12,12 +12,14 @@ changing a kernel must not require the GPU of the measurement. Before a release,
 
 NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
 (matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (compared with PyTorch and CuPy), calls (the cost of
-a call and a copy, compared with theirs), or emulator_speed."""
+a call and a copy, compared with theirs), matmul and matmul_counters (rates by shape, and Nsight Compute's counters), or
+emulator_speed."""
 
 import hashlib
 import inspect
 import itertools
 import json
+import math
 import re
 import statistics
 import sys
@@ -30,13 +32,13 @@ from cudakern._display import duration, figure
 from cudakern._ladder import ratio
 from cudakern._operations import registry
 from cudakern._recorded import sizes
-from cudakern.lab._by_name import experiments as lab_experiments
+from cudakern.lab._experiment import EXPERIMENTS as LAB
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
 KERNELS = "gpu_kernels.json"
-#: The commit of the record that the handwritten texts ON_AN_H200 in the modules of cudakern/lab describe.
+#: The commit of the record that the handwritten texts on_an_h200 in cudakern/lab describe.
 LAB_TEXTS_FROM = "90056f8"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
@@ -202,27 +204,83 @@ def emulator_table():
 
 
 def matmul_table():
-    """The steps of matmul by shape and type: rates, and times relative to the fastest other library."""
+    """The steps of matmul by type and shape: TFLOP/s, and the fastest step's time relative to the fastest library's."""
     path = RESULTS / MATMUL
     record = json.loads(path.read_text())
-    groups = {}
-    for row in record["rows"]:
-        groups.setdefault((row["dtype"], row["m"], row["n"], row["k"]), []).append(row)
-    rows = []
-    for (dtype, *shape), timed in groups.items():
-        other = min((row for row in timed if not row["who"].startswith("cudakern")), key=lambda row: row["kernel_ns"])
-        others = [f"{other['who'].partition(':')[0]}'s library {other['tflops']:.1f}", error(other["error"]), "1.00"]
-        ours = [row for row in timed if row["who"].startswith("cudakern: ") and row["who"] != "cudakern: auto"]
-        size = " x ".join(f"{length:,}" for length in shape)
-        rows.append([dtype, size, *others])
-        for row in ours:
-            share = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
-            rows.append([dtype, size, f"`{row['who'].split()[1]}` {row['tflops']:.1f}", error(row["error"]), share])
-    heads = ["type", "m x n x k", "TFLOP/s", "error", "time / library's time"]
+    tables = []
+    for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
+        own = [row for row in record["rows"] if row["dtype"] == dtype and row.get("kind") != "random"]
+        names = list(dict.fromkeys(row["who"] for row in own if row["who"].startswith("cudakern")))
+        cuts = {name: cudakern.variants("matmul")[name.split()[1]].cuts_inputs for name in names}
+        rows, errors = [], {}
+        for shape in dict.fromkeys((row["m"], row["n"], row["k"]) for row in own):
+            here = [row for row in own if (row["m"], row["n"], row["k"]) == shape]
+            other = min((row for row in here if row["who"] not in names), key=lambda row: row["kernel_ns"])
+            ours = {row["who"]: row for row in here if row["who"] in names}
+            best = min(row["kernel_ns"] for name, row in ours.items() if not cuts[name])
+            cells = [other, *(ours.get(name) for name in names)]
+            for column, row in enumerate(cells):
+                errors[column] = max(errors.get(column, 0), row["error"] if row else 0)
+            rates = [f"{2e-3 * math.prod(shape) / row['kernel_ns']:.1f}" if row else "-" for row in cells]
+            rows.append([dtype, " x ".join(f"{n:,}" for n in shape), *rates, f"{best / other['kernel_ns']:.2f}"])
+        rows.append([dtype, "largest error", *map(error, errors.values()), ""])
+        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "fastest / library"]
+        tables.append(markdown(heads, rows, ""))
+    if means := record.get("means"):
+        groups = {}
+        for mean in means:
+            groups.setdefault((mean["dtype"], mean["kind"], str(mean["shapes"])), {})[mean["variant"]] = (
+                1 / mean["ratio"]
+            )
+        words = [
+            [*group, ", ".join(f"{name if name == 'fastest' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
+            for group, some in groups.items()
+        ]
+        heads = [
+            "type",
+            "shapes",
+            "number",
+            "time / library's time, geometric mean; fastest: of our fastest for each shape",
+        ]
+        tables.append(markdown(heads, words, ""))
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    what = "Normal random numbers. The error is that of the whole matrix (Frobenius norm)."
-    source = f"{how} {what} {record['chip']}, {dated(record)}. "
-    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
+    what = (
+        "library: the faster of PyTorch and CuPy, which call cuBLAS. fastest / library: the times, without variants "
+        "that cut inputs to tf32. Normal random numbers. The error is that of all checked rows (Frobenius norm)."
+    )
+    source = f"{how} {what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}\n"
+    return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
+
+
+STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle", "barrier")
+
+
+def counters_table():
+    """Nsight Compute's counters of the steps of matmul."""
+    path = RESULTS / "gpu_ncu.json"
+    record = json.loads(path.read_text())
+    rows = []
+    for row in record["rows"]:
+        counts = {name: float(value) for name, value in row.items() if name not in ("dtype", "variant", "kernel")}
+        largest = max(STALLS, key=lambda name: counts[f"stall_{name}"])
+        rows.append(
+            [
+                row["dtype"],
+                f"`{row['variant']}`",
+                duration(counts["ns"]),
+                figure(counts["instructions"] / 1e9),
+                *(f"{counts[f'{name}_percent']:.1f}" for name in ("issue", "fma", "tensor")),
+                *(figure(count / 1e9) for count in (counts["l2_read_sectors"] * 32, counts["dram_read_bytes"])),
+                figure(counts["shared_wavefronts"] / 1e9),
+                f"{largest.replace('_', ' ')} {counts[f'stall_{largest}']:.1f}",
+            ]
+        )
+    heads = ["type", "variant", "time", "instructions, 10^9", "issue slots, %", "FMA pipe, %", "tensor cores, %"]
+    heads += ["read from L2, GB", "read from DRAM, GB", "shared memory, 10^9 wavefronts", "largest stall"]
+    size = f"m = n = k = {record['size']:,}"
+    return markdown(
+        heads, rows, f"{size}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu ncu`)."
+    )
 
 
 def calls_table():
@@ -272,7 +330,13 @@ def ladders_row(match):
 
 
 def table(name):
-    special = {"bench": bench_table, "matmul": matmul_table, "calls": calls_table, "emulator_speed": emulator_table}
+    special = {
+        "bench": bench_table,
+        "matmul": matmul_table,
+        "matmul_counters": counters_table,
+        "calls": calls_table,
+        "emulator_speed": emulator_table,
+    }
     return special[name]() if name in special else ladder_table(name)
 
 
@@ -365,11 +429,10 @@ def experiments():
         "page from the texts in the experiments' modules, which describe the run of commit "
         f"{LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
     ]
-    for name, experiment in lab_experiments().items():
-        module = sys.modules[experiment.__module__]
-        source, _, claim = module.DOCUMENTS.partition(": ")
-        lines += ["", f"## {name}", "", (inspect.getdoc(experiment) or "").partition("\n")[0], ""]
-        lines += [f"- **On an H200:** {module.ON_AN_H200}", f"- **Claim tested ({source}):** {claim}."]
+    for name, experiment in sorted(LAB.items()):
+        source, _, claim = experiment.claim.partition(": ")
+        lines += ["", f"## {name}", "", (inspect.getdoc(experiment.function) or "").partition("\n")[0], ""]
+        lines += [f"- **On an H200:** {experiment.on_an_h200}", f"- **Claim tested ({source}):** {claim}."]
     return "\n".join(lines) + "\n"
 
 
@@ -380,7 +443,7 @@ def ladders():
         "# Ladders on a GPU",
         "",
         "The output of `cudakern ladder OP` on a GPU. `.ci/tables.py` writes this page from "
-        "[results/](results/README.md); do not edit it.",
+        "[results/](results/README.md); do not edit it. [matmul.md](matmul.md) explains the steps of `matmul`.",
     ]
     for op in sorted(there, key=lambda op: op not in OPERATIONS):
         lines += ["", f"## {op}", "", ladder_table(op).rstrip()]
@@ -458,7 +521,7 @@ def outdated():
     ]
     if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != LAB_TEXTS_FROM:
         old.append(
-            f"gpu_lab.json is of commit {commit}, but ON_AN_H200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
+            f"gpu_lab.json is of commit {commit}, but on_an_h200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
             "the texts with the record, correct them, and set LAB_TEXTS_FROM"
         )
     return old

@@ -10,7 +10,8 @@ chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 Operations   sum_of_squares, matmul, vector_add, saxpy, stencil_1d, grayscale, interp, lookup_2d, lookup_3d,
              inclusive_scan, exclusive_scan, sort, bincount, packbits
 Variants     variants(op) lists them, source(op, variant) shows a kernel
-Measuring    profile(op, ...) measures one call, ladder(op) all variants; compare and random_matrix help
+Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
+             random_matrix help
 Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
 Backends     backend() reports which one answers calls and why; use_backend, devices, device, emulator.configure
 Experiments  lab, e.g. lab.coalescing()
@@ -50,6 +51,7 @@ _load_emulator()  # fails at once, with instructions, in a checkout that is not 
 
 #: Modules that are imported when one of their names is first used: importing all would take twice as long.
 _LATER = {
+    "_bench": "Bench bench",
     "_compare": "Comparison compare random_matrix",
     "_device_query": "DeviceQuery device_query",
     "_ladder": "Ladder Step ladder",

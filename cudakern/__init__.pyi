@@ -1,6 +1,6 @@
 """What a type checker sees of cudakern. Written by .ci/stub.py: do not edit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
@@ -10,6 +10,7 @@ from . import emulator
 from . import lab as lab
 from ._array import DeviceArray
 from ._backend import Backend, Device, backend, device, devices, use_backend
+from ._bench import Bench
 from ._compare import Comparison, compare, random_matrix
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._device_query import DeviceQuery, device_query
@@ -193,6 +194,18 @@ _VectorAdd: TypeAlias = Literal[
     "vectorized",
 ]
 
+def bench(
+    op: _Operation | str | Callable[..., Any],
+    shapes: Sequence[int | Sequence[int]] | None = None,
+    dtype: npt.DTypeLike = "float32",
+    *,
+    variants: Sequence[str] | None = None,
+    peers: bool | Mapping[str, Callable[..., Any]] = True,
+    rounds: int = 15,
+    seed: int | None = None,
+    emulated: bool = False,
+    progress: bool | None = None,
+) -> Bench: ...
 def kernel_resources(
     op: _Operation | str | Callable[..., Any],
     variant: str | None = None,
@@ -551,6 +564,7 @@ def vector_add(
 
 __all__ = [
     "Backend",
+    "Bench",
     "Comparison",
     "CudaError",
     "Device",
@@ -573,6 +587,7 @@ __all__ = [
     "__version__",
     "asarray",
     "backend",
+    "bench",
     "bincount",
     "compare",
     "device",

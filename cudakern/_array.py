@@ -17,6 +17,9 @@ from ._native import Native, View
 from ._streams import stream_handle
 from ._transfer import Array
 
+#: Functions of NumPy that need an array's shape, type or methods, but no values.
+_WITHOUT_VALUES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
+_WITHOUT_VALUES |= {np.transpose, np.moveaxis, np.swapaxes, np.squeeze}
 #: An array of any library has at least one of these attributes.
 _ARRAYS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__array_interface__", "shape")
 
@@ -28,9 +31,9 @@ class DeviceArray:
     A call returns when its work is enqueued, and every later use waits for that work, in any stream. Errors on the
     device are raised where the host waits: in ``get()``, ``float()``, ``print()``, ``synchronize()``.
 
-    Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``transpose``, ``reshape`` and ``ravel`` return views
-    of the same memory. For boolean and integer arrays as indices, arithmetic and comparisons, take ``.get()``, or pass
-    the array to CuPy or PyTorch, which share its memory by DLPack.
+    Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``.mT``, ``transpose``, ``swapaxes``, ``squeeze``,
+    ``reshape`` and ``ravel`` return views of the same memory. For boolean and integer arrays as indices, arithmetic and
+    comparisons, take ``.get()``, or pass the array to CuPy or PyTorch, which share its memory by DLPack.
 
     Types: bool, int8 to uint64, float16, bfloat16 (in NumPy the type of ml_dtypes), float32, float64, complex64,
     complex128, always in native byte order. At most 16 axes.
@@ -51,8 +54,6 @@ class DeviceArray:
 
     #: What ``@`` calls. The module of matmul, which imports this one, sets it: at interpreter exit, imports fail.
     _matmul: ClassVar[Callable[..., Any]]
-
-    __array_ufunc__ = None  #: NumPy's operators and functions then refuse the array
 
     def __init__(self, view: Any = None, native: Native | None = None) -> None:
         if native is None:
@@ -138,8 +139,22 @@ class DeviceArray:
 
     def transpose(self, *axes: Any) -> DeviceArray:
         """A view with the axes in reverse order, or in the order of ``axes`` (integers or one tuple)."""
-        result = _layout.stand_in(self._view.shape, self._view.strides).transpose(*axes)
-        return self._other(0, result.shape, result.strides)
+        return self._as_numpy(lambda x: x.transpose(*axes))
+
+    @property
+    def mT(self) -> DeviceArray:
+        """A view with the last two axes swapped: every matrix of a stack transposed."""
+        if self.ndim < 2:
+            raise ValueError(f"mT needs at least two axes, and this has shape {self.shape}")
+        return self.swapaxes(-2, -1)
+
+    def swapaxes(self, axis1: Any, axis2: Any) -> DeviceArray:
+        """A view with the axes ``axis1`` and ``axis2`` swapped."""
+        return self._as_numpy(lambda x: x.swapaxes(axis1, axis2))
+
+    def squeeze(self, axis: Any = None) -> DeviceArray:
+        """A view without axes of length 1: all, or those of ``axis`` (an integer or a tuple)."""
+        return self._as_numpy(lambda x: x.squeeze(axis))
 
     def reshape(self, *shape: Any) -> DeviceArray:
         """A view with another ``shape`` of the same size; one length may be -1. ValueError where NumPy would copy,
@@ -154,6 +169,14 @@ class DeviceArray:
     def ravel(self) -> DeviceArray:
         """A view with one axis; ValueError as for ``reshape``."""
         return self.reshape(self.size)
+
+    def flatten(self, *, stream: Any = None) -> DeviceArray:
+        """A copy with one axis, in C order; enqueued in ``stream``."""
+        return self.copy(stream=stream).ravel()
+
+    def _as_numpy(self, view: Callable[[Array], Array]) -> DeviceArray:
+        result = view(_layout.stand_in(self._view.shape, self._view.strides))
+        return self._other(0, result.shape, result.strides)
 
     def _other(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
         view = self._view
@@ -330,6 +353,16 @@ class DeviceArray:
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         """TypeError: arrays are copied to the host only on request."""
         raise TypeError("a DeviceArray is not converted to a NumPy array implicitly: take .get()")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+        """NumPy's functions: TypeError for those that need values (array_equal would ignore that of ``__array__``)."""
+        return function._implementation(*args, **keywords) if function in _WITHOUT_VALUES else self.__array__()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        """``cudakern.matmul`` for ``numpy.matmul``; TypeError for all others, and for ``host_array @= self``."""
+        if ufunc is not np.matmul or method != "__call__" or "axes" in keywords:
+            self._not_offered()
+        return DeviceArray._matmul(*inputs, **keywords)
 
     def __dlpack__(
         self,

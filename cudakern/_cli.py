@@ -111,6 +111,20 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
     options.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
 
+    text = "Compare an operation's variants with PyTorch and CuPy, on a GPU. Default: every operation that they have."
+    options = command(_bench, text)
+    options.add_argument("op", nargs="?", help="the operation")
+    options.add_argument("file", nargs="?", metavar="FILE", help="with --json: write the JSON to this file")
+    text = "of the input, e.g. 16777216, or m,n,k for matmul; repeat it for several inputs"
+    options.add_argument("--shape", type=_sizes, action="append", help=text)
+    options.add_argument("--dtype", default="float32", help="type of the input, e.g. float16")
+    options.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. auto,tiled")
+    options.add_argument("--rounds", type=int, default=15, help="number of measurements")
+    options.add_argument("--seed", type=int, help="seed of the random input; default: new data in each run")
+    options.add_argument("--no-peers", dest="peers", action="store_false", help="without PyTorch and CuPy")
+    options.add_argument("--emulated", action="store_true", help="run small inputs on the emulator")
+    options.add_argument("--plot", type=_picture, metavar="FILE", help="save the roofline")
+
     text = "Show how many blocks a multiprocessor holds at once, and what limits them."
     options = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
     options.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
@@ -269,6 +283,30 @@ def _ladder(options: argparse.Namespace) -> bool:
     if options.json:
         _json(ladders)
     return any(result.failed for result in ladders)
+
+
+def _bench(options: argparse.Namespace) -> None:
+    from ._bench import PEERS, bench
+
+    if options.file and not options.json:
+        raise ValueError(
+            f"bench takes one operation, not {options.op} and {options.file}; a file needs --json before it"
+        )
+    if not options.op and (options.shape or options.variants or options.plot):
+        raise ValueError("bench: --shape, --variants and --plot need an operation")
+    names = ("dtype", "variants", "peers", "rounds", "seed", "emulated")
+    settings = {name: getattr(options, name) for name in names}
+    results = []
+    for op in [options.op] if options.op else PEERS:
+        results.append(bench(op, options.shape, **settings))
+        if options.file or not options.json:
+            results[-1].table().print()
+    if options.file:
+        results[0].save(options.file)
+    elif options.json:
+        _json(results)
+    if options.plot:
+        results[0].plot(options.plot)
 
 
 def _lab(options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from . import _table
 from ._variants import operation_name
 
 #: Functions that take an operation first, and those that take a variant second.
-_OPERATION_FIRST = ("ladder", "variants", "source", "occupancy", "kernel_resources", "profile")
+_OPERATION_FIRST = ("bench", "ladder", "variants", "source", "occupancy", "kernel_resources", "profile")
 _VARIANT_SECOND = ("source", "occupancy", "kernel_resources")
 
 _CALL = re.compile(r"([A-Za-z_][\w.]*)\($")

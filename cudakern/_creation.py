@@ -72,8 +72,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
 
 def _on_host(x: Any, name: str | None) -> Array:
     _transfer.refuse_masked(x, "x")
-    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
-        x = np.from_dlpack(x)
+    x = _transfer.as_numpy(x)
     return np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name), _dtypes.from_name(name))
 
 

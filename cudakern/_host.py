@@ -10,7 +10,7 @@ import numpy as np
 
 from ._exchange import is_elsewhere
 from ._layout import MAX_DIMS, elements_meet
-from ._transfer import Array, refuse_masked
+from ._transfer import Array, as_numpy, refuse_masked
 
 #: NumPy gathers more or shorter runs of bytes than these faster than they are copied one by one.
 FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
@@ -22,7 +22,7 @@ def host_array(x: Any, name: str) -> Array:
         return x
     refuse_masked(x, name)
     refuse_elsewhere(x, name)
-    return np.asarray(x)
+    return np.asarray(as_numpy(x))
 
 
 def refuse_elsewhere(x: Any, name: str) -> None:

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _recorded, _table
-from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
-from ._dtypes import kind_of, numpy_dtype
+from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
@@ -47,6 +46,7 @@ class Step(_display.Shown):
     failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
 
     def table(self) -> _display.Table:
+        """The step as a table of facts."""
         rows = [("what it shows", self.variant.summary)]
         if self.profile:
             rows += self.profile.facts()
@@ -59,6 +59,7 @@ class Step(_display.Shown):
         return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
 
     def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
         return {
             "variant": self.variant.name,
             "after": self.variant.after,
@@ -100,7 +101,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         return any(step.failed for step in self)
 
     def rate_of(self, profile: Profile) -> float:
-        """The profile's rate in this operation's unit."""
+        """The profile's rate in the unit for this operation."""
         return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
 
     @property
@@ -115,8 +116,8 @@ class Ladder(_display.Shown, Sequence[Step]):
     def title(self) -> str:
         """Operation, input and device; and of which input the times are, if they were recorded."""
         parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
-        title = f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {self.backend.device_name}"
-        return f"{title}; times: {self.recorded.input}" if self.recorded and self._timed else title
+        places = self.backend.device_name + (f"; times: {self.recorded.input}" if self.recorded and self._timed else "")
+        return f"{self.operation}: {_recorded.sizes(self.shapes)} {self.dtype}{parameters}; {places}"
 
     @property
     def _timed(self) -> bool:
@@ -127,7 +128,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         cells = [self._cells(step, emulated) for step in self]
         figures = list(cells[0]) if cells else []
         rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
-        notes = " ".join(self._notes(emulated))
+        notes = " ".join(self._notes(figures))
         spare = [name for name in figures if name.startswith("shared") or name.endswith(self.rate)]
         return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
 
@@ -138,16 +139,16 @@ class Ladder(_display.Shown, Sequence[Step]):
         kernel_ns = profile.kernel_ns if profile else None
         if self.recorded is None:
             cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
-            if self._clocked:
+            if any(s.profile and s.profile.blocks_ns is not None for s in self):
                 cells["blocks"] = duration(profile.blocks_ns if profile else None)
             cells["call"] = duration(profile.whole_ns if profile else None)
             cells[self.rate] = figure(self.rate_of(profile) if profile else None)
             return cells | {"speed-up": ratio(step.speedup)}
-        launch, cells = profile if profile and profile.grid else None, {}
-        if any(step.profile and step.profile.launches > 1 for step in self):
-            cells["launches"] = f"{launch.launches:,}" if launch else "-"
-        cells["blocks"] = _display.dimensions(launch.grid) if launch else "-"
-        cells["threads"] = _display.dimensions(launch.block) if launch else "-"
+        cells = {}
+        if any(s.profile and s.profile.launches > 1 for s in self):
+            cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
+        sizes = (profile.grid, profile.block) if profile and profile.grid else None
+        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
         cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
         cells["max\nerror"] = error
         if self._timed:
@@ -159,11 +160,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             cells["emulated\nkernel"] = duration(kernel_ns)
         return cells
 
-    @property
-    def _clocked(self) -> bool:
-        return any(step.profile and step.profile.blocks_ns is not None for step in self)
-
-    def _notes(self, emulated: bool) -> Iterator[str]:
+    def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         for note in dict.fromkeys(step.note for step in self if step.note):
             yield f"{', '.join(step.variant.name for step in self if step.note == note)}: {note}."
         cancels = operation(self.operation).cancels
@@ -171,19 +168,18 @@ class Ladder(_display.Shown, Sequence[Step]):
         yield f"Errors are relative{terms}, compared with NumPy in double precision."
         if self.recorded is None:
             yield "call: the whole call, with its copies. speed-up: kernel time of the first step / of this step."
-            if self._clocked:
+            if "blocks" in figures:
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
         if bytes_moved := next((step.profile.bytes for step in self if step.profile), 0):
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
-        if self._timed:
-            yield f"There is no GPU here. The times were {self.recorded.origin}; numpy ran on that machine's CPU."
-        else:
-            yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
-        if emulated:
+        times = f". The times were {self.recorded.origin}; numpy ran on that machine's CPU."
+        yield "There is no GPU here" + (times if self._timed else f", and {self.operation} {NO_TIMES}.")
+        if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
     def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
         plain = {name: getattr(self, name) for name in ("operation", "shapes", "dtype", "parameters")}
         return plain | {"backend": self.backend.to_dict(), "steps": [step.to_dict() for step in self.steps]}
 
@@ -192,13 +188,11 @@ class Ladder(_display.Shown, Sequence[Step]):
         (``pip install cudakern[plot]``)."""
         from ._plots import BAR, HOST_BAR, LIMIT, Picture, bars
 
-        title = self.title
+        title = self.title if self.recorded is None else f"{self.operation}: {self.recorded.origin}"
+        steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
         if self.recorded is None:
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
-        elif self._timed:
-            steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
-            title = f"{self.operation}: {self.recorded.origin}"
-        else:
+        elif not steps:
             raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
@@ -217,8 +211,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
             right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
         left.invert_yaxis()  # shared by both sides: the first step on top
-        host = "; gray: NumPy on the CPU" if HOST_BAR in colors else ""
-        picture.suptitle(f"{title}{host}", fontsize=10)
+        picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
         return picture.saved(path)
 
 
@@ -240,9 +233,7 @@ def ladder(
     progress: bool | None = None,
     **parameters: Any,
 ) -> Ladder:
-    """The time, rate and error of every variant of an operation on one input, as a sequence of steps.
-
-    TypeError or ValueError for invalid inputs, and for a type, parameter or value that no variant supports.
+    """Run every variant of an operation on one input and compare time, rate and error.
 
     Parameters
     ----------
@@ -266,6 +257,17 @@ def ladder(
         Parameters of variants, for those that have them (``threads=512``, ``lists=32``), and parameters that change the
         result, for all (``radius=10``, ``mode="wrap"``).
 
+    Returns
+    -------
+    Ladder
+        A sequence of steps that displays as a table. A step that did not run has a ``note``, no profile and no error.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        An unknown operation or variant; an invalid size; a type, parameter or value that no variant supports; invalid
+        inputs; bfloat16 without the package ml_dtypes.
+
     Examples
     --------
     >>> import cudakern
@@ -287,17 +289,16 @@ def ladder(
     _check_parameters(what, entries, plain)
     own = {name: value for name, value in plain.items() if name in what.own}
     if inputs is None:
-        seed = integer("seed", 0 if seed is None else seed, 0)
-        sizes, kind = _size_and_type(what, n, shape, dtype)
-        operands = what.make(sizes, kind, seed)
+        operands = _random_operands(what, n, shape, dtype, integer("seed", 0 if seed is None else seed, 0))
     else:
         operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
-        kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
+    kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
     record = _recorded.instead_of_times(here, op, kind.name)
     if record is not None and repeat is None and warmup is None:
         repeat, warmup = 1, 0  # emulated times are not shown
-    steps, refusals = list[Step](), list[Exception]()
+    steps: list[Step] = []
+    refusals: list[Exception] = []
     with _progress(progress) as announce:
         announce(f"{op} 0/{len(entries)}: reference, by NumPy")
         expected = _expected(what, operands, own)
@@ -316,28 +317,26 @@ def ladder(
                 steps.append(Step(variant, note=f"not for this input: {reason}"))
                 if not isinstance(error, NotImplementedError):
                     refusals.append(error)
-                continue
             except CudaError as error:
                 steps.append(Step(variant, note=f"failed: {error}", failed=True))
-                continue
-            step = Step(variant, profile, _errors(result, *expected))
-            if record is not None:
-                shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
-                times = record.steps.get(variant.name) if variant.by_default(values) else None
-                step = replace(step, recorded=times, shared_bytes=shared)
-            steps.append(step)
+            else:
+                shared = times = None
+                if record is not None:
+                    shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
+                    times = record.steps.get(variant.name) if variant.by_default(values) else None
+                errors = _errors(result, *expected)
+                steps.append(Step(variant, profile, errors, shared_bytes=shared, recorded=times))
     if inputs is not None and refusals and not any(step.profile or step.failed for step in steps):
         raise refusals[0]  # the input itself is invalid
     first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
     if first and not first.emulated:
         steps = [replace(s, speedup=first.kernel_ns / max(s.profile.kernel_ns, 1)) if s.profile else s for s in steps]
-    shapes = tuple(np.shape(x) for x in operands)
+    shapes = tuple(np.shape(x) for x in operands if x is not None)
     return Ladder(op, what.rate, shapes, kind.name, here, tuple(steps), record, plain)
 
 
 def _check_parameters(what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]) -> None:
-    """TypeError or ValueError for a name that no variant has or a value that none accepts. If only some accept it, the
-    steps of the others note that."""
+    """TypeError or ValueError for a name that no variant has or a value that none accepts."""
     for name, value in values.items():
         there = _table.having(name, _table.variants(what.name))
         if not there:
@@ -345,19 +344,17 @@ def _check_parameters(what: Operation, variants: Sequence[_table.Variant], value
         having = there if name in what.own else _table.having(name, variants)
         if not having:
             names, others = (", ".join(variant.name for variant in some) for some in (variants, there))
-            raise TypeError(f"ladder: none of the variants ({names}) has a parameter {name}=; others have it: {others}")
-        errors = []
+            raise TypeError(f"ladder: none of the variants ({names}) has a parameter {name}=; these have it: {others}")
         for variant in having:
-            try:
+            with contextlib.suppress(TypeError, ValueError):
                 variant.values({name: value})
                 break
-            except (TypeError, ValueError) as error:
-                errors.append(error)
         else:
-            raise errors[0]
+            having[0].values({name: value})  # raises
 
 
 def no_parameter(what: Operation, name: str) -> str:
+    """The error message for a parameter that no variant has."""
     known = dict.fromkeys(p.name for variant in _table.variants(what.name) for p in variant.parameters)
     takes = ", ".join(f"{other}=" for other in known) or "no parameters"
     operands = [p.name for p in _operands(what)]
@@ -386,20 +383,15 @@ def _callers_operands(what: Operation, inputs: Sequence[Any], others: Mapping[st
         separate = f"; pass {', '.join(f'{name}=' for name in what.own)} separately" if what.own else ""
         raise TypeError(f"ladder: {what.name} takes inputs=[{names}]{some}{separate}; got {len(inputs)} inputs")
     for name, x in zip(names.split(", "), inputs, strict=False):
-        if isinstance(x, DeviceArray):
-            raise TypeError("ladder: inputs= must be host arrays, because NumPy's variant uses them too: pass x.get()")
         refuse_elsewhere(x, name)
-    operands = list(inputs)
-    while len(operands) > least and operands[-1] is None:
-        operands.pop()
-    return tuple(operands)
+    return tuple(inputs)
 
 
 def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]) -> tuple[Any, Any]:
     """NumPy's result in double precision, and what errors are relative to, if that is not the result."""
     scalars = (int, float, complex, type(None))  # Python's numbers take the type of the arrays
     doubles = [x if isinstance(x, scalars) else widened((np.asarray(x),), np.float64)[0] for x in operands]
-    wide = tuple(map(np.asarray, doubles))
+    wide = [x if x is None else np.asarray(x) for x in doubles]
     try:
         reference = what.call(*doubles, variant="numpy", **own)
     except (TypeError, ValueError):
@@ -411,68 +403,66 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
-def _size_and_type(
-    what: Operation, n: int | None, shape: Sequence[int] | None, dtype: npt.DTypeLike | None
-) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _random_operands(what: Operation, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
+    rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"
+    wrong = f"ladder: shape= {rule}, not {shape!r:.60}"
     if n is not None:
         shape = what.square(integer("ladder: n", n, 0))
     try:
         sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
     except TypeError:
-        raise TypeError(f"ladder: shape= ({what.shape_help}) must be integers, not {shape!r:.60}") from None
-    if min(sizes, default=0) < 0:
-        raise ValueError(f"ladder: lengths must not be negative: {sizes}")
-    if what.fixed_rank and len(sizes) != len(what.default_shape):
-        raise ValueError(f"ladder: shape= is {what.shape_help}, such as {what.default_shape}, not {sizes}")
+        raise TypeError(wrong) from None
+    if min(sizes, default=0) < 0 or (what.fixed_rank and len(sizes) != len(what.default_shape)):
+        raise ValueError(wrong)
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     types = dict.fromkeys(t for variant in _table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in types:
         words = _table.type_in_words(kind)
         raise TypeError(f"ladder: the variants of {what.name} support {', '.join(types)}, not {words}")
-    return sizes, kind
+    return what.make(sizes, kind, seed)
 
 
 def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
     """As compare(), but a NaN where NumPy has one is correct."""
-    both: tuple[Any, ...] = (np.asarray(result), np.asarray(reference))
-    if both[0].shape == both[1].shape and all(kind_of(x.dtype) in "fc" for x in both):
-        right = np.isnan(both[0]) & np.isnan(both[1])
-        if right.any():
-            both = tuple(np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both)
-            magnitude = None if magnitude is None else np.where(right, 1, magnitude)
+    both = [np.asarray(x) for x in (result, reference)]
+    right = np.isnan(both[0]) & np.isnan(both[1])
+    if right.any():
+        both = [np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both]
+        magnitude = None if magnitude is None else np.where(right, 1, magnitude)
     return compare(both[0], both[1], magnitude)
 
 
 @contextlib.contextmanager
 def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
-    """Gives a function that shows a line: on a terminal or in a notebook in place of the previous line; elsewhere it
-    prints the line if ``wanted``."""
+    """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
     from rich.console import Console
 
-    console, display, begin = Console(file=sys.stderr), _notebook_display(), time.monotonic()
-    output: list[Any] = []  # of the notebook: one line
+    console, begin = Console(file=sys.stderr), time.monotonic()
+    display, output = _notebook_display(), None
 
     def in_notebook(line: str) -> None:
-        text = {"text/plain": line}
-        if output:
-            output[0].update(text, raw=True)
-        elif display and (wanted or time.monotonic() - begin > 0.5):  # a short ladder leaves no empty output behind
-            output.append(display(text, raw=True, display_id=True))
+        nonlocal output
+        if output is not None:
+            output.update({"text/plain": line}, raw=True)
+        elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
+            output = display({"text/plain": line}, raw=True, display_id=True)
 
-    if console.is_terminal and wanted is not False:
+    if wanted is False or (wanted is None and not console.is_terminal and display is None):
+        yield lambda line: None
+    elif console.is_terminal:
         with console.status("") as status:
             yield status.update
-    elif wanted and not display:
+    elif display is None:
         yield functools.partial(print, file=sys.stderr, flush=True)
     else:
-        yield in_notebook if wanted is not False else lambda line: None
-        if output:
+        yield in_notebook
+        if output is not None:
             in_notebook("")
 
 
-def _notebook_display() -> Callable[..., Any] | None:
+def _notebook_display() -> Any:
     """IPython's display function inside a notebook; None elsewhere."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

@@ -26,6 +26,8 @@ REGISTER_UNIT = 256  #: registers are allocated to a warp in multiples of this n
 
 #: The parameters that a plot varies.
 AXES = {"threads": "threads per block", "registers": "registers per thread", "shared_bytes": "shared bytes per block"}
+#: What to reduce where a limit leaves no block.
+LESS = {"registers": "registers= or threads=", "shared memory": "shared_bytes="}
 
 
 class Limit(NamedTuple):
@@ -41,27 +43,6 @@ class Limit(NamedTuple):
 
 def _round_up(x: int, unit: int) -> int:
     return -(-x // unit) * unit
-
-
-def _registers(chip: Multiprocessor, warps: int, registers: int | None) -> Limit:
-    """A warp's registers are in one partition; the limit per block assumes that it fills all of them equally."""
-    if not registers:
-        return Limit("registers", registers, chip.registers, "registers", None)
-    per_warp = _round_up(registers * WARP, REGISTER_UNIT)
-    fitting = chip.registers // chip.partitions // per_warp * chip.partitions
-    blocks, note = fitting // warps, f"{per_warp:,} per warp: {fitting} warps"
-    if per_warp * _round_up(warps, chip.partitions) > chip.registers_per_block:
-        blocks, note = 0, f"at most {chip.registers_per_block:,} per block"
-    return Limit("registers", per_warp * warps, chip.registers, "registers", blocks, note)
-
-
-def _shared_memory(chip: Multiprocessor, size: int) -> Limit:
-    per_block = _round_up(size + chip.reserved, chip.shared_unit)
-    blocks = chip.shared // per_block if per_block else None
-    note = f"including {chip.reserved:,} B for the system" if chip.reserved else ""
-    if size > chip.shared_per_block:
-        blocks, note = 0, f"at most {chip.shared_per_block:,} B per block"
-    return Limit("shared memory", per_block, chip.shared, "B", blocks, note)
 
 
 def _counted(number: int | None, unit: str) -> str:
@@ -88,13 +69,30 @@ class Occupancy(_display.Shown):
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
-        """Warps, blocks, registers, shared memory."""
-        chip, warps = self.chip, self._warps
+        """Warps, blocks, registers, shared memory.
+
+        A warp's registers are in one partition; the limit per block assumes that it fills all of them equally.
+        """
+        chip, warps, registers = self.chip, self._warps, self.registers
+        blocks, note = None, ""
+        if registers:
+            registers = _round_up(registers * WARP, REGISTER_UNIT)
+            fitting = chip.registers // chip.partitions // registers * chip.partitions
+            blocks, note = fitting // warps, f"{registers:,} per warp: {fitting} warps"
+            if registers * _round_up(warps, chip.partitions) > chip.registers_per_block:
+                blocks, note = 0, f"at most {chip.registers_per_block:,} per block"
+            registers *= warps
+        shared = _round_up(self.shared_bytes + chip.reserved, chip.shared_unit)
+        fits, why = chip.shared // shared if shared else None, ""
+        if self.shared_bytes > chip.shared_per_block:
+            fits, why = 0, f"at most {chip.shared_per_block:,} B per block"
+        elif chip.reserved:
+            why = f"including {chip.reserved:,} B for the system"
         return (
             Limit("warps", warps, chip.warps, "warps", chip.warps // warps),
             Limit("blocks", 1, chip.blocks, "blocks", chip.blocks),
-            _registers(chip, warps, self.registers),
-            _shared_memory(chip, self.shared_bytes),
+            Limit("registers", registers, chip.registers, "registers", blocks, note),
+            Limit("shared memory", shared, chip.shared, "B", fits, why),
         )
 
     @property
@@ -132,12 +130,12 @@ class Occupancy(_display.Shown):
         if self.registers is not None:
             ranges["registers"] = range(1, THREAD_REGISTERS + 1)
         ranges["shared_bytes"] = range(0, self.chip.shared_per_block + 1, 512)
-        return {name: [(x, self.varied(**{name: x}).active_warps) for x in values] for name, values in ranges.items()}
+        return {name: [(x, self.varied(**{name: x}).active_warps) for x in xs] for name, xs in ranges.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        names = ["kernel", "threads", "registers", "shared_bytes", "capability", "note"]
-        names += ["active_blocks", "active_warps", "active_threads", "occupancy", "limited_by"]
-        figures = {name: getattr(self, name) for name in names}
+        """Everything, for JSON."""
+        names = "kernel threads registers shared_bytes capability note active_blocks active_warps active_threads"
+        figures = {name: getattr(self, name) for name in (*names.split(), "occupancy", "limited_by")}
         return figures | {"chip": self.chip._asdict(), "limits": [limit._asdict() for limit in self.limits]}
 
     def table(self) -> _display.Table:
@@ -151,14 +149,16 @@ class Occupancy(_display.Shown):
             f"{self.kernel + ': ' if self.kernel else ''}blocks of {self.threads} threads with "
             f"{'an unknown number of' if self.registers is None else self.registers} registers each and "
             f"{self.shared_bytes:,} B of {'dynamic ' if self.static_unknown else ''}shared memory, compute capability "
-            f"{self.capability[0]}.{self.capability[1]}"
+            f"{'.'.join(map(str, self.capability))}"
         )
+        less = " and ".join(LESS[name] for name in self.limited_by) if not self.active_blocks else ""
         note = (
             f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-            f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. {self.note}"
+            f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. "
+            f"{less and f'No block fits, so a launch would fail: pass a smaller {less}. '}{self.note}"
         )
-        heads = ["limit", "per block", "per multiprocessor", "blocks", " "]
-        return _display.Table(title, heads, rows, note.strip(), right=heads[1:4])
+        figures = ["per block", "per multiprocessor", "blocks"]
+        return _display.Table(title, ["limit", *figures, " "], rows, note.strip(), figures)
 
     def plot(self, path: str | None = None) -> Figure:
         """Active warps over threads, registers and shared memory, with this launch marked; ``path`` also saves it.
@@ -190,19 +190,18 @@ class PotentialBlockSize(NamedTuple):
 
 def _capability(value: Any) -> tuple[int, int]:
     """A capability (7.0, "7.0", (7, 0), 70, 7) or a chip ("V100") as (7, 0); None is this device's."""
-    if value is None:
-        value = backend().capability
+    value = backend().capability / 10 if value is None else value
     text = ".".join(map(str, value)) if isinstance(value, tuple) else str(value).upper()
     try:
-        number = float(CHIPS[text].capability if text in CHIPS else text)
+        number = CHIPS[text].capability if text in CHIPS else float(text)
     except ValueError:
         allowed = f'9.0, "9.0", (9, 0), 90 or a chip ({", ".join(CHIPS)})'
         raise TypeError(f"occupancy: capability= must be {allowed}, not {value!r}") from None
-    number = number if number in MULTIPROCESSORS else round(10 * number, 6)  # 9.0 is 90
-    if number in MULTIPROCESSORS:
-        return divmod(int(number), 10)
-    known = ", ".join(f"{number / 10}" for number in MULTIPROCESSORS)
-    raise ValueError(f"occupancy: no data for capability={value!r} (default: this device's); known: {known}")
+    for known in MULTIPROCESSORS:
+        if number in (known, known / 10):
+            return known // 10, known % 10
+    names = ", ".join(f"{known / 10}" for known in MULTIPROCESSORS)
+    raise ValueError(f"occupancy: no data for capability={value!r} (default: this device's); known: {names}")
 
 
 def occupancy(
@@ -218,8 +217,6 @@ def occupancy(
     **parameters: Any,
 ) -> Occupancy:
     """The occupancy calculator: how many blocks of a kernel a multiprocessor holds at once, and what limits them.
-
-    TypeError or ValueError for an unknown name, and for a value of the wrong type or out of range.
 
     Parameters
     ----------
@@ -238,6 +235,15 @@ def occupancy(
     dtype, **parameters : optional
         The type of the kernel's input (default: the operation's usual one) and the variant's parameters: ``tile=32``.
 
+    Returns
+    -------
+    Occupancy
+
+    Raises
+    ------
+    TypeError, ValueError
+        A value of the wrong type or out of range; an unknown capability or variant.
+
     Examples
     --------
     >>> import cudakern
@@ -246,8 +252,7 @@ def occupancy(
     >>> cudakern.occupancy(threads=32, capability=6.0).limited_by
     ('blocks',)
     """
-    kernel, notes, static_unknown = "", [], False
-    where = _capability(capability)
+    kernel, notes, static_unknown, where = "", [], False, _capability(capability)
     if op is not None:
         if isinstance(op, int):
             raise TypeError(f"occupancy: {op} is not an operation; for a number of threads, write threads={op}")
@@ -260,25 +265,29 @@ def occupancy(
         kernels = kernel_resources(op, variant, dtype, **parameters)
         if not kernels:
             raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
-        main, others = kernels[0], dict.fromkeys(other.kernel for other in kernels[1:])
+        main, target = kernels[0], f"{where[0]}.{where[1]}"
         kernel = f"{op}, {variant}" + (f", kernel {main.kernel}" if main.kernel != variant else "")
         threads = main.threads if threads is None else threads
+        unknown = f"not known ({main.why}); pass"
         if registers is None:
             registers = main.registers
             if registers is None:
-                notes.append(f"The number of registers is not known ({main.why}); pass registers=.")
-            elif main.capability != (target := f"{where[0]}.{where[1]}"):
+                notes.append(f"The number of registers is {unknown} registers=.")
+            elif main.capability != target:
                 code = f"the code for {main.capability}; a build for {target} may differ"
                 notes.append(f"The registers are those of {code}.")
         if shared_bytes is None:
             shared_bytes, static_unknown = main.shared_bytes, main.static_shared is None
             if static_unknown:
-                notes.append(f"The static shared memory is not known ({main.why}); pass shared_bytes=.")
-        if others:
-            notes.append(f"A call also launches {', '.join(others)}: see kernel_resources({op!r}, {variant!r}).")
+                notes.append(f"The static shared memory is {unknown} shared_bytes=.")
+        if others := ", ".join(dict.fromkeys(other.kernel for other in kernels[1:])):
+            notes.append(f"A call also launches {others}: see kernel_resources({op!r}, {variant!r}).")
     elif variant is not None or dtype is not None or parameters:
         first = next(iter(parameters), "variant" if variant is not None else "dtype")
-        raise TypeError(f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled')")
+        raise TypeError(
+            f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled'); without them "
+            f"it takes {', '.join(AXES)}, capability and shared_config"
+        )
     if threads is None:
         raise TypeError("occupancy: pass threads= (per block), or an operation and a variant")
     chip = MULTIPROCESSORS[10 * where[0] + where[1]]
@@ -286,8 +295,7 @@ def occupancy(
         size = integer("occupancy: shared_config", shared_config, 0, chip.shared)
         chip = chip._replace(shared=size, shared_per_block=min(chip.shared_per_block, size))
     threads = integer("occupancy: threads", threads, 1, BLOCK_THREADS)
-    if registers is not None:
-        registers = integer("occupancy: registers", registers, 0, THREAD_REGISTERS)
+    registers = None if registers is None else integer("occupancy: registers", registers, 0, THREAD_REGISTERS)
     shared_bytes = integer("occupancy: shared_bytes", 0 if shared_bytes is None else shared_bytes, 0)
     return Occupancy(threads, registers, shared_bytes, where, chip, kernel, " ".join(notes), static_unknown)
 
@@ -302,9 +310,6 @@ def max_potential_block_size(
 ) -> PotentialBlockSize:
     """The block size with the most resident threads, and the smallest grid of such blocks that fills the chip.
 
-    The result is (grid, threads), as cudaOccupancyMaxPotentialBlockSize computes them: of several best block sizes the
-    largest; (0, 0) if no block fits. Errors are those of ``occupancy``.
-
     Parameters
     ----------
     registers, capability : optional
@@ -315,6 +320,16 @@ def max_potential_block_size(
         Those of the chip (default: the chip that ``capability`` names, else this device), and the largest block size to
         consider, e.g. a kernel's launch bound.
 
+    Returns
+    -------
+    PotentialBlockSize
+        As cudaOccupancyMaxPotentialBlockSize: the largest of the best block sizes; (0, 0) if no block fits.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for ``occupancy``.
+
     Examples
     --------
     >>> import cudakern
@@ -323,7 +338,7 @@ def max_potential_block_size(
     """
     if multiprocessors is None:
         chip = CHIPS.get(str(capability).upper())
-        multiprocessors = chip.multiprocessors if chip else int(backend().properties["multiprocessors"])
+        multiprocessors = chip.multiprocessors if chip else backend().properties["multiprocessors"]
     multiprocessors = integer("max_potential_block_size: multiprocessors", multiprocessors, 1)
     most = integer("max_potential_block_size: threads_limit", threads_limit, 1, BLOCK_THREADS)
 

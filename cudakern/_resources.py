@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _display, _recorded, _table
-from ._backend import Backend, backend
+from ._backend import backend
 from ._dtypes import numpy_dtype
 from ._installed import LIBRARY, why_no_gpu_module
 from ._observer import Observer, Run, observed
@@ -23,18 +22,19 @@ from ._variants import NameOrFunction, operation_name
 
 #: The compiler's report on each kernel, saved by setup.py.
 REPORT = LIBRARY / "kernels.txt"
-_ENTRY = re.compile(r"Compiling entry function '(\S+)' for 'sm_(\d+)[af]?'")
-_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_USED = {
-    "registers": r"Used (\d+) registers",
-    "static_shared": r"(\d+) bytes smem",
-    "constant_bytes": r"(\d+) bytes cmem\[\d+\]",
-}
+_KERNEL = re.compile(
+    r"'(\S+)' for 'sm_(\d+)[af]?'(?s:.*)\b(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
+    r"(?s:.*)Used (\d+) registers(.*)"
+)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class KernelResources(_display.Shown):
-    """The resources of one kernel of a variant, and how a call launches it."""
+    """The resources of one kernel of a variant, and how a call launches it.
+
+    ``source`` of the figures: "driver" (cudaFuncGetAttributes), "build" (the compiler's report from the GPU module's
+    build), "recorded" (a report for an H200, part of the package) or "unknown" (they are None; ``why`` is the reason).
+    """
 
     operation: str
     variant: str
@@ -54,15 +54,13 @@ class KernelResources(_display.Shown):
     active_blocks: int  #: per multiprocessor: cudaOccupancyMaxActiveBlocksPerMultiprocessor of this call
     potential_block: tuple[int, int]  #: (grid, threads) by cudaOccupancyMaxPotentialBlockSize
     capability: str | None = None  #: the code's target: "9.0"
-    #: of the figures: "driver" (cudaFuncGetAttributes), "build" (the compiler's report, saved when the GPU module was
-    #: built), "recorded" (such a report for an H200, part of the package) or "unknown": the figures are None
     source: str
-    why: str  #: the reason if the source is "unknown"
+    why: str
 
     @property
     def threads(self) -> int:
         """Threads per block."""
-        return math.prod(self.block)
+        return self.block[0] * self.block[1] * self.block[2]
 
     @property
     def shared_bytes(self) -> int:
@@ -74,7 +72,12 @@ class KernelResources(_display.Shown):
         """Bytes per thread, stored and loaded."""
         return None if self.spill_stores is None else self.spill_stores + (self.spill_loads or 0)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return dict(vars(self))
+
     def table(self) -> _display.Table:
+        """A table of this kernel."""
         return KernelTable((self,)).table()
 
 
@@ -88,24 +91,26 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
 
     def table(self) -> _display.Table:
         """One row per kernel."""
-        figures = ["registers", "static\nshared", "dynamic\nshared", "local", "spills"]
-        figures += ["max\nthreads"] * any(kernel.max_threads for kernel in self)  # only the driver reports it
+        figures = {"registers": "registers", "static\nshared": "static_shared", "dynamic\nshared": "dynamic_shared"}
+        figures |= {"local": "local_bytes", "spills": "spills", "max\nthreads": "max_threads"}
+        if not any(kernel.max_threads for kernel in self):  # only the driver reports it
+            del figures["max\nthreads"]
         rows = []
         for kernel in self:
-            numbers = [kernel.registers, kernel.static_shared, kernel.dynamic_shared, kernel.local_bytes, kernel.spills]
-            numbers = [*numbers, kernel.max_threads][: len(figures)]
-            words = ["?" if number is None else f"{number:,}" for number in numbers]
+            numbers = (getattr(kernel, name) for name in figures.values())
             names = [kernel.variant, kernel.kernel, kernel.dtype, _display.dimensions(kernel.block)]
-            rows.append([*names, *words, kernel.capability or "?", kernel.source])
+            names += ("?" if number is None else f"{number:,}" for number in numbers)
+            rows.append([*names, kernel.capability or "?", kernel.source])
         heads = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: resources of the compiled kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are per thread, shared memory (bytes) is per block."]
         notes += dict.fromkeys(f"Unknown: {kernel.why}." for kernel in self if kernel.source == "unknown")
         if any(kernel.source == "recorded" for kernel in self):
             notes.append(f"Recorded: reported by {_recorded.compiler()} for an H200; this build has no GPU module.")
-        return _display.Table(title, heads, rows, " ".join(notes), right=figures)
+        return _display.Table(title, heads, rows, " ".join(notes), list(figures))
 
     def to_dict(self) -> list[dict[str, Any]]:
+        """One dictionary per kernel, for JSON."""
         return [kernel.to_dict() for kernel in self]
 
 
@@ -113,17 +118,12 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
 def compiler_report(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The output of ``ptxas -v`` in a file: by the kernels' linker names, fields of KernelResources for each chip."""
     kernels: dict[str, list[dict[str, Any]]] = {}
-    symbol, figures = "", {}
-    for line in path.read_text().splitlines():
-        if entry := _ENTRY.search(line):
-            symbol = entry[1]
-            figures = {"capability": f"{int(entry[2]) / 10:.1f}", "local_bytes": 0, "spill_stores": 0, "spill_loads": 0}
-        elif symbol and (sizes := _STACK.search(line)):
-            figures |= zip(("local_bytes", "spill_stores", "spill_loads"), map(int, sizes.groups()), strict=True)
-        elif symbol and "Used" in line and "registers" in line:
-            figures |= {name: sum(map(int, re.findall(pattern, line))) for name, pattern in _USED.items()}
-            kernels.setdefault(symbol, []).append(figures)
-            symbol = ""
+    for entry in filter(None, map(_KERNEL.match, path.read_text().split("Compiling entry function "))):
+        symbol, chip, *counts, memory = entry.groups()
+        counts += (sum(map(int, re.findall(rf"(\d+) bytes {kind}", memory))) for kind in ("smem", "cmem"))
+        names = ("local_bytes", "spill_stores", "spill_loads", "registers", "static_shared", "constant_bytes")
+        figures = dict(zip(names, map(int, counts), strict=True), capability=f"{int(chip) / 10}")
+        kernels.setdefault(symbol, []).append(figures)
     return kernels
 
 
@@ -134,50 +134,45 @@ def _built(symbol: str, capability: int) -> tuple[dict[str, Any] | None, str]:
     chips = compiler_report(REPORT).get(symbol)
     if not chips:
         return None, "the GPU module was built without this kernel, or without code for a specific chip"
-    return next((figures for figures in chips if figures["capability"] == f"{capability / 10:.1f}"), chips[-1]), ""
+    return next((figures for figures in chips if figures["capability"] == f"{capability / 10}"), chips[-1]), ""
 
 
-class Launches(Observer):
-    """Lists the launches of calls without running them."""
-
-    def __init__(self) -> None:
-        self.kernels: list[dict[str, Any]] = []
+class Launches(list[KernelResources], Observer):
+    """The kernels that calls would launch; nothing runs."""
 
     def kernel(self, run: Run) -> None:
-        self.kernels += ({"variant": run.variant, **kernel} for kernel in run.launches(()))
+        """Lists a call's launches."""
+        self += (_resources(run, launch) for launch in run.launches(()))
 
 
-def _launches(call: Callable[[], Any]) -> list[dict[str, Any]]:
+def _launches(call: Callable[[], Any]) -> Launches:
     with observed(Launches()) as launches, np.errstate(all="ignore"):  # the result is not computed
         call()
-    return launches.kernels
+    return launches
 
 
 def shared_bytes(call: Callable[[], Any]) -> int | None:
-    """Shared memory per block, static and dynamic, of the first kernel that a call would launch; None if not known."""
-    launches = _launches(call)
-    first = _resources(launches[0], backend(), "") if launches else None
-    return None if first is None or first.static_shared is None else first.shared_bytes
+    """Per block, of the first kernel that a call would launch; None if none is or its static part is not known."""
+    return next((one.shared_bytes for one in _launches(call)[:1] if one.static_shared is not None), None)
 
 
-def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResources:
+def _resources(run: Run, launch: dict[str, Any]) -> KernelResources:
     """The driver's figures, else those of this build's report, else those recorded in the package."""
-    figures, why = _built(launch["symbol"], here.capability)
+    figures, why = _built(launch["symbol"], backend().capability)
     source = "build"
     if launch["registers"] > 0:
+        source, capability = "driver", f"{launch['binary_version'] / 10}"
         names = ("registers", "static_shared", "local_bytes", "constant_bytes", "max_threads")
-        reported, source, figures = figures, "driver", {name: launch[name] for name in names}
-        figures["capability"] = f"{launch['binary_version'] / 10:.1f}"
-        if reported and reported["capability"] == figures["capability"]:
-            figures |= {name: reported[name] for name in ("spill_stores", "spill_loads")}
+        spills = figures if figures and figures["capability"] == capability else {}
+        figures = spills | {name: launch[name] for name in names} | {"capability": capability}
     elif figures is None:
         figures = _recorded.compiled(launch["symbol"])
         source = "recorded" if figures else "unknown"
     return KernelResources(
-        operation=launch["variant"].operation,
-        variant=launch["variant"].name,
+        operation=run.variant.operation,
+        variant=run.variant.name,
         kernel=launch["name"],
-        dtype=dtype,
+        dtype=run.dtype,
         potential_block=launch["potential"],
         **{name: launch[name] for name in ("symbol", "grid", "block", "dynamic_shared", "active_blocks")},
         **(figures or {}),
@@ -189,11 +184,9 @@ def _resources(launch: dict[str, Any], here: Backend, dtype: str) -> KernelResou
 def kernel_resources(
     op: NameOrFunction, variant: str | None = None, dtype: npt.DTypeLike | None = None, **parameters: Any
 ) -> KernelTable:
-    """The registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
+    """Registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
 
     A kernel that is launched several times is listed once, by its first launch; kernels of libraries are not listed.
-    The result is a tuple of :class:`KernelResources` that displays as a table. NotImplementedError for a variant that
-    cannot run here; TypeError or ValueError for one that runs on the host or lacks the type or the parameter.
 
     Parameters
     ----------
@@ -206,6 +199,16 @@ def kernel_resources(
     **parameters : int
         Of the variants that have them, e.g. ``tile=32``: many values select different kernels.
 
+    Returns
+    -------
+    KernelTable
+        A tuple of :class:`KernelResources` that displays as a table.
+
+    Raises
+    ------
+    ValueError, TypeError, NotImplementedError
+        An unknown operation, variant, type or parameter; a variant that runs on the host or cannot run here.
+
     Examples
     --------
     >>> import cudakern
@@ -214,34 +217,32 @@ def kernel_resources(
     ('shared_row', True)
     """
     op = operation_name(op)
-    what, here = operation(op), backend()
-    kind = numpy_dtype(what.default_dtype if dtype is None else dtype).name
-    if variant is not None:
-        entries = [_table.find(op, variant)]
-        if entries[0].on_host:
-            raise ValueError(f"kernel_resources: {op} {variant!r} runs on the host and has no kernel")
+    what, kernels = operation(op), list[KernelResources]()
+    usual = numpy_dtype(what.default_dtype if dtype is None else dtype).name
+    if variant is None:
+        entries = [entry for entry in _table.variants(op) if not entry.on_host]
     else:
-        every = [entry for entry in _table.variants(op) if not entry.on_host]
-        for name in parameters:
-            if not _table.having(name, every):
-                raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
-        entries = [entry for entry in every if not entry.why_not(here) and (dtype is None or kind in entry.types)]
-        if dtype is not None and not entries:
-            types = ", ".join(dict.fromkeys(t for entry in every for t in entry.types))
-            raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {kind}; supported: {types}")
-    kernels: list[KernelResources] = []
-    refused: list[ValueError] = []
+        entries = [_table.find(op, variant)]
+    if entries[0].on_host:
+        raise ValueError(f"kernel_resources: {op} {variant!r} runs on the host and has no kernel")
+    for name in parameters if variant is None else ():
+        if not _table.having(name, entries):
+            raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")
     for entry in entries:
-        supported = entry.types[0] if dtype is None and kind not in entry.types else kind
+        kind = entry.types[0] if dtype is None and usual not in entry.types else usual
+        if variant is None and (entry.why_not(backend()) or kind not in entry.types):
+            continue
+        entry.signature(kind)
         values = {k: v for k, v in parameters.items() if variant is not None or _table.having(k, [entry])}
-        entry.signature(supported)
         try:
             entry.values(values)
-        except ValueError as error:  # other variants may accept it
-            refused.append(error)
-            continue
-        call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(supported), 0), **values)
-        kernels += (_resources(launch, here, supported) for launch in _launches(call))
-    if refused and not kernels:
-        raise refused[0]
+        except ValueError:
+            if variant is None and (kernels or entry is not entries[-1]):
+                continue  # others accept it
+            raise
+        call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values)
+        kernels += _launches(call)
+    if not kernels and dtype is not None and variant is None:
+        types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
+        raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {usual}; supported: {types}")
     return KernelTable(kernels)

@@ -27,6 +27,12 @@ def buffer_of(x: Array) -> Any:
     return x.view(_BITS if x.dtype.isnative else _SWAPPED_BITS), _dtypes.BFLOAT16
 
 
+def as_numpy(x: Any) -> Any:
+    """x itself, or NumPy's array of the memory of an object that has DLPack but no ``__array__``."""
+    shares = hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__") and not hasattr(x, "__array__")
+    return np.from_dlpack(x) if shares else x
+
+
 def refuse_masked(x: Any, name: str, instead: str = "") -> None:
     """TypeError for a masked array."""
     if isinstance(x, np.ma.MaskedArray):
@@ -129,7 +135,7 @@ def assign_host(native: Native, to: View, value: Any, stream: int) -> None:
         native.upload(to, buffer_of(value), stream)
         return
     refuse_masked(value, "value")
-    value = real_part(value, to.dtype)
+    value = real_part(as_numpy(value), to.dtype)
     host = np.asarray(value)
     if host.size == 1:
         fill(native, to, value, stream, shape=host.shape)

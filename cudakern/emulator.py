@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import NoReturn
 
 from ._backend import emulator as _native
+from ._errors import unknown
 from ._installed import HEADERS, LIBRARY
 
 __all__ = ["compile_flags", "configure"]
@@ -28,8 +30,11 @@ def configure(
     workers: int | None = None,
     stack: int | None = None,
     fail_allocation: int | None = None,
+    **others: NoReturn,
 ) -> None:
-    """Change the emulator's settings. A parameter that is not passed keeps its value; a ValueError changes nothing.
+    """Change the emulator's settings. A parameter that is not passed keeps its value.
+
+    A ValueError, or the TypeError for ``others``, which do not exist, changes nothing.
 
     Parameters
     ----------
@@ -59,6 +64,8 @@ def configure(
     order = f"seed:{order}" if isinstance(order, int) else order
     settings = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack, "order": order}
     settings["fail_allocation"] = fail_allocation  # last, because nothing can reset it
+    for name in others:
+        raise TypeError(unknown("setting", name, settings, of="emulator.configure"))
     new = {key: str(value) for key, value in settings.items() if value is not None}
     with contextlib.ExitStack() as undo:
         for key, value in new.items():

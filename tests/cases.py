@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import importlib
 import importlib.util
+import io
 import math
 import random
 
@@ -15,6 +16,7 @@ from cudakern._backend import Backend
 from cudakern._cli import main
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import registry
+from cudakern.lab import _experiment
 from cudakern.lab._experiment import measure
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
@@ -280,12 +282,19 @@ def times_count(module, monkeypatch):
         return dataclasses.replace(profile, clock="host" if profile.variant.on_host else "gpu"), result
 
     here = cudakern.backend()
-    monkeypatch.setattr(module, "backend", lambda: _Chip(here.name, here.device, here.why, here.native))
+    chip = _Chip(here.name, here.device, here.why, here.native)
+    for each in (module, _experiment):
+        monkeypatch.setattr(each, "backend", lambda: chip, raising=False)
     monkeypatch.setattr(module, "measure", measured, raising=False)  # (not each takes its times that way)
 
 
-def cli(capsys, *arguments, status=0):
+def cli(*arguments, status=0):
     """Runs the command line in this process; returns what it printed, or its error messages if it should fail."""
-    assert main(list(arguments)) == status
-    output = capsys.readouterr()
-    return output.err if status else output.out
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        try:
+            result = main([*map(str, arguments)])
+        except SystemExit as end:  # as the parser of options ends: --help, or an error
+            result = end.code or 0
+    assert result == status, f"exit {result}\n{output.getvalue()}\n{errors.getvalue()}"
+    return (errors if status else output).getvalue()

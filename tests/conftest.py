@@ -23,7 +23,7 @@ hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern
 
 
 #: What each selection (-m) of the whole suite takes on the emulator, in seconds of a core of 2023.
-SECONDS = {"not full": 300, "full": 100, "": 400}
+SECONDS = {"not full": 250, "full": 220, "": 450}
 
 
 def pytest_configure(config):
@@ -46,11 +46,14 @@ def pytest_collection_modifyitems(items):
     """Marks the full product of variants, types and sizes as `full`, which pytest leaves out (pyproject.toml).
 
     What stays is decided for each test and variant by itself: of its types the main one (else the first), of its sizes
-    the first empty one, the first of one element, and the last. Where another product is long, a test marks the rest of
-    it itself."""
+    the first empty one, the first of one element, and the last. Of the orders of threads in which the tests of CUDA's
+    features run (`order_name`), the fixed one and a random one stay. Where another product is long, a test marks the
+    rest of it itself."""
     cases_of = {}
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
+        if params.get("order_name", "fixed") not in ("fixed", "seed:1"):
+            item.add_marker("full")
         variant = next((value for value in params.values() if isinstance(value, Variant)), None)
         if variant is not None:
             cases_of.setdefault((item.path, item.originalname, variant), []).append((item, params))

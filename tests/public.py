@@ -234,9 +234,13 @@ def astype():
 
 
 @line("DeviceArray.__getitem__", "DeviceArray.T", "DeviceArray.transpose", "DeviceArray.reshape", "DeviceArray.ravel")
+@line("DeviceArray.mT", "DeviceArray.swapaxes", "DeviceArray.squeeze", "DeviceArray.flatten")
 def views():
     x = on_device((4, 6))
-    return lambda: (x[1:, None, ..., -1].T, x.transpose(1, 0), x.reshape(3, -1), x.ravel())[2], (x,)
+    return lambda: (
+        (x[1:, None, ..., -1].T, x.transpose(1, 0), x.swapaxes(0, 1).mT, x.squeeze(), x.ravel(), x.reshape(3, -1))[-1],
+        x.T.flatten(),
+    ), (x,)
 
 
 @line("DeviceArray.__matmul__", "DeviceArray.__imatmul__")
@@ -249,6 +253,12 @@ def at():
         return a @ a, b
 
     return call, (a,)
+
+
+@line("DeviceArray.__array_ufunc__", "DeviceArray.__array_function__")
+def numpys_functions():
+    a = on_device((6, 6))
+    return lambda: np.matmul(a, np.transpose(a)), (a,)
 
 
 @line("DeviceArray.__rmatmul__")
@@ -409,6 +419,15 @@ def ladder():
     def call():
         steps = ck.ladder("sum_of_squares", n=10, variants=names, repeat=1, warmup=0, progress=False)
         return [step.to_dict()["note"] for step in steps if step.failed], steps.failed
+
+    return call, ()
+
+
+@line("bench", "Bench")
+def bench():
+    def call():
+        result = ck.bench("sort", [10], variants=["sample_sort"], rounds=1, emulated=True, progress=False)
+        return [line.note for line in result.lines], result.seed >= 0
 
     return call, ()
 

@@ -134,7 +134,7 @@ def test_a_measured_call_is_done(side, variant, own, gate):
     assert all(start <= end for start, end, _, _ in report["clocks"])
 
 
-@both_streams
+@pytest.mark.parametrize("own", [pytest.param(False, marks=pytest.mark.full), True], ids=["default", "stream"])
 @every_variant
 def test_a_failure_behind_a_running_kernel(side, variant, own, gate, fault):
     """Some of the call is enqueued when it fails, and runs later: on memory that is still there, no other."""

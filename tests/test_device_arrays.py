@@ -272,6 +272,33 @@ def test_transpose(name, data):
         same_view(x.transpose(), a.transpose())
         same_view(x.transpose(None), a.transpose(None))
         same_view(x.T, a.T)
+        same_view(x.squeeze(), a.squeeze())
+        same(x.flatten(), a.flatten())
+        if a.ndim:
+            pair_of_axes = data.draw(st.tuples(*2 * [st.integers(-a.ndim, a.ndim - 1)]), "swapped")
+            same_view(x.swapaxes(*pair_of_axes), a.swapaxes(*pair_of_axes))
+
+
+def test_squeeze_and_mT(backend):
+    a = values((1, 3, 1, 4))
+    x = ck.asarray(a)
+    same_view(x.squeeze((0, -2)), a.squeeze((0, -2)))
+    same_view(x.squeeze(axis=2), a.squeeze(axis=2))
+    same_view(x.mT, a.swapaxes(-1, -2))
+    assert not np.shares_memory(a.flatten(), a)
+    copy = x.flatten()
+    copy.fill(0)
+    same(x, a)
+    for call, error in (
+        (lambda x: x.squeeze(1), ValueError),
+        (lambda x: x.squeeze(4), np.exceptions.AxisError),
+        (lambda x: x.swapaxes(0, 4), np.exceptions.AxisError),
+    ):
+        for array in (a, x):
+            with pytest.raises(error):
+                call(array)
+    with pytest.raises(ValueError, match=r"mT needs at least two axes, and this has shape \(3,\)"):
+        x[0, :, 0, 0].mT  # noqa: B018
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -612,11 +639,31 @@ def test_it_is_not_pickled(backend):
         lambda x, a: a.__setitem__(slice(None), x),
         lambda x, a: np.copyto(a, x),
         lambda x, a: np.concatenate([x, a]),
+        lambda x, a: np.array_equal(x, a),
+        lambda x, a: np.array_equal(a, x),
+        lambda x, a: np.array_equiv(x, x),
+        lambda x, a: np.allclose(x, a),
+        lambda x, a: np.testing.assert_array_equal(x, a),
+        lambda x, a: np.sum(x),
+        lambda x, a: np.zeros_like(x),
+        lambda x, a: np.reshape(x, (3, 1)),
     ],
 )
 def test_it_never_becomes_a_numpy_array_by_itself(backend, call):
     with pytest.raises(TypeError, match=r"is not converted to a NumPy array implicitly: take .get\(\)"):
         call(ck.zeros(3), np.zeros(3))
+
+
+def test_functions_of_numpy_that_need_no_values(backend):
+    a = values((1, 3, 4))
+    x = ck.asarray(a)
+    for call in (np.shape, np.ndim, np.size, np.iscomplexobj, lambda x: np.result_type(x, "int8")):
+        assert call(x) == call(a)
+    for call in (np.transpose, np.squeeze, lambda x: np.moveaxis(x, 0, 2), lambda x: np.swapaxes(x, 0, 1)):
+        same_view(call(x), call(a))
+    same(np.matmul(x, x.mT), np.matmul(a, a.swapaxes(1, 2)))
+    with pytest.raises(TypeError, match=r"DeviceArray"):
+        operator.imatmul(values((3, 3)), ck.zeros((3, 3)))
 
 
 BINARY = [
@@ -659,8 +706,10 @@ def test_what_else_is_not_offered(backend):
             call(x)
     with pytest.raises(TypeError, match="unhashable type: 'DeviceArray'"):
         hash(x)
-    with pytest.raises(TypeError, match="does not support ufuncs"):
-        np.add(x, 1)
+    host = np.zeros(3, "int32")
+    for call in (lambda: np.add(x, 1), lambda: np.sqrt(x), lambda: np.add.reduce(x), lambda: np.add(host, host, out=x)):
+        with pytest.raises(TypeError, match=r"no elementwise arithmetic or comparisons: copy it .* .get\(\)"):
+            call()
     with pytest.raises(TypeError, match=r"create a DeviceArray with cudakern.asarray\(x\), empty\(shape\)"):
         ck.DeviceArray([1, 2])
     with pytest.raises(TypeError, match=r"create a DeviceArray with cudakern.asarray\(x\), empty\(shape\)"):

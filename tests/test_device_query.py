@@ -155,10 +155,10 @@ if "cuda" in BACKENDS:
 
 
 @each_backend
-def test_query_on_the_command_line(backend, capsys):
+def test_query_on_the_command_line(backend):
     with ck.use_backend(backend):
         words = str(ck.device_query())
         plain = ck.device_query().to_dict()
-    assert cli(capsys, "query", "--backend", backend).strip() == words
-    assert json.loads(cli(capsys, "query", "--json", "--backend", backend)) == json.loads(json.dumps(plain))
-    assert "999" in cli(capsys, "query", "--device", "999", "--backend", backend, status=2)
+    assert cli("query", "--backend", backend).strip() == words
+    assert json.loads(cli("query", "--json", "--backend", backend)) == json.loads(json.dumps(plain))
+    assert "999" in cli("query", "--device", "999", "--backend", backend, status=2)

@@ -60,6 +60,19 @@ def test_the_tables_of_operations_have_every_operation():
         assert variants
 
 
+def test_excerpts_occur_in_their_kernels():
+    """docs/matmul.md names the file after the language: ```cuda tiled.cuh."""
+
+    def stripped(text):
+        return "\n".join(line.strip() for line in text.strip().splitlines())
+
+    fences = re.findall(r"^```cuda(.*)\n([^`]+)^```$", (ROOT / "docs/matmul.md").read_text(), re.M)
+    assert len(fences) > 10
+    for file, excerpt in fences:
+        source = (ROOT / "csrc/kernels/matmul" / file.strip()).read_text()
+        assert f"\n{stripped(excerpt)}\n" in stripped(source), file
+
+
 def test_exercises_accept_their_own_answers(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
     monkeypatch.delitem(sys.modules, "exercises", raising=False)

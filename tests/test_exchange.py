@@ -885,6 +885,40 @@ class OnlyDLPack:
         raise AssertionError("nobody should ask")
 
 
+class HostDLPack:
+    """Another library's array in host memory, which has DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+
+def test_host_arrays_by_dlpack_alone(backend):
+    x, d = values((4, 4), "float32"), ck.zeros((4, 4), "float32")
+    theirs, row, flags = HostDLPack(x), HostDLPack(np.arange(4.0)), HostDLPack(np.arange(9) % 2)
+    for variant in ("auto", "numpy", "naive"):
+        np.testing.assert_array_equal(ck.vector_add(theirs, theirs, variant=variant), x + x)
+        np.testing.assert_array_equal(ck.matmul(theirs, theirs, variant=variant), x @ x)
+    assert ck.sum_of_squares(theirs) == np.sum(x * x)
+    np.testing.assert_array_equal(ck.sort(theirs, None), np.sort(x, None))
+    np.testing.assert_array_equal(ck.bincount(flags), np.bincount(flags.array))
+    np.testing.assert_array_equal(ck.packbits(flags), np.packbits(flags.array))
+    np.testing.assert_array_equal(ck.interp([-1.0, 9.0], row, row), np.array([0.0, 3.0]))
+    d[...] = theirs
+    np.testing.assert_array_equal(d.get(), x)
+    np.testing.assert_array_equal(ck.asarray(theirs).get(), x)
+    for call in (lambda: ck.vector_add(d, theirs), lambda: d @ theirs, lambda: theirs @ d):
+        with pytest.raises(
+            TypeError, match=r"in host memory \(HostDLPack\): copy \w to that device with cudakern.asarray"
+        ):
+            call()
+
+
 def test_an_array_that_is_on_a_gpu_by_dlpack_alone(backend):
     theirs, ours, host = OnlyDLPack(), ck.zeros((2, 2)), np.zeros((2, 2))
     for variant in ("auto", "tiled"):

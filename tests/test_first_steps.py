@@ -249,7 +249,7 @@ def test_what_stencil_1d_refuses(backend):
                 with pytest.raises(TypeError, match="stencil_1d: radius= must be an integer"):
                     cudakern.stencil_1d(v, radius, variant=variant)
             for shape in ((2, 5), (1, 10), (10, 1)):
-                with pytest.raises(ValueError, match=r"x must have one axis, and its shape is \(\d+, \d+\)"):
+                with pytest.raises(ValueError, match=r"x is \(\d+, \d+\), and must have one axis"):
                     cudakern.stencil_1d(v.reshape(shape), variant=variant)
             with pytest.raises(ValueError, match=r"out is \(9,\), and the result is \(10,\)"):
                 cudakern.stencil_1d(v, out=v[:9], variant=variant)
@@ -515,13 +515,39 @@ def test_subclasses_are_plain_arrays_and_masks_are_refused(backend):
             call(masked)
 
 
-def test_what_to_do_with_a_number_beside_an_array_on_the_device(backend):
-    x = cudakern.asarray(np.float32([1, 2]))
-    with pytest.raises(TypeError, match=r"cudakern.asarray\(y, 'float32'\) inside"):
-        cudakern.vector_add(x, 5)
-    assert cudakern.vector_add(x, cudakern.asarray(5, "float32")).dtype == np.float32
+@pytest.mark.parametrize("number", FACTORS[:-1], ids=lambda a: f"{type(a).__name__}-{a}")
+def test_a_number_beside_an_array_on_the_device(backend, number):
+    for dtype in TYPES:
+        x, _ = pair(dtype, dtype)
+        for first, second in ((x, number), (number, x)):
+            expected = np.add(first, second)
+            on_device = (cudakern.asarray(v) if v is x else v for v in (first, second))
+            result = cudakern.vector_add(*on_device).get()
+            assert result.dtype == expected.dtype, dtype
+            np.testing.assert_array_equal(result, expected)
+
+
+def test_numbers_among_arrays_on_the_device(backend):
+    x = np.float32([[1, 2], [3, 4]])
+    d, out = cudakern.asarray(x), cudakern.empty((2, 2), "float32")
+    for _ in range(3):  # the second call is of a known kind
+        assert cudakern.vector_add(d, 5).get().tolist() == (x + 5).tolist()
+        assert cudakern.vector_add(d[:, 0], 7.5, variant="naive").get().tolist() == (x[:, 0] + 7.5).tolist()
+        assert float(cudakern.vector_add(d[0, 0], 2)) == 3
+        assert cudakern.vector_add(2.5, d.T, out=out) is out
+        assert out.get().tolist() == (x.T + 2.5).tolist()
+        assert cudakern.saxpy(2, d, 1).get().tolist() == (2 * x + 1).tolist()
+        assert cudakern.lookup_2d(d, 0.5, cudakern.asarray(np.float32([0, 1]))).get().tolist() == [2, 3]
+    with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
+        cudakern.vector_add(d.astype("uint8"), 300)
+    with pytest.raises(TypeError, match=r"\(list\): copy y to that device with cudakern.asarray\(y\) inside"):
+        cudakern.vector_add(d, [1, 2])
     with pytest.raises(TypeError, match=r"\(NoneType\): y is missing"):
-        cudakern.vector_add(x, None)
+        cudakern.vector_add(d, None)
+    with pytest.raises(TypeError, match=r"out is on the device .* and x is in host memory \(int\)"):
+        cudakern.vector_add(1, 2, out=out)
+    with pytest.raises(TypeError, match=r"cudakern.asarray\(table, 'float32'\) inside"):
+        cudakern.lookup_2d(1.5, d, d)
 
 
 def test_why_a_row_does_not_run_on_an_older_chip():
@@ -568,7 +594,7 @@ TWO_TYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "flo
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("first, second", list(itertools.permutations(TWO_TYPES, 2)))
+@pytest.mark.parametrize("first, second", list(itertools.product(TWO_TYPES, repeat=2)))
 def test_saxpy_of_two_types_is_numpys(backend, first, second):
     """Products that overflow in the first type, and factors that are rounded to it."""
     values = np.array([0, 1, 3, 100, 200, 2**30 + 1])

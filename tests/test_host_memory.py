@@ -287,7 +287,7 @@ def test_overlap_refuses(backend):
 
 
 def test_overlap_looks_at_what_comes_back(backend, monkeypatch):
-    from cudakern.lab import _overlap as module
+    from cudakern.lab import _host_memory as module
 
     monkeypatch.setattr(module, "intrinsics", lambda x, y, out, **keywords: out.fill(0.5))
     with pytest.raises(RuntimeError, match="the results from 1 stream are wrong"):

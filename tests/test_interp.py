@@ -108,8 +108,18 @@ def test_types(name):
         device = cudakern.asarray(single)
         assert cudakern.interp(device, device, device).dtype == np.float32
         whole = cudakern.asarray(np.array([0, 1, 2]))
-        with pytest.raises(TypeError, match="takes float32, float64, not int64"):
-            cudakern.interp(whole, whole, whole)
+        assert cudakern.interp(whole, whole, whole).dtype == np.float64
+        half = cudakern.interp(device.astype("float16"), whole.astype("float16"), whole.astype("float16"))
+        assert half.dtype == np.float16
+        assert half.get().tolist() == [0.5, 1.5]
+        with pytest.raises(TypeError, match="variant 'global_memory' takes float32 or float64, not float16"):
+            cudakern.interp(*3 * [device.astype("float16")], variant="global_memory")
+        for table in (np.longdouble([0, 1, 2]), np.float64([0, 1, 2])):
+            if table.dtype != np.float64:  # long doubles are doubles on some systems
+                with pytest.raises(TypeError, match="Cannot cast array data"):
+                    np.interp(table, table, table)
+                with pytest.raises(TypeError, match=r"x is float.*: x.astype\('float64'\) rounds it"):
+                    cudakern.interp(table, table, table)
         mixed = cudakern.interp(device.astype("float64"), device, device)
         assert mixed.dtype == np.float64
 

@@ -138,7 +138,7 @@ def test_the_experiment(backend, tmp_path):
 
 @pytest.mark.parametrize("first", [0, 30])  # the second lies beyond what NumPy computes
 def test_the_experiment_does_not_pass_over_a_wrong_result(backend, monkeypatch, first):
-    from cudakern.lab import _constant_memory as module
+    from cudakern.lab import _where_values_live as module
 
     right = module.mix
 

@@ -11,7 +11,7 @@ import cudakern
 from cases import times_count
 from cudakern import lab
 from cudakern._operations import registry
-from cudakern.lab import _bank_conflicts, _coalescing, _divergence, _latency, _layouts
+from cudakern.lab import _memory, _warps
 from cudakern.lab._experiment import plural
 
 
@@ -406,7 +406,7 @@ def test_fields_refuse():
 def test_divergence_counts_the_divided_warps(backend, tmp_path):
     result = lab.divergence(n=1000, repeat=1)
     rows = {(row["condition"], row["n"]): row for row in result.rows}
-    assert [row["condition"] for row in result.rows[:6]] == [*_divergence.CONDITIONS.values()]
+    assert [row["condition"] for row in result.rows[:6]] == [*_warps.CONDITIONS.values()]
     divided = {row["condition"]: row["divided"] for row in result.rows[:6]}
     assert [*divided.values()] == [0, 0, 4, 32, 32, 0]  # of 32 warps in 4 blocks
     assert [(rows["i < n", n]["warps"], rows["i < n", n]["divided"]) for n in (100, 1000, 1024, 1023)] == [
@@ -463,12 +463,11 @@ def test_chains_are_computed_one_by_one(backend):
 
 
 # --- as on a GPU -----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("module", [_bank_conflicts, _coalescing, _divergence, _latency, _layouts])
-def test_with_times_that_count(module, monkeypatch, tmp_path):
+@pytest.mark.parametrize("name", ["bank_conflicts", "coalescing", "divergence", "latency", "layouts"])
+def test_with_times_that_count(name, monkeypatch, tmp_path):
     """What an experiment does with a GPU's clock, where there is none: times in every row and in the picture."""
 
-    times_count(module, monkeypatch)
-    name = module.__name__.rpartition("._")[2]
+    times_count(_warps if name in ("divergence", "latency") else _memory, monkeypatch)
     result = getattr(lab, name)(n=3000, repeat=1)
     key = {"bank_conflicts": "cycles", "coalescing": "gb_per_s", "layouts": "round_ns"}.get(name, "kernel_ns")
     assert all(row[key] > 0 for row in result.rows)

@@ -54,13 +54,13 @@ def test_sizes_that_it_does_not_take(backend):
 
 
 def test_a_result_that_is_not_numpys_is_no_result(monkeypatch):
-    from cudakern.lab import _registers
+    from cudakern.lab import _where_values_live
 
     def off(a, **keywords):
         result = cudakern.packbits(a, **keywords).get()
         return cudakern.asarray(result ^ np.uint8(keywords["variant"] == "unrolled"))
 
     off.__module__ = cudakern.packbits.__module__
-    monkeypatch.setattr(_registers, "packbits", off)
+    monkeypatch.setattr(_where_values_live, "packbits", off)
     with pytest.raises(RuntimeError, match="unrolled differs from NumPy's"):
         lab.registers(100, repeat=1)

@@ -17,7 +17,7 @@ from cases import emulated_chip
 from cudakern import _display, lab
 from cudakern._verify import verify
 from cudakern.lab._by_name import experiments
-from cudakern.lab._experiment import Column, Experiment, lines
+from cudakern.lab._experiment import EXPERIMENTS, Column, Experiment, lines
 
 #: Small ones.
 ARGUMENTS = {
@@ -48,7 +48,8 @@ def test_results_can_be_copied_and_kept(name, backend):
         assert json.dumps(again.to_dict()) == json.dumps(result.to_dict())
         assert repr(again) == repr(result)
         assert again._repr_html_() == result._repr_html_()
-        again.plot()
+    again.plot()
+    pickle.loads(pickle.dumps(result)).plot()
 
 
 def test_maps_backends_and_ladders_can_be_copied_and_kept(backend):
@@ -135,10 +136,9 @@ def is_time(column):
 
 @pytest.mark.parametrize("name", experiments())
 def test_texts_beside_the_figures(name, backend):
-    """They are the module's, whatever was measured; the H200 comes first, then the claim and its source."""
+    """They are the experiment's, whatever was measured; the H200 comes first, then the claim and its source."""
     result = small(name)
-    module = sys.modules[experiments()[name].__module__]
-    assert (result.documents, result.on_an_h200) == (module.DOCUMENTS, module.ON_AN_H200)
+    assert (result.documents, result.on_an_h200) == (EXPERIMENTS[name].claim, EXPERIMENTS[name].on_an_h200)
     shown = " ".join(repr(result).split())
     source, claim = result.documents.split(": ", 1)
     assert (

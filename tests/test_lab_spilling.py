@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-import scipy.signal
 
 import cudakern
 from cudakern import lab
@@ -17,15 +16,19 @@ KERNELS = [entry.name for entry in cudakern.variants("moving_sum") if not entry.
 @pytest.mark.parametrize("window", [8, 16, 32])
 def test_every_form_is_scipys_filter(backend, variant, window):
     """Integers: every sum is exact. Lengths around a window and around a piece, which is 8 windows long."""
+    from scipy.signal import lfilter  # here, since it takes as long to import as all other modules of the tests
+
     for rows in (1, window - 1, window, window + 1, 8 * window - 1, 8 * window, 8 * window + 1, 17 * window + 3):
         x = np.random.default_rng(rows).integers(-99, 99, (rows, 37)).astype(np.float64)
-        expected = scipy.signal.lfilter(np.arange(window, 0, -1), 1, x, axis=0)
+        expected = lfilter(np.arange(window, 0, -1), 1, x, axis=0)
         assert np.array_equal(moving_sum(x, variant=variant, window=window, threads=32), expected)
 
 
 def test_auto_has_the_default_window():
+    from scipy.signal import lfilter
+
     x = np.random.default_rng(0).integers(-99, 99, (70, 5)).astype(np.float64)
-    assert np.array_equal(moving_sum(x), scipy.signal.lfilter(np.arange(32, 0, -1), 1, x, axis=0))
+    assert np.array_equal(moving_sum(x), lfilter(np.arange(32, 0, -1), 1, x, axis=0))
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3, 4)])
@@ -81,13 +84,13 @@ def test_local_memory_is_where_the_index_is_not_known(window, name):
 
 
 def test_forms_that_differ_are_no_result(monkeypatch):
-    from cudakern.lab import _spilling
+    from cudakern.lab import _where_values_live
 
     def off(x, variant, window):
         result = moving_sum(x, variant=variant, window=window).get()
         return cudakern.asarray(result + np.float32(variant == "spilled"))
 
     off.__module__ = moving_sum.__module__
-    monkeypatch.setattr(_spilling, "moving_sum", off)
+    monkeypatch.setattr(_where_values_live, "moving_sum", off)
     with pytest.raises(RuntimeError, match=r"spilled and runtime_index differ"):
         lab.spilling(8, window=8, repeat=1)

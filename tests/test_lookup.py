@@ -211,3 +211,12 @@ def test_types():
             assert cudakern.lookup_2d(*arguments, variant=variant).dtype == np.float64
         one = cudakern.lookup_2d(np.float32([[1, 2]]), 0, 0.5)
         assert (one, one.dtype) == (1.5, np.float32)
+
+
+def test_other_types_on_the_device(backend):
+    table = cudakern.asarray(np.arange(6).reshape(2, 3))
+    at = cudakern.asarray(np.array([0, 1]))
+    assert cudakern.lookup_2d(table, at, at).get().tolist() == [0.0, 4.0]
+    half = cudakern.lookup_2d(table.astype("float16"), at.astype("float16"), 0.5)
+    assert half.dtype == np.float16
+    assert half.get().tolist() == [0.5, 3.5]

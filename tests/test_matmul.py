@@ -481,10 +481,11 @@ def test_longlong_stays_longlong(backend, variant):
     """NumPy has two types of 64-bit integers that are equal and not the same; a result is of the operands' one."""
     if "int64" not in variant.types:
         pytest.skip(f"{variant.name} does not list int64")
-    for kind in (np.dtype("q"), np.dtype("l"), np.dtype("q")):
-        v = np.ones(3, kind)
-        for _ in range(2):  # the second call is of a known kind
-            assert type(cudakern.matmul(v, v, variant=variant.name)) is kind.type
+    for shape in ((3, 3), (3,)):
+        for kind in (np.dtype("q"), np.dtype("l"), np.dtype("q")):
+            for _ in range(2):  # the second call is of a known kind
+                result = cudakern.matmul(np.ones(shape, kind), np.ones(shape, kind), variant=variant.name)
+                assert result.dtype.type is kind.type
 
 
 def test_auto_explains_shapes_in_our_words():
@@ -509,5 +510,6 @@ def test_auto_keeps_longlong_where_a_kernel_computes(monkeypatch):
     for result in (cudakern.matmul(x, x), cudakern.matmul(x, x, variant="tiled")):
         assert type(result) is np.longlong
         assert result == np.matmul(x, x)
-    mixed = cudakern.matmul(x, x.astype(np.int_))
-    assert type(mixed) is type(np.matmul(x, x.astype(np.int_)))
+    y = x.astype(np.int_)
+    for a, b in ((x, y), (y, x), (y, y)):
+        assert type(cudakern.matmul(a, b)) is type(np.matmul(a, b))

@@ -1,6 +1,7 @@
 """The kernels of matmul by themselves, past the rules of cudakern.matmul: every type of every variant, stacks, and
 operands that lie in memory in any way that ck_execute takes (csrc/runtime/runtime.h)."""
 
+import itertools
 import os
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_every_tile(backend, variant, dtype):
         check(variant, fill((33, 21), dtype), fill((21, 35), dtype, 1), dtype, **parameters)
 
 
-@pytest.mark.parametrize("shape", [(141, 77, 279), (1100, 9, 130)], ids=label)
+@pytest.mark.parametrize("shape", [(141, 77, 279), (1100, 9, 130), (530, 9, 130)], ids=label)
 @each([case for case in TYPES if case[2] in ("float32", "float64", "bfloat16")])
 def test_many_blocks_in_both_directions(backend, variant, dtype, shape):
     """More than one block's tile down and across, whatever its size, and the last of each is not whole."""
@@ -340,7 +341,7 @@ def results_per_block(variant):
 
 
 #: Where a block computes many results, one that has a single one to compute takes the emulator long: two variants of
-#: that kind stand for all, since they share what goes through a stack (launches.cuh).
+#: that kind stand for all, in the full product, since they share what goes through a stack (launches.cuh).
 FEW_RESULTS = [case for case in VARIANTS if results_per_block(case[1]) <= 32 * 32]
 MANY_RESULTS = [case for case in VARIANTS if case not in FEW_RESULTS]
 
@@ -351,8 +352,12 @@ def only(cases, *chosen):
     return [case for case in cases if case[1].name in names]
 
 
-LONG = FEW_RESULTS + only(MANY_RESULTS, MANY_RESULTS[0], MANY_RESULTS[-1])
-ONE_OF_EACH = only(VARIANTS, FEW_RESULTS[0], MANY_RESULTS[0])
+def full(cases):
+    return [pytest.param(*case, marks=pytest.mark.full) for case in cases]
+
+
+LONG = FEW_RESULTS + full(only(MANY_RESULTS, MANY_RESULTS[0], MANY_RESULTS[-1]))
+ONE_OF_EACH = only(VARIANTS, FEW_RESULTS[0]) + full(only(VARIANTS, MANY_RESULTS[0]))
 
 
 @pytest.mark.parametrize("backend, variant", LONG, ids=label, indirect=["backend"])
@@ -439,26 +444,33 @@ def from_device(memory, dtype):
     return as_floats(out) if dtype == "bfloat16" else out
 
 
+#: (right operand, result): each once, and in the full product each with each.
+PAIRS = {
+    "some": list(zip(LIES, [*list(LIES)[2:], *list(LIES)[:2]], strict=True)),
+    "all": list(itertools.product(LIES, LIES)),
+}
+
+
+@pytest.mark.parametrize("pairs", ["some", pytest.param("all", marks=pytest.mark.full)])
 @pytest.mark.parametrize("left", LIES)
 @each_variant
-def test_arrays_on_the_device_in_any_order_of_memory(backend, variant, left):
+def test_arrays_on_the_device_in_any_order_of_memory(backend, variant, left, pairs):
     here = cudakern.backend()
     values = variant.values({})
     for dtype in {main_type(variant), variant.types[-1]}:
         a, b = fill((2, 3, 9, 11), dtype), fill((2, 3, 11, 10), dtype, 1)
         result_dtype, bound = variant.signature(dtype)[2], variant.error_bound((9, 11), (11, 10), dtype=dtype)
-        for right in LIES:
-            for result in LIES:
-                out = LIES[result](np.full((2, 3, 9, 10), 7, storage(result_dtype)))
-                memory, view = on_device(out, result_dtype)
-                inputs = on_device(LIES[left](a), dtype)[1], on_device(LIES[right](b), dtype)[1]
-                here.native.execute(OPERATION, variant.name, values, inputs, (view,), here.device, False, 0)
-                after = from_device(memory, result_dtype)
-                offset = (view.pointer - memory.pointer) * (2 if dtype == "bfloat16" else 1)
-                root = np.ndarray(out.shape, after.dtype, after, offset, out.strides)
-                assert errors_of(root, a, b).max() <= bound, (left, right, result)
-                root[...] = 7
-                assert (after == 7).all(), "what lies between the elements was written"
+        for right, result in PAIRS[pairs]:
+            out = LIES[result](np.full((2, 3, 9, 10), 7, storage(result_dtype)))
+            memory, view = on_device(out, result_dtype)
+            inputs = on_device(LIES[left](a), dtype)[1], on_device(LIES[right](b), dtype)[1]
+            here.native.execute(OPERATION, variant.name, values, inputs, (view,), here.device, False, 0)
+            after = from_device(memory, result_dtype)
+            offset = (view.pointer - memory.pointer) * (2 if dtype == "bfloat16" else 1)
+            root = np.ndarray(out.shape, after.dtype, after, offset, out.strides)
+            assert errors_of(root, a, b).max() <= bound, (left, right, result)
+            root[...] = 7
+            assert (after == 7).all(), "what lies between the elements was written"
 
 
 # --- what a variant says of itself, and what it refuses --------------------------------------------------------------

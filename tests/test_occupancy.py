@@ -164,12 +164,23 @@ def test_the_emulators_chips_by_name():
         (TypeError, "must be 9.0", {"threads": 32, "capability": "nine"}),
         (ValueError, "from 0 to 98304", {"threads": 32, "capability": 7.0, "shared_config": 100000}),
         (TypeError, "needs an operation", {"threads": 32, "variant": "tiled"}),
-        (TypeError, "needs an operation", {"threads": 32, "tile": 8}),
+        (TypeError, "needs an operation.*without them it takes .*shared_bytes, cap", {"threads": 32, "shared": 8}),
     ],
 )
 def test_bad_input(kind, words, arguments):
     with pytest.raises(kind, match=words):
         ck.occupancy(**arguments)
+
+
+def test_blocks_that_do_not_fit():
+    """What was requested, what the chip allows, and what to do."""
+    words = " ".join(repr(ck.occupancy(threads=256, shared_bytes=300_000, capability=9.0)).split())
+    assert "300,000 B of shared memory" in words
+    assert "at most 232,448 B per block" in words
+    assert "No block fits, so a launch would fail: pass a smaller shared_bytes=." in words
+    words = " ".join(repr(ck.occupancy(threads=1024, registers=200, capability=9.0)).split())
+    assert "at most 65,536 per block" in words
+    assert "pass a smaller registers= or threads=." in words
 
 
 def test_what_an_occupancy_shows(tmp_path):
@@ -293,17 +304,17 @@ def test_the_emulator_has_the_calculators_answers(chip, capability):
             assert blocks == mine.active_blocks, (threads, shared)
 
 
-def test_occupancy_on_the_command_line(capsys, tmp_path):
+def test_occupancy_on_the_command_line(tmp_path):
     page = ("occupancy", "--threads", "320", "--registers", "40", "--capability", "7.0", "--shared-config", "32768")
-    assert "occupancy 62.5%" in cli(capsys, *page)
-    plain = json.loads(cli(capsys, *page, "--json"))
+    assert "occupancy 62.5%" in cli(*page)
+    plain = json.loads(cli(*page, "--json"))
     assert (plain["active_blocks"], plain["active_warps"], plain["limited_by"]) == (4, 40, ["registers"])
-    assert "matmul, tiled" in cli(capsys, "occupancy", "matmul", "tiled", "--registers", "32")
-    assert json.loads(cli(capsys, "occupancy", "--threads", "64", "--shared", "1000", "--json"))["shared_bytes"] == 1000
-    assert "pass threads=" in cli(capsys, "occupancy", status=2)
-    assert "pass a variant of matmul" in cli(capsys, "occupancy", "matmul", status=2)
-    assert "no data" in cli(capsys, "occupancy", "--threads", "64", "--capability", "2.0", status=2)
-    cli(capsys, *page, "--plot", str(tmp_path / "curves.svg"))
+    assert "matmul, tiled" in cli("occupancy", "matmul", "tiled", "--registers", "32")
+    assert json.loads(cli("occupancy", "--threads", "64", "--shared", "1000", "--json"))["shared_bytes"] == 1000
+    assert "pass threads=" in cli("occupancy", status=2)
+    assert "pass a variant of matmul" in cli("occupancy", "matmul", status=2)
+    assert "no data" in cli("occupancy", "--threads", "64", "--capability", "2.0", status=2)
+    cli(*page, "--plot", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").stat().st_size > 1000
 
 

@@ -316,7 +316,7 @@ def test_what_numpy_answers_for_elements_that_are_no_numbers():
         cudakern.vector_add(days, spans, np.empty(2))
     with pytest.raises(TypeError, match=r"naive.* and x is datetime64\[D\]; variant='auto' leaves it to NumPy"):
         cudakern.vector_add(days, spans, variant="naive")
-    with pytest.raises(TypeError, match=r"saxpy takes numbers, and a is timedelta64\[D\]; .astype\('int64'\) counts"):
+    with pytest.raises(TypeError, match=r"saxpy takes numbers, and a is timedelta64\[D\]; .astype\(\) converts"):
         cudakern.saxpy(spans[0], cudakern.asarray([1.0]), cudakern.asarray([1.0]))
     if hasattr(np.dtypes, "StringDType"):
         assert cudakern.sort(np.array(["b", "a"], np.dtypes.StringDType())).tolist() == ["a", "b"]

@@ -303,7 +303,7 @@ def test_hello_refuses(backend):
 
 
 def test_hello_hears_every_thread(backend, monkeypatch):
-    from cudakern.lab import _hello as module
+    from cudakern.lab import _printed as module
 
     monkeypatch.setattr(module, "greet", lambda x, **keywords: hello(x, **(keywords | {"lines": 3})))
     with pytest.raises(RuntimeError, match="4 threads ran, but 3 lines arrived"):

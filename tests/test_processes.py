@@ -289,7 +289,7 @@ def test_ctrl_c_ends_a_wait(how, waiting):
     """KeyboardInterrupt comes at once, the kernel ends with it, and the library goes on working."""
     print(WAITS[how], file=waiting.stdin, flush=True)
     assert waiting.stdout.readline().strip() == "started"
-    time.sleep(0.4)
+    time.sleep(0.2)
     os.kill(waiting.pid, signal.SIGINT)
     late = threading.Timer(60, waiting.kill)  # then the wait was not broken off
     late.start()
@@ -415,11 +415,6 @@ class Late:
         assert repr(x.device)
 late = Late()
 """,
-    "an exception on its way": """
-import sys
-def fail(x): raise SystemExit(0)
-fail(ck.zeros(10))
-""",
     "settings left open": """
 w = ck.use_backend("emulator")
 w.__enter__()
@@ -436,11 +431,29 @@ def work():
 kept = []
 t = threading.Thread(target=work); t.start(); t.join()
 """,
+    # The last, since it ends the process.
+    "an exception on its way": """
+import sys
+def fail(x): raise SystemExit(0)
+fail(ck.zeros(10))
+""",
 }
 
 
+#: All of them in one process: each in a module of its own, so that names do not meet.
+ENDS["all"] = f"""
+import sys, types
+for i, code in enumerate({list(ENDS.values())!r}):
+    sys.modules[f"case_{{i}}"] = one = types.ModuleType(f"case_{{i}}")
+    vars(one).update(np=np, ck=ck, small=small)
+    exec(code, vars(one))
+"""
+
+
 @pytest.mark.parametrize("name", BACKENDS)
-@pytest.mark.parametrize("what", ENDS)
+@pytest.mark.parametrize(
+    "what", [what if what == "all" else pytest.param(what, marks=pytest.mark.full) for what in ENDS]
+)
 def test_the_interpreter_ends_with(what, name):
     quiet(LONG.replace("4000", "40") + ENDS[what], CUDAKERN_BACKEND=name)
 
@@ -494,7 +507,12 @@ time.sleep(0.5)
 }
 
 
-@pytest.mark.parametrize("what", RUNNING)
+IN_EACH_RUN = ("kernels in streams", "a kernel that writes what NumPy saw", "daemon threads that launch and wait")
+
+
+@pytest.mark.parametrize(
+    "what", [what if what in IN_EACH_RUN else pytest.param(what, marks=pytest.mark.full) for what in RUNNING]
+)
 def test_the_interpreter_ends_while_there_runs(what):
     """It does not wait for a kernel that nobody waits for."""
     quiet(LONG + RUNNING[what], limit=60, **EMULATED)

@@ -199,31 +199,31 @@ def test_bad_questions(kind, words, arguments, parameters):
         (["matmul", "tiled", "dtype=flot32"], "unknown type 'flot32': the nearest is 'float32'"),
     ],
 )
-def test_a_variants_parameters_on_the_command_line(backend, capsys, arguments, words):
+def test_a_variants_parameters_on_the_command_line(backend, arguments, words):
     """Both commands that inspect a variant's kernels accept them, and report errors in one line."""
     for command in ("occupancy", "resources"):
-        assert words in cli(capsys, command, *arguments, "--backend", backend, status=2)
+        assert words in cli(command, *arguments, "--backend", backend, status=2)
     here = ("--json", "--backend", backend)
     line = ("occupancy", "sum_of_squares", "tree_sequential", "threads=512", "blocks=3", "--registers", "20", *here)
-    kernels = json.loads(cli(capsys, *line))
+    kernels = json.loads(cli(*line))
     assert (kernels["threads"], kernels["shared_bytes"] >= 4096) == (512, True)
     for words in (["matmul", "tiled", "tile=8", *here], ["matmul", "tiled", *here, "tile=8"]):
-        assert json.loads(cli(capsys, "resources", *words))[0]["block"] == [8, 8, 1]
+        assert json.loads(cli("resources", *words))[0]["block"] == [8, 8, 1]
     of_which = "pass a variant of matmul: naive, "
-    assert of_which in cli(capsys, "occupancy", "matmul", "tile=8", "--backend", backend, status=2)
-    every = json.loads(cli(capsys, "resources", "matmul", "tile=8", *here))
+    assert of_which in cli("occupancy", "matmul", "tile=8", "--backend", backend, status=2)
+    every = json.loads(cli("resources", "matmul", "tile=8", *here))
     assert {one["block"][0] for one in every if one["variant"].startswith("tiled")} == {8}
     assert "naive" in {one["variant"] for one in every}
-    assert "no variant of matmul has a parameter 'tiles'" in cli(capsys, "resources", "matmul", "tiles=8", status=2)
-    assert "pass an operation:" in cli(capsys, "resources", "tile=8", status=2)
-    assert "128 threads" in cli(capsys, "occupancy", "threads=128", "capability=V100")
+    assert "no variant of matmul has a parameter 'tiles'" in cli("resources", "matmul", "tiles=8", status=2)
+    assert "pass an operation:" in cli("resources", "tile=8", status=2)
+    assert "128 threads" in cli("occupancy", "threads=128", "capability=V100")
 
 
 @each_backend
-def test_resources_on_the_command_line(backend, capsys):
-    words = cli(capsys, "resources", "matmul", "--backend", backend)
+def test_resources_on_the_command_line(backend):
+    words = cli("resources", "matmul", "--backend", backend)
     assert all(variant.name in words for variant in ck.variants("matmul") if not variant.on_host)
     line = ("resources", "matmul", "tiled", "--dtype", "float64", "--json", "--backend", backend)
-    plain = json.loads(cli(capsys, *line))
+    plain = json.loads(cli(*line))
     assert [(one["kernel"], one["dtype"]) for one in plain] == [("tiled", "float64")]
-    assert "tiled" in cli(capsys, "resources", "matmul", "tyled", "--backend", backend, status=2)
+    assert "tiled" in cli("resources", "matmul", "tyled", "--backend", backend, status=2)

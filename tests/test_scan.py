@@ -15,6 +15,7 @@ RUNS = [(operation, name, variant) for operation in SCANS for name, variant in v
 EXACT = ("int32", "int64", "uint32", "uint64")
 
 every_run = pytest.mark.parametrize("operation, name, variant", RUNS, ids=label)
+full = pytest.mark.full
 every_scan = pytest.mark.parametrize("operation", SCANS)
 
 
@@ -141,7 +142,9 @@ def test_sums_that_cancel(operation, name, variant, dtype):
 # --- where tiles, groups of tiles and groups of groups end ------------------------------------------------------------
 @every_scan
 @pytest.mark.parametrize("name", BACKENDS)
-@pytest.mark.parametrize("dtype, tile", [("float32", 512), ("float64", 256), ("int32", 256)])
+@pytest.mark.parametrize(
+    "dtype, tile", [("int32", 256), pytest.param("float32", 512, marks=full), pytest.param("float64", 256, marks=full)]
+)
 def test_lookback_over_all_of_its_levels(operation, name, dtype, tile):
     """With 32 threads: 32 tiles are a group, 1024 a group of groups; at each end one fewer, as many, and one more."""
     variant = cudakern.variants(operation)["lookback"]
@@ -247,6 +250,21 @@ def test_what_is_not_taken(operation, backend):
         call(np.ones(2, "float32"), variant="lookback", threads=33)
     with pytest.raises(ValueError, match="unknown variant 'look_back'.*lookback"):
         call(np.ones(2, "float32"), variant="look_back")
+
+
+@every_scan
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves_on_the_device_are_summed_in_float32(operation, dtype, backend):
+    x = cudakern.asarray(numbers(3000, "float32", seed=1)).astype(dtype)
+    wide = x.astype("float32")
+    expected = SCANS[operation](wide).astype(dtype).astype("float32").get()
+    result = SCANS[operation](x)
+    assert result._view.dtype == dtype
+    assert np.array_equal(result.astype("float32").get(), expected)
+    out = cudakern.zeros(3000, "float32")
+    assert SCANS[operation](x[::-1], out=out) is out
+    assert SCANS[operation](x, out=x) is x
+    assert np.array_equal(x.astype("float32").get(), expected)
 
 
 @every_scan

@@ -244,6 +244,20 @@ def test_other_types_and_several_rows_are_numpys(name):
     assert run(name, empty).shape == (0, 3)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "float16"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_narrow_types_on_the_device(name, dtype):
+    bits = np.random.default_rng(6).integers(0, 1 << 16, 3000, dtype=np.uint16)
+    x = bits.view(dtype) if dtype != "bool" else bits > 40000
+    with cudakern.use_backend(name):
+        for part in (slice(None), slice(None, None, -3), slice(0)):
+            result = cudakern.sort(cudakern.asarray(x)[part])
+            assert result.dtype == x.dtype
+            np.testing.assert_array_equal(result.get(), np.sort(x[part]))
+        with pytest.raises(TypeError, match=f"variant 'many_blocks' takes .*, not {dtype}"):
+            cudakern.sort(cudakern.asarray(x), variant="many_blocks")
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_one_row_of_several_axes(name):
     x = np.array([[3, 1, 2]], np.int32)
@@ -267,7 +281,7 @@ def test_what_is_refused(name):
         for a, variant in ((x, entry.name), (cudakern.asarray(x), "auto")):
             with pytest.raises(ValueError, match=r"a is \(2, 3\), and the kernels sort one row"):
                 cudakern.sort(a, variant=variant)
-        with pytest.raises(TypeError, match="of device arrays takes uint32, int32, float32, not float64"):
+        with pytest.raises(TypeError, match="of device arrays takes uint32, int32, float32, .*, not float64"):
             cudakern.sort(cudakern.asarray(x[0]).astype("float64"))
     for axis in (2, -3):
         with pytest.raises(np.exceptions.AxisError, match=f"axis {axis} is out of bounds"):

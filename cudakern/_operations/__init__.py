@@ -37,7 +37,6 @@ def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.
 
 
 def random_arrays(dtype: np.dtype[Any], seed: int, *shapes: tuple[int, ...]) -> tuple[Array, ...]:
-    """An array of each shape."""
     random = np.random.default_rng(seed)
     return tuple(random_array(random, shape, dtype) for shape in shapes)
 
@@ -118,7 +117,6 @@ def registry() -> dict[str, Operation]:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all operations, in order of position."""
     return tuple(registry())
 
 
@@ -128,7 +126,6 @@ def public() -> tuple[str, ...]:
 
 
 def headlines() -> tuple[str, ...]:
-    """The operations that are shown by default."""
     return tuple(name for name, what in registry().items() if what.headline)
 
 

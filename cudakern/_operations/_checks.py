@@ -19,14 +19,6 @@ from .._native import Native
 from .._table import AUTO, Variant, either, having, type_in_words, variants
 from ._rule import CONVERT, KEYWORDS, WEAK, Named, Rule
 
-#: How to get numbers from other elements, by NumPy's letter for the kind of their type.
-NUMBERS_FROM = {
-    **dict.fromkeys("mM", ".astype('int64') counts their units"),
-    **dict.fromkeys("SUT", ".astype(float) reads numbers"),
-    "O": ".astype(float) converts Python's numbers",
-    "V": "a field of records is an array, x['name']",
-}
-
 
 # --- names and places ------------------------------------------------------------------------------------------------
 def refuse_parameters(operation: str, parameters: Named) -> None:
@@ -105,7 +97,9 @@ def are_numbers(rule: Rule, variant: Variant | None, operands: Named, left: str 
             continue
         if x.dtype.kind == "O" and x.ndim == 0 and x.item() is None:
             raise TypeError(f"{rule.name}: {name} must be an array, not None")
-        advice = rule.instead if rule.only else NUMBERS_FROM.get(x.dtype.kind, CONVERT)
+        advice = rule.instead if rule.only else CONVERT
+        if x.dtype.kind == "V":
+            advice = f"a field of records is an array, {name}['field']"
         if x.dtype.kind in left:
             advice = f"variant={AUTO!r} leaves it to NumPy"
         raise TypeError(f"{_takes(rule, variant)}, and {name} is {type_in_words(x.dtype)}; {advice}")
@@ -136,7 +130,6 @@ def check_one_type(rule: Rule, variant: Variant | None, types: Mapping[str, str]
 
 
 def check_one_number(rule: Rule, name: str, shape: Shape) -> None:
-    """ValueError for an array where the operation takes one number."""
     if shape != ():
         raise ValueError(f"{rule.name}: {name} must be one number, and its shape is {shape}")
 
@@ -162,7 +155,6 @@ def only(operation: str, out: Any) -> Any:
 
 
 def check_is_array(operation: str, out: Any, kinds: tuple[type, ...]) -> None:
-    """TypeError if out is not an array."""
     if not isinstance(out, kinds):
         refuse_elsewhere(out, "out")
         raise TypeError(f"{operation}: out must be an array, not {type(out).__name__}")
@@ -191,13 +183,11 @@ def check_out_type(variant: Variant, dtype: str, out: str | None) -> None:
 
 
 def check_shape(rule: Rule, out: Shape, result: Shape, *inputs: Shape) -> None:
-    """ValueError if out has the wrong shape."""
     if out != result:
         (rule.check_out or refuse_shape)(rule.name, out, result, *inputs)
 
 
 def refuse_shape(operation: str, out: Shape, result: Shape, *inputs: Shape) -> None:
-    """ValueError for an out= of the wrong shape, in NumPy's words and ours."""
     raise ValueError(
         f"{operation}: out is {out}, and the result is {result}: non-broadcastable output; pass out= of shape {result}"
     )

@@ -48,7 +48,8 @@ def vector_add(
     x, y : array_like or DeviceArray
         Numbers or bools (whose sum is "or"), of shapes that broadcast and any strides. ``auto`` converts them to one
         type as ``numpy.add`` does, and leaves host arrays of dates, strings and objects to ``numpy.add``; a named
-        variant takes two arrays of one type.
+        variant takes two arrays of one type. One may be a Python number or a NumPy scalar, also where the other is on
+        the device.
     <out>
     <call>
 

@@ -22,6 +22,7 @@ class Known(NamedTuple):
     values: tuple[int, ...]  #: of the variant's parameters
     dtype: str  #: that the inputs are brought to
     result: str  #: the type of the variant's result
+    final: str  #: the type of the call's result
     #: Of host arrays that need no conversion: their type and the result's.
     plain: tuple[np.dtype[Any], np.dtype[Any]] | None = None
 

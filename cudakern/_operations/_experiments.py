@@ -51,9 +51,7 @@ def experiment(
                 raise TypeError(f"{rule.name} takes {', '.join(operands)}: {len(operands)} inputs, not {len(inputs)}")
             if check is not None:
                 check(variant, *inputs)
-            keywords = {}
-            for name in own:
-                keywords[name] = parameters.pop(name, own[name])
+            keywords = {name: parameters.pop(name, default) for name, default in own.items()}
             return call(rule, inputs, out, variant, stream, parameters, keywords)
 
         function.__name__ = function.__qualname__ = rule.name
@@ -122,7 +120,7 @@ def _mixed(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 def _check_literals(variant: str, x: Any, table: Any) -> None:
     if variant == "literal":
         numbers = table.get() if isinstance(table, DeviceArray) else np.asarray(table)
-        if (numbers.dtype, numbers.shape) == (LITERALS.dtype, LITERALS.shape) and not np.array_equal(numbers, LITERALS):
+        if (numbers.dtype, numbers.shape) == (LITERALS.dtype, LITERALS.shape) and numbers.tolist() != LITERALS.tolist():
             raise ValueError(
                 f"constant_memory: literal's numbers are in its code: {LITERALS.tolist()}, not {numbers.tolist()}"
             )

@@ -17,7 +17,7 @@ from .._exchange import is_elsewhere
 from .._host import host_array
 from .._native import Native
 from .._streams import stream_handle
-from .._table import Variant, find
+from .._table import Variant, find, variants
 from . import _checks, _execute
 from ._execute import Known, named, remember
 from ._rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Named, Rule, spread
@@ -38,12 +38,13 @@ def on_device(
         out = None
     operands = dict(zip(rule.operands, inputs, strict=True))
     numbers = {
-        name: operands[name] if type(operands[name]) in WEAK else host_array(operands[name], name)
-        for name in rule.numbers
-        if not isinstance(operands[name], DeviceArray) and not is_elsewhere(operands[name])
+        name: x if type(x) in WEAK else host_array(x, name)
+        for name, x in operands.items()
+        if (name in rule.broadcasts and isinstance(x, (*WEAK, np.generic)))
+        or (name in rule.numbers and not isinstance(x, DeviceArray) and not is_elsewhere(x))
     }
     _checks.are_numbers(rule, entry, numbers)
-    arrays = {name: x for name, x in operands.items() if name not in numbers}
+    arrays = {name: x for name, x in operands.items() if name not in numbers} or operands
     if out is not None:
         _checks.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
     module, device = _checks.check_one_place(rule.name, arrays if out is None else {**arrays, "out": out})
@@ -59,8 +60,8 @@ def on_device(
     target = None if out is None else out._view
     _checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
-        possible = same_kind(known.result, target.dtype)
-        _checks.check_takes(rule.name, not target.read_only, possible, known.result, target.dtype)
+        possible = same_kind(known.final, target.dtype)
+        _checks.check_takes(rule.name, not target.read_only, possible, known.final, target.dtype)
     shape = rule.shape(*shapes, **own)
     if target is not None:
         _checks.check_shape(rule, target.shape, shape, *shapes)
@@ -73,12 +74,14 @@ def on_device(
     direct = (
         target is not None
         and target.shape == shape
-        and target.dtype == known.result
+        and target.dtype == known.result == known.final
         and not any(module.overlap(target, x) for x in ordered)
     )
     result = target if direct and target is not None else module.empty(shape, known.result, device, handle)
     arranged, written = rule.arranged.on_device(module, ordered, result)
     _execute.execute(known.variant, known.values, arranged, (written,), module, device, handle, known.dtype)
+    if not direct:
+        result = _transfer.converted(module, result, known.final, handle)
     if target is None:
         return DeviceArray(result, module)
     if not direct:
@@ -93,11 +96,14 @@ def _decide(
     names = {n: x._view.dtype for n, x in arrays.items()}
     if rule.broadcasts:
         _checks.check_one_type(rule, variant, names)
-    dtype = _common_name(rule, operands, names)
-    _checks.check_type(rule, variant, dtype)
+    common = _common_name(rule, operands, names)
+    _checks.check_type(rule, variant, common)
+    dtype = rule.through.get(common, common) if variant is None else common
     entry = variant_on_device(rule, variant, dtype, *next(iter(arrays.items())))
     _checks.check_one_type(rule, variant, names)
-    return Known(entry, entry.values(own) if variant is None else values, dtype, entry.signature(dtype)[2])
+    result = entry.signature(dtype)[2]
+    final = result if dtype == common else common
+    return Known(entry, entry.values(own) if variant is None else values, dtype, result, final)
 
 
 def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native) -> Any:
@@ -131,7 +137,8 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     if able:
         return able[0]
     run_here = [entry for entry in preferred if not takers or not entry.why_not(here)]
-    listed = ", ".join(dict.fromkeys(t for entry in run_here for t in entry.types)) or "no type"
+    types = dict.fromkeys(t for entry in run_here for t in entry.types)
+    listed = ", ".join(types | dict.fromkeys(rule.through)) or "no type"
     if not takers:
         raise TypeError(f"{rule.name} of device arrays takes {listed}, not {dtype}; {CONVERT}")
     raise NotImplementedError(
@@ -140,12 +147,16 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     )
 
 
+def _has(rule: Rule, name: str) -> bool:
+    return any(name in entry.types for entry in variants(rule.name))
+
+
 def _common_name(rule: Rule, operands: Named, names: Mapping[str, str]) -> str:
     """The type that "auto" brings all inputs to: that of the arrays, unless a number makes another of it."""
     kinds = [type(x) for n, x in operands.items() if n not in names]
     first, *others = set(names.values())
     # NumPy's own rule does not know bfloat16, which stays with Python's real numbers.
-    if not others and (not kinds or (first == BFLOAT16 and set(kinds) <= {int, float, bool})):
+    if not others and (set(kinds) <= {int, float, bool} if first == BFLOAT16 else not kinds and _has(rule, first)):
         return first
     if rule.common_on_device is not None:
         return rule.common_on_device(*names.values())

@@ -116,12 +116,9 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     _checks.check_place(entry, here)
     buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
     _execute.execute(entry, values, buffers, (buffer_of(result),), here.native, here.device, 0, name)
-    if (
-        variant != AUTO
-        and not needed
-        and all(_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
-    ):
-        known = Known(entry, values, name, name_in_numpy(result_type), (dtype, result_type))
+    plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
+    if variant != AUTO and not needed and all(plain):
+        known = Known(entry, values, name, *2 * (name_in_numpy(result_type),), (dtype, result_type))
         with contextlib.suppress(TypeError):  # a parameter that has no hash
             remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), known)
     return out if straight else target if dots else _into(rule, out, target)

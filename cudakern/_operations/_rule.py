@@ -21,6 +21,7 @@ WEAK = (int, float, complex, bool)
 VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 
 CONVERT = ".astype() converts"
+HALVES = dict.fromkeys(("float16", "bfloat16"), "float32")
 
 HostArrays = tuple[tuple[Array, ...], Array]
 Views = tuple[tuple[View, ...], View]
@@ -128,6 +129,8 @@ class Rule:
     others: str = ""  #: NumPy's letters for the kinds of types other than numbers that "auto" leaves to by_numpy
     #: The same from the names of two types on a device, where NumPy's types do not say it.
     common_on_device: Callable[..., str] | None = None
+    #: On a device, "auto" computes these types in another, which holds all their values, and converts the result back.
+    through: Mapping[str, str] = field(default_factory=dict)
     real: bool = False  #: it takes real numbers only
     #: (inputs, out) -> True where "auto" has to leave host arrays to NumPy unchanged: NumPy then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None

@@ -15,7 +15,7 @@ from .._transfer import Array
 from . import registered
 from ._call import call
 from ._public import ArrayLike, Out, Result, documented
-from ._rule import Inputs, Rule
+from ._rule import HALVES, Inputs, Rule
 
 DOCSTRING = """<sum>
 
@@ -23,7 +23,8 @@ Parameters
 ----------
 x : array_like or DeviceArray
     Numbers, with any strides. An array of several axes is flattened, as by ``numpy.cumsum(x)``; there is no
-    ``axis=``. ``auto`` leaves host arrays of time spans and objects to NumPy.
+    ``axis=``. ``auto`` leaves host arrays of time spans and objects to NumPy. On a device it sums float16 and bfloat16
+    in float32, and rounds the sums; complex numbers are for the host.
 out : ndarray or DeviceArray, optional
     Array for the result: one axis with as many elements as ``x``, of a type it can be cast to ("same_kind").
 <call>
@@ -74,6 +75,7 @@ INCLUSIVE = Rule(
     preferred=("lookback", "blocks"),
     shape=lambda x: (math.prod(x),),  # one row of all elements, as numpy.cumsum gives it
     others="Om",
+    through=HALVES,
 )
 EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refuse=_refuse_objects)
 

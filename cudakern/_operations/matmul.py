@@ -16,7 +16,7 @@ from .._host import host_array, refuse_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import AUTO
-from .._transfer import Array
+from .._transfer import Array, as_numpy
 from . import random_arrays, registered, widened
 from ._call import call
 from ._checks import refuse_shape
@@ -184,7 +184,7 @@ def _refuse_scalars(inputs: Inputs) -> None:
     """ValueError for a host number multiplied by a device array."""
     if any(isinstance(x, DeviceArray) for x in inputs):
         for name, x in zip("ab", inputs, strict=True):
-            if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(x) == 0:
+            if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(as_numpy(x)) == 0:
                 raise ValueError(f"matmul: {name} is a scalar; use * for that")
 
 
@@ -267,9 +267,9 @@ def matmul(
     -----
     The variants lead from one thread per element of the product to the tensor cores. Those of T5 sum with the
     compensation of W. Kahan (Communications of the ACM 8:1, 1965), the others in the order of k. The variants with
-    tiles have the parameter ``tile=``, and "wgmma_split", whose blocks divide k, also has ``parts=``. "wgmma_tf32" cuts
-    float32 operands to 11 significant bits, and "wgmma_int8" adds products of int8 in an ``out=`` of int32, which it
-    needs.
+    tiles have the parameter ``tile=``, and "wgmma_split", whose blocks divide k, also has ``parts=`` and ``groups=``.
+    "wgmma_tf32" cuts float32 operands to 11 significant bits, and "wgmma_int8" adds products of int8 in an ``out=`` of
+    int32, which it needs.
 
     Source: T5; see docs/sources.md.
 

@@ -41,7 +41,6 @@ RULE = Rule(
     instead="a != 0 converts numbers to flags",
 )
 
-
 ALONG_AN_AXIS = replace(
     RULE,
     preferred=(),

@@ -17,7 +17,7 @@ from . import random_array, registered
 from ._call import call
 from ._checks import axis_of
 from ._public import ArrayLike, Result, documented
-from ._rule import Rule
+from ._rule import HALVES, Rule
 
 
 def _one_row(a: Shape) -> Shape:
@@ -29,18 +29,24 @@ def _one_row(a: Shape) -> Shape:
     return a
 
 
-RULE = Rule("sort", ("a",), np.sort, ("cub", "sample_sort", "many_blocks"), shape=_one_row, others="OmMSUTV")
+RULE = Rule(
+    "sort",
+    ("a",),
+    np.sort,
+    preferred=("cub", "sample_sort", "many_blocks"),
+    shape=_one_row,
+    others="OmMSUTV",
+    through={**dict.fromkeys(("bool", "int8", "uint8", "int16", "uint16"), "int32"), **HALVES},
+)
 SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.sort, a, axis), shape=lambda a, axis: a)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Random keys: over the whole range for 32-bit integers, of both signs for floats."""
+    """Random keys: over the whole range for integers, of both signs for floats."""
     random = np.random.default_rng(seed)
-    if dtype.name in ("int32", "uint32"):
+    if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return (random.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True),)
-    if dtype.kind in "iu" and dtype.itemsize == 8:
-        return (random.integers(0, 1 << 20, shape, dtype=dtype),)
     if kind_of(dtype) == "f":
         return (random.standard_normal(shape).astype(dtype),)
     return (random_array(random, shape, dtype),)
@@ -62,8 +68,9 @@ def sort(a: ArrayLike, axis: int | None = -1, *, variant: str = AUTO, stream: An
     Parameters
     ----------
     a : array_like or DeviceArray
-        Any strides. The kernels take one row of uint32, int32 or float32. For host arrays ``auto`` takes everything
-        that ``numpy.sort`` takes, and leaves other types and several rows to NumPy.
+        Any strides. The kernels take one row of uint32, int32 or float32. On a device ``auto`` also takes bools,
+        integers of 8 and 16 bits, float16 and bfloat16, which it converts and converts back. For host arrays it takes
+        everything that ``numpy.sort`` takes, and leaves other types and several rows to NumPy.
     axis : int or None
         The axis to sort along, which must hold all elements for a kernel (NumPy's AxisError if ``a`` does not have it).
         None sorts all elements as one row.

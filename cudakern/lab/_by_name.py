@@ -5,17 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 
-from .. import lab
 from .._arguments import keywords
 from .._errors import unknown
-from ._experiment import Experiment
+from ._experiment import EXPERIMENTS, Experiment
 
 
 def experiments() -> dict[str, Callable[..., Experiment]]:
-    """The public functions that return an Experiment."""
-    functions = {name: getattr(lab, name) for name in lab.__all__ if inspect.isfunction(getattr(lab, name))}
-    types = ("Experiment", "ThreadMap")
-    return {name: function for name, function in functions.items() if function.__annotations__["return"] in types}
+    """The experiments, in the order of their names."""
+    return {name: EXPERIMENTS[name].function for name in sorted(EXPERIMENTS)}
 
 
 def about(experiment: Callable[..., Experiment]) -> tuple[str, str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .. import _display, _profile
 from .._backend import Backend, backend
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
 
     from .._plots import Picture
 
+    Draw: TypeAlias = Callable[["Experiment", Picture], None]
+
 #: The marks of emulated times in headings and axis labels, and of the CPU's times in the same column.
 EMULATED, ON_CPU = "(emulated)", "(CPU)"
 #: The last line of a table with emulated times.
 NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
-#: Formats of columns: 4,096; a share of 1 as 25%; a share of 100 as 0.0031%; any magnitude as 1.2e-07.
-grouped, percent, of_hundred, scientific = "{:,.0f}".format, "{:.0%}".format, "{:.3g}%".format, "{:.1e}".format
 #: What the docstrings of experiments share.
 PARAGRAPHS = {
     "size": "Default: a size for the GPU, or a smaller one for the emulator.",
@@ -56,10 +55,29 @@ Source: <source>; see docs/sources.md.""",
 }
 
 
-def documents(function: F) -> F:
-    """Fills in paragraphs that the docstrings of experiments share, with the source of the claim in their module."""
-    source = sys.modules[function.__module__].DOCUMENTS.partition(": ")[0]
-    return documented(**PARAGRAPHS, source=source)(function)
+class Description(NamedTuple):
+    """What is known of an experiment before it runs: its function, and what its table shows on every machine."""
+
+    function: Callable[..., Any]
+    columns: tuple[Column, ...]
+    claim: str
+    on_an_h200: str
+
+
+EXPERIMENTS: dict[str, Description] = {}
+
+
+def experiment(*columns: Column, claim: str, on_an_h200: str) -> Callable[[F], F]:
+    """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share.
+
+    The ``claim`` begins with its source, "T6: ". What was measured ``on_an_h200`` is the same for every run.
+    """
+
+    def of(function: F) -> F:
+        EXPERIMENTS[function.__name__] = Description(function, columns, claim, on_an_h200)
+        return documented(**PARAGRAPHS, source=claim.partition(": ")[0])(function)
+
+    return of
 
 
 #: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
@@ -145,7 +163,7 @@ class Experiment(_display.Shown):
     documents: str  #: the claim that is tested, after its source: "T6: a conflict of 16 lanes takes 16 times as long"
     on_an_h200: str  #: what was measured on an H200: a fixed text, independent of this run
     note: str = ""  #: a remark about this run
-    draw: Callable[[Experiment, Picture], None] | None = None
+    draw: Draw | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend", self.backend.as_it_is())
@@ -197,9 +215,13 @@ class Experiment(_display.Shown):
         return picture.saved(path)
 
 
-def missing_resources(why: str) -> str:
-    """A note for tables of registers, if ``kernel_resources`` had none."""
-    return why and f"Registers and local memory are unknown on this machine: {why}."
+def report(
+    name: str, title: str, rows: Iterable[dict[str, Any]], note: str = "", draw: Draw | None = None
+) -> Experiment:
+    """The result of the experiment ``name``, on this machine; figures that a row lacks are None."""
+    _, columns, claim, on_an_h200 = EXPERIMENTS[name]
+    rows = tuple(dict.fromkeys(column.key for column in columns) | row for row in rows)
+    return Experiment(name, title, backend(), columns, rows, claim, on_an_h200, note, draw)
 
 
 def plural(n: int, what: str) -> str:
@@ -207,7 +229,7 @@ def plural(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-def bars(label: str, value: str, unit: str, timed: bool = False) -> Callable[[Experiment, Picture], None]:
+def bars(label: str, value: str, unit: str, timed: bool = False) -> Draw:
     """A ``draw`` with one labeled bar per row: keys of its name and value, and the value's unit.
 
     If the values are ``timed``, they are nanoseconds of what ``unit`` names, and the axis has a fitting unit of time.

@@ -1,4 +1,4 @@
-"""host_memory: transfers of pageable, pinned and mapped memory; mapped: a device array in pinned memory."""
+"""Transfers: of pageable, pinned and mapped memory (host_memory), and at the same time as kernels (overlap)."""
 
 from __future__ import annotations
 
@@ -11,38 +11,45 @@ import numpy as np
 from .. import _display, _dtypes
 from .._array import DeviceArray
 from .._backend import backend, current
-from .._creation import asarray, empty, empty_pinned
+from .._creation import asarray, empty, empty_pinned, zeros
+from .._operations._experiments import EXACT, intrinsics
 from .._operations._experiments import hello as add_numbers
 from .._profile import Profile
+from .._streams import Stream, synchronize
 from .._transfer import Array
-from ._experiment import Column, Experiment, documents, label_axes, logarithmic, measure, numbers
+from ._experiment import (
+    Column,
+    Experiment,
+    experiment,
+    label_axes,
+    logarithmic,
+    measure,
+    number,
+    numbers,
+    plural,
+    report,
+    size,
+)
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
-NAME = "host_memory"
 COLORS = {"pageable": "#4c78a8", "pinned": "#f28e2b", "mapped": "#59a14f"}
 MOVES = tuple(itertools.product(COLORS, ("to device", "to host")))
 
-DOCUMENTS = (
-    "T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that is not "
-    "pinned is first copied to a pinned buffer"
-)
-ON_AN_H200 = (
-    "Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From pinned "
-    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
-    "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s."
-)
-TABLE = (
+
+@experiment(
     Column("memory", "memory"),
     Column("direction", "direction"),
     Column("size", "bytes", _display.size),
     Column("time", "ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
+    claim="T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that "
+    "is not pinned is first copied to a pinned buffer",
+    on_an_h200="Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From pinned "
+    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
+    "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s.",
 )
-
-
-@documents
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
 
@@ -68,13 +75,12 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     >>> [(row["memory"], row["direction"]) for row in result.rows][:3]
     [('pageable', 'to device'), ('pageable', 'to host'), ('pinned', 'to device')]
     """
-    here = backend()
     if sizes is None:
-        sizes = [1 << k for k in ((12, 16, 20) if here.emulated else (12, 16, 20, 24, 26))]
-    byte_counts = numbers(NAME, "sizes", sizes, 4, 1 << 32)
+        sizes = [1 << k for k in ((12, 16, 20) if backend().emulated else (12, 16, 20, 24, 26))]
+    byte_counts = numbers("host_memory", "sizes", sizes, 4, 1 << 32)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     title = "Transfers between host memory and the device"
-    return Experiment(NAME, title, here, TABLE, rows, DOCUMENTS, ON_AN_H200, draw=_draw)
+    return report("host_memory", title, rows, draw=_draw_rates)
 
 
 def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
@@ -87,7 +93,7 @@ def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
         out[...] = 0
         profile, _ = measure(add_numbers, (x,), {"variant": "greeting", "threads": 256, "out": out}, repeat)
         if not np.array_equal(out if isinstance(out, np.ndarray) else out.get(), expected):
-            raise RuntimeError(f"{NAME}: the data that arrived through {memory} memory differs from the data sent")
+            raise RuntimeError(f"host_memory: the data that arrived through {memory} memory differs from the data sent")
         return profile
 
     copies = [move("pageable", pageable, np.empty_like(pageable)), move("pinned", pinned, back)]
@@ -99,7 +105,7 @@ def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
         yield row | {"ns": ns, "gb_per_s": 4 * n / max(ns, 1), "clock": reads.clock}
 
 
-def _draw(result: Experiment, picture: Picture) -> None:
+def _draw_rates(result: Experiment, picture: Picture) -> None:
     """One color per kind of memory; to the device as a broad pale line, back as a thin dashed one, which may cover it.
 
     Rates differ by orders of magnitude, so their axis is logarithmic.
@@ -155,3 +161,136 @@ def mapped(array: Array) -> DeviceArray:
     pointer = native.pinned_on_device(array.ctypes.data, device)
     readonly = not array.flags.writeable
     return DeviceArray(native.adopt(array, pointer, array.shape, array.strides, name, device, readonly), native)
+
+
+MOST_PIECES = 64
+#: The steps and their colors.
+STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
+
+
+@experiment(
+    Column("streams", "way"),
+    Column("piece", "piece"),
+    Column("stream", "stream"),
+    Column("step", "step"),
+    Column("start", "begin_ns", _display.duration, timed=True),
+    Column("duration", "ns", _display.duration, timed=True),
+    Column("total", "whole_ns", _display.duration, timed=True),
+    claim="M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle",
+    on_an_h200="16,777,216 sines in four pieces take 4.54 ms in one stream and 2.62 ms in four streams, where 11 of "
+    "the 12 steps overlap with a step of another piece. From the first kernel's start to the last kernel's end, a "
+    "kernel is running 100% of the time; that period is 73% of the whole time.",
+)
+def overlap(
+    n: int | None = None,
+    *,
+    pieces: int = 4,
+    streams: int | None = None,
+    work: int | None = None,
+    repeat: int | None = None,
+) -> Experiment:
+    """Overlap of copies and kernels: pieces of data copied in, processed and copied out, in one stream or several.
+
+    Parameters
+    ----------
+    n : int, optional
+        Elements (float32) in total. <size>
+    pieces : int
+        How many pieces to split them into, 1 to 64.
+    streams : int, optional
+        How many streams the second run uses, 1 to 64, but at most one per piece. Default: one per piece.
+    work : int, optional
+        How many times the kernel computes each sine. Default: 1 on the emulator; 100 on a GPU, about as long as a copy.
+    repeat : int, optional
+        How many times to run with each number of streams; the fastest run is shown. Default: 5.
+
+    <returns>
+        One row per step of each piece: its start and duration, by events in its stream, and as ``whole_ns`` the total
+        time of the run. ``plot()`` draws both timelines.
+
+    <raises>
+
+    The host memory is pinned, because copies of pageable memory make the host wait.
+
+    Examples
+    --------
+    >>> from cudakern import lab
+    >>> sorted(set(lab.overlap(4000, pieces=2, repeat=1)["way"]))
+    ['one stream', 'several streams']
+    """
+    here = backend()
+    n = size("overlap", n, chip=1 << 24, emulator=1 << 14)
+    pieces = number("overlap", "pieces", pieces, min(n, MOST_PIECES))
+    streams = pieces if streams is None else number("overlap", "streams", streams, MOST_PIECES)
+    work = (1 if here.emulated else 100) if work is None else number("overlap", "work", work)
+    repeat = 5 if repeat is None else number("overlap", "repeat", repeat)
+    values, back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
+    values[:] = np.random.default_rng(0).uniform(-3, 3, n)
+    expected = EXACT["sin"](values.astype(np.float64), None).astype(np.float32)
+    parts = [
+        (mapped(x), empty(x.shape, "float32"), zeros(x.shape, "float32"), empty(x.shape, "float32"), mapped(y))
+        for x, y in zip(np.array_split(values, pieces), np.array_split(back, pieces), strict=True)
+    ]
+    rows = []
+    streams = min(streams, pieces)
+    for way, count in (("one stream", 1), ("several streams" if streams > 1 else "one stream again", streams)):
+        runs = []
+        for _ in range(repeat + 1):
+            back[:] = 0
+            runs.append(_run(parts, count, work))
+            # Like allclose(), in a tenth of its time, since each run is checked. NaN compares as not below.
+            if not np.max(np.abs(back - expected)) < 1e-5:
+                raise RuntimeError(f"overlap: the results from {plural(count, 'stream')} are wrong")
+        best = min(runs[1:], key=lambda run: run[-1]["whole_ns"])  # the first run allocates memory
+        rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
+    title = f"{plural(n, 'sine')} in {plural(pieces, 'piece')}: copied to the device, computed, copied back"
+    return report("overlap", title, rows, draw=_draw_timelines)
+
+
+def _run(parts: Sequence[tuple[DeviceArray, ...]], count: int, work: int) -> list[dict[str, Any]]:
+    """Processes all pieces once in ``count`` streams; the rows of the steps, in order."""
+    synchronize()
+    streams = [Stream() for _ in range(count)]
+    start = streams[0].record()
+    for stream in streams[1:]:
+        stream.wait(start)
+    marks = []
+    for (source, x, unused, y, target), stream in zip(parts, itertools.cycle(streams), strict=False):
+        events = [stream.record()]
+        x.set(source, stream)
+        events.append(stream.record())
+        intrinsics(x, unused, out=y, stream=stream, variant="full", function="sin", repeats=work)
+        events.append(stream.record())
+        target.set(y, stream)
+        marks.append([*events, stream.record()])
+    synchronize()
+    rows: list[dict[str, Any]] = []
+    for i, events in enumerate(marks):
+        times = [1e6 * start.elapsed_time(event) for event in events]
+        for step, (begin, end) in zip(STEPS, itertools.pairwise(times), strict=True):
+            rows.append({"piece": i, "stream": i % count, "step": step, "begin_ns": begin, "ns": end - begin})
+    whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
+    return [row | {"whole_ns": whole} for row in rows]
+
+
+def _draw_timelines(result: Experiment, picture: Picture) -> None:
+    """Two timelines on one scale: one line per stream, one bar per step, with the number of its piece."""
+    panels = picture.subplots(2, 1, sharex=True)
+    for axes, way in zip(panels, dict.fromkeys(result["way"]), strict=True):
+        steps = [row for row in result.rows if row["way"] == way]
+        for step, color in STEPS.items():
+            bars = [row for row in steps if row["step"] == step]
+            lengths, starts = ([row[key] / 1e6 for row in bars] for key in ("ns", "begin_ns"))
+            lanes = [row["stream"] for row in bars]
+            timeline = axes.barh(lanes, lengths, 0.8, starts, color=color, edgecolor="white", label=step)
+            pieces = [row["piece"] if row["ns"] >= row["whole_ns"] / 50 else "" for row in bars]  # where there is room
+            axes.bar_label(timeline, pieces, label_type="center", fontsize=7, clip_on=True)
+        axes.set_yticks(range(max(row["stream"] for row in steps) + 1))
+        axes.set_ylabel("stream", fontsize=9)
+        axes.set_title(f"{way}: {_display.duration(steps[0]['whole_ns'])}", fontsize=9)
+        axes.invert_yaxis()
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_xlim(left=0)
+    handles = panels[0].get_legend_handles_labels()
+    picture.legend(*handles, fontsize=8, loc="outside right upper")  # outside the panels, so that no bar is covered
+    panels[1].set_xlabel("ms (emulated)" if result.backend.emulated else "ms", fontsize=9)

@@ -11,21 +11,7 @@ from .._backend import backend
 from .._creation import asarray
 from .._operations._experiments import EXACT
 from .._operations._experiments import intrinsics as evaluate
-from ._experiment import Column, Experiment, bars, documents, measure, scientific, size
-
-DOCUMENTS = (
-    "T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
-    "precise, and wrong for divisors from 2^216 to 2^218 (a mistake for 2^126 to 2^128); `__expf`, `__sinf` and "
-    "similar functions are faster and less precise"
-)
-ON_AN_H200 = (
-    "`__fdividef` is 1.8 times as fast as division but less precise (errors of up to 1.99 units in the last place, "
-    "division 0.5), and it is wrong for divisors from 2^126.01 to 2^127.99. `__expf` is 1.21 times as fast as `expf`, "
-    "with errors of up to 61 units in the last place; `__sinf` is 3.69 times as fast as `sinf`, with errors of "
-    "1.4e-04 for large angles; `expf` and `sinf` stay within 1.84 units there. Among the functions with correct "
-    "results, `__powf` gains most: it is 4.66 times as fast as `powf`. 24-bit products no longer help: `__mul24` runs "
-    "at 81.3% of the rate of `x * y`."
-)
+from ._experiment import Column, Experiment, bars, experiment, measure, report, size
 
 
 @dataclass(frozen=True)
@@ -68,21 +54,28 @@ PAIRS = (
     Pair("multiply24", "x * y", "__mul24", (-4000, 4000), (-4000, 4000), "exact to 24 bits"),
 )
 
-TABLE = (
+
+@experiment(
     Column("full", "full"),
     Column("fast", "fast"),
     Column("arguments", "range"),
     Column("full\nulp", "full_ulp"),
     Column("fast\nulp", "fast_ulp"),
-    Column("fast\nabsolute", "fast_absolute", scientific),
+    Column("fast\nabsolute", "fast_absolute", "{:.1e}".format),
     Column("error by CUDA's guide", "documented"),
     Column("full\nps", "full_ps", timed=True),
     Column("fast\nps", "fast_ps", timed=True),
     Column("speed-up", "gain", timed=True),
+    claim="T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
+    "precise, and wrong for divisors from 2^216 to 2^218 (a mistake for 2^126 to 2^128); `__expf`, `__sinf` and "
+    "similar functions are faster and less precise",
+    on_an_h200="`__fdividef` is 1.8 times as fast as division but less precise (errors of up to 1.99 units in the "
+    "last place, division 0.5), and it is wrong for divisors from 2^126.01 to 2^127.99. `__expf` is 1.21 times as "
+    "fast as `expf`, with errors of up to 61 units in the last place; `__sinf` is 3.69 times as fast as `sinf`, with "
+    "errors of 1.4e-04 for large angles; `expf` and `sinf` stay within 1.84 units there. Among the functions with "
+    "correct results, `__powf` gains most: it is 4.66 times as fast as `powf`. 24-bit products no longer help: "
+    "`__mul24` runs at 81.3% of the rate of `x * y`.",
 )
-
-
-@documents
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.
 
@@ -108,9 +101,8 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
     >>> worst["x -1 to 1"] < worst["x -80 to 80"]
     True
     """
-    here = backend()
     n = size("intrinsics", n, chip=1 << 20, emulator=1 << 11)
-    repeats = 1 if here.emulated else 64
+    repeats = 1 if backend().emulated else 64
     rows = []
     for pair in PAIRS:
         random = np.random.default_rng(1)
@@ -133,4 +125,4 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         rows.append(row)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
     draw = bars("label", "fast_ulp", "largest error of the fast function, ulp")
-    return Experiment("intrinsics", title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=draw)
+    return report("intrinsics", title, rows, draw=draw)

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _display
-from .._backend import backend
 from .._operations._experiments import rgba_to_float
 from .._operations._lookup import MODES, interp, lookup_2d
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars_in, documents, kernel_times, label_axes, measure, ratio, size
+from ._experiment import Column, Experiment, bars_in, experiment, kernel_times, label_axes, measure, ratio, report, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -24,20 +23,8 @@ ORDERS = ("row-wise", "column-wise", "16 x 16 tiles", "random")
 STORAGES = ("global_memory", "texture")
 STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
 
-DOCUMENTS = (
-    "T6, M: texture reads need not be coalesced, but should be close to each other; coalesced reads of global memory "
-    "are usually faster; the texture unit converts 32-bit RGBA to four floats (T6). The filter has a low resolution "
-    "(M); how much precision it costs is an open question (T)"
-)
-ON_AN_H200 = (
-    "A texture's weights are multiples of 1/256, rounded to nearest, with an error of up to 0.002 of a step. In a "
-    "table of 2048 x 2048, reading column by column takes about as long as row by row, and random order takes 1.62 "
-    "times as long. A look-up through a texture takes 47.1% of the time of a look-up in global memory row by row, and "
-    "44.9% column by column; in global memory the kernel itself computes indices and handles edges, and a plain "
-    "coalesced read is not measured. RGBA is converted to floats with an error of up to 3e-08, in 76.2% of the time "
-    "that a kernel needs to convert whole words."
-)
-TABLE = (
+
+@experiment(
     Column("part", "part"),
     Column("case", "what"),
     Column("storage", "variant"),
@@ -46,10 +33,16 @@ TABLE = (
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("ps per\nvalue", "ps", timed=True),
     Column("relative to\nrow-wise", "times", timed=True),
+    claim="T6, M: texture reads need not be coalesced, but should be close to each other; coalesced reads of global "
+    "memory are usually faster; the texture unit converts 32-bit RGBA to four floats (T6). The filter has a low "
+    "resolution (M); how much precision it costs is an open question (T)",
+    on_an_h200="A texture's weights are multiples of 1/256, rounded to nearest, with an error of up to 0.002 of a "
+    "step. In a table of 2048 x 2048, reading column by column takes about as long as row by row, and random order "
+    "takes 1.62 times as long. A look-up through a texture takes 47.1% of the time of a look-up in global memory row "
+    "by row, and 44.9% column by column; in global memory the kernel itself computes indices and handles edges, and a "
+    "plain coalesced read is not measured. RGBA is converted to floats with an error of up to 3e-08, in 76.2% of the "
+    "time that a kernel needs to convert whole words.",
 )
-
-
-@documents
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Texture units: the precision of their filter, their four modes at the edges, and the speed of orders of reads.
 
@@ -76,16 +69,14 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     >>> [row["values"] for row in result.rows if row["what"] == "wrap" and row["variant"] == "texture"]
     ['3 2.5 1 | 4 2.5 2']
     """
-    here = backend()
     n = size(NAME, n, chip=2048, emulator=48, most=65536)
     rows = [*_precision(), *_edges(), *_speed(n, repeat)]
     row_wise = {row["variant"]: row for row in rows if row["what"] == ORDERS[0]}
     for row in rows:
         if row["part"] == "locality":
             row["times"] = ratio(row, row_wise[row["variant"]])
-    rows = [{column.key: None for column in TABLE} | row for row in rows]
     title = f"Textures: filter, edges, and {n} x {n} reads in four orders"
-    return Experiment(NAME, title, here, TABLE, tuple(rows), DOCUMENTS, ON_AN_H200, draw=_draw)
+    return report(NAME, title, rows, draw=_draw)
 
 
 def _row(part: str, what: str, variant: str, difference: Array, **more: Any) -> dict[str, Any]:

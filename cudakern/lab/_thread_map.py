@@ -10,25 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .._backend import backend
 from .._operations._experiments import thread_map as number_elements
 from .._transfer import Array
-from ._experiment import Column, Experiment, documents, numbers, plural
+from ._experiment import Column, Experiment, experiment, numbers, plural, report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .._plots import Picture
 
-DOCUMENTS = (
-    "P4 to P7: 76 x 62 pixels in blocks of 16 x 16 need 80 x 64 threads, 4 columns and 2 rows more than pixels, and "
-    "there are four kinds of blocks"
-)
-ON_AN_H200 = (
-    "A picture of 76 x 62 pixels in blocks of 16 x 16 takes 80 x 64 threads, which is 5,120 for 4,712 pixels: 408 of "
-    "them are idle (8.0%). There are four kinds of blocks: inside, right edge, bottom edge, and right and bottom "
-    "edge."
-)
 PICTURE = (62, 76)  #: the default shape, in NumPy's order
 Lengths: TypeAlias = tuple[int, ...]  #: along x, y, z
 MOST = 1 << 26  #: threads, and elements: both have an array of numbers
@@ -40,15 +30,6 @@ LAYERS, OUTLINED = 6, 40
 COLORS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#d9d9d9", "#bdbdbd")
 IDLE: dict[str, Any] = {"fc": "#ffffffa0", "ec": "#aaaaaa", "hatch": "////", "lw": 0}
 MISSED: dict[str, Any] = {"fc": "white", "ec": "#eeb4b4", "hatch": "xx", "lw": 0}
-
-COLUMNS = (
-    Column("kind of block", "kind"),
-    Column("blocks", "blocks"),
-    Column("threads\nper block", "threads"),
-    Column("active\nper block", "busy"),
-    Column("idle\nper block", "idle"),
-    Column("idle\nin total", "idle_in_all"),
-)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -71,7 +52,19 @@ class ThreadMap(Experiment):
         return np.array_equal(self.block, other.block) and np.array_equal(self.thread, other.thread)
 
 
-@documents
+@experiment(
+    Column("kind of block", "kind"),
+    Column("blocks", "blocks"),
+    Column("threads\nper block", "threads"),
+    Column("active\nper block", "busy"),
+    Column("idle\nper block", "idle"),
+    Column("idle\nin total", "idle_in_all"),
+    claim="P4 to P7: 76 x 62 pixels in blocks of 16 x 16 need 80 x 64 threads, 4 columns and 2 rows more than pixels, "
+    "and there are four kinds of blocks",
+    on_an_h200="A picture of 76 x 62 pixels in blocks of 16 x 16 takes 80 x 64 threads, which is 5,120 for 4,712 "
+    "pixels: 408 of them are idle (8.0%). There are four kinds of blocks: inside, right edge, bottom edge, and right "
+    "and bottom edge.",
+)
 def thread_map(
     grid: int | Sequence[int] | None = None,
     block: int | Sequence[int] = (16, 16),
@@ -139,9 +132,8 @@ def thread_map(
         f"Elements without a thread: {elements - active:,} of {elements:,}."
     )
     rows = _kinds(block_of, blocks, threads, array)
-    texts = DOCUMENTS, ON_AN_H200, note
     numbered = {"grid": blocks, "threads": threads, "block": block_of, "thread": thread_of}
-    return ThreadMap("thread_map", title, backend(), COLUMNS, rows, *texts, _draw, **numbered)
+    return ThreadMap(**vars(report("thread_map", title, rows, note, _draw)), **numbered)
 
 
 def _by(lengths: Sequence[int], what: str) -> str:

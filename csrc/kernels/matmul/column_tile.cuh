@@ -5,7 +5,7 @@
 //         words as it can multiply. Here one word of B serves eight multiply-adds.
 // Claim   words loaded from shared memory per multiply-add: 1 + 1/ROWS (before: 2); words read from global memory:
 //         m*n*k/SIDE * 2 with SIDE = 64 (before: with TILE = 16)
-// Gain    on an H200, m = n = k = 4096: 15.7 TFLOP/s (before: 8.2); docs/speed.md
+// Gain    on an H200, m = n = k = 4096: 15.9 TFLOP/s (before: 8.2); docs/speed.md
 // Price   registers: ROWS sums per thread, so the multiprocessor holds fewer threads
 // Edges   Tile elements outside the matrix are zero. All threads reach both barriers.
 // Map     block: the tile of block_tile.cuh; thread t: column t % SIDE, rows t / SIDE * ROWS + 0 ... 7

@@ -264,33 +264,40 @@ int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
+// Clusters of `size` blocks that can run at once. Not every part of the chip has a multiple of four or eight multiprocessors: of an H200's
+// 132, 30 clusters of four or 14 of eight run at once (measured).
+int64_t clusters_at_once(const ck_call *call, int64_t size) {
+    const int64_t even = call->limits->multiprocessors / size;
+    return even - (size > 2 ? even * size / 64 : 0);
+}
+
 // As many parts of k as can run at once, with at least 16 slabs each, unless the caller chooses. Narrow tiles need fewer parts; wide
-// ones read less, which decides where k is long. Not every part of the chip has a multiple of four or eight multiprocessors: of an
-// H200's 132, 30 clusters of four or 14 of eight run at once (measured).
+// ones read less, which decides where k is long. Groups of clusters cost a second launch, so they need a very long k.
 int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const auto tiles_of = [&](int64_t columns_of_tile) {
-        return product(
-            product(divide_up(rows(call), wgmma_split_128::ROWS), divide_up(columns(call), columns_of_tile)),
-            products(call));
-    };
-    const auto clusters_of = [&](int64_t size) {
-        const int64_t even = call->limits->multiprocessors / size;
-        return even - (size > 2 ? even * size / 64 : 0);
-    };
-    const int64_t slabs = divide_up(inner(call), SLAB_DEPTH);
-    int64_t width = call->parameters[0], parts = call->parameters[1];
-    if (width == 0) width = inner(call) >= 16384 && columns(call) > 64 ? 128 : 64;
-    if (parts == 0) {
-        parts = 1;
-        while (parts < MOST_PARTS && tiles_of(width) <= clusters_of(parts * 2) && slabs >= parts * 32) parts *= 2;
+    const int64_t slabs = divide_up(inner(call), SLAB_DEPTH), long_k = 16384;
+    int64_t width = call->parameters[0], parts = call->parameters[1], groups = call->parameters[2];
+    if (width == 0) width = inner(call) >= long_k && columns(call) > 64 ? 128 : 64;
+    const int64_t tiles = product(
+        product(divide_up(rows(call), wgmma_split_128::ROWS), divide_up(columns(call), width)), products(call));
+    int64_t best = 0, best_parts = 1, best_groups = 1;
+    for (int64_t size = 1; size <= MOST_PARTS; size *= 2) {
+        if (parts != 0 && size != parts) continue;
+        const int64_t room = tiles > 0 ? clusters_at_once(call, size) / tiles : 1;
+        int64_t each = groups != 0 ? groups : inner(call) >= long_k ? smaller(room, slabs / size / 16) : 1;
+        if (each < 1) each = 1;
+        const bool fits = size == 1 || parts != 0 || (room >= 1 && slabs >= size * 16);
+        if (fits && size * each >= best) best = size * each, best_parts = size, best_groups = each;
     }
     CK_TRY((width == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
-    const int64_t blocks = product(tiles_of(width), parts);
+    const int64_t blocks = product(tiles, best_parts * best_groups);
     if (blocks > call->limits->max_grid[0])
         return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
                        static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
+    if (best_groups > 1)
+        plan->workspace_bytes =
+            static_cast<size_t>(product(product(rows(call), columns(call)), products(call)) * best_groups) * 4;
     return CK_OK;
 }
 
@@ -370,7 +377,8 @@ void work(const ck_call *call, ck_work *work) {
 #define TILE_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128, 64))
 #define SPLIT                                                                                                        \
     PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64),                           \
-               CHOICE(parts, "blocks that divide k; 0: by the sizes", 0, 1, 2, 4, 8))
+               CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8),                 \
+               CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16))
 #define TILE_SIZE PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {
@@ -437,7 +445,7 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_multicast"), "Two blocks form a cluster and share what they copy of B",
             "Read once what two multiprocessors need", "PTX: clusters, cp.async.bulk with multicast"),
     VARIANT(wgmma_split, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, SPLIT,
-            depth_in_a_row, KERNELS("wgmma_split"),
+            depth_in_a_row, KERNELS("wgmma_split", "add_groups"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(wgmma_tf32, AFTER(wgmma_persistent), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL,

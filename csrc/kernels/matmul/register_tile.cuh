@@ -4,12 +4,12 @@
 // Why     At each step along k, eight words of A and eight of B serve 64 multiply-adds.
 // Claim   words loaded from shared memory per multiply-add: 1/8 + 1/8 (before: 1 + 1/8); words read from global memory:
 //         2*m*n*k/128 (before: /64)
-// Gain    on an H200, m = n = k = 4096: 16.7 TFLOP/s (before: 15.7); docs/speed.md
-// Price   64 registers for sums, and 16 for the words of the current step: with addresses, 160, so that a multiprocessor holds one
-//         block of 256 threads
+// Gain    on an H200, m = n = k = 4096: 22.7 TFLOP/s (before: 15.9); docs/speed.md
+// Price   64 registers for sums, and 16 for the words of the current step: with addresses, 128, so that a multiprocessor holds two
+//         blocks of 256 threads
 // Edges   as in "column_tile"
 // Map     block: the tile of block_tile.cuh; thread t: rows t / 16 * 8 + 0 ... 7, columns t % 16 * 8 + 0 ... 7
-// Limit   hardly faster than before: few threads hide the time that loads take, a load fetches one word, and the threads of a warp
+// Limit   few threads hide the time that loads take, a load fetches one word, and the threads of a warp
 //         read columns 8 words apart, so that four of them read the same bank
 #ifndef CK_MATMUL_REGISTER_TILE_CUH
 #define CK_MATMUL_REGISTER_TILE_CUH

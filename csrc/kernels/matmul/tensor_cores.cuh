@@ -5,7 +5,7 @@
 //         memory, each lane getting the elements that mma.sync expects there.
 // Why     "warp_tiles" issues one instruction per 32 multiply-adds. mma.sync does 2048.
 // Claim   instructions per warp for 64 x 64 x 16 multiply-adds: 32 mma.sync and 8 ldmatrix (before: 2048 and 256 loads)
-// Gain    on an H200, m = n = k = 4096: 398 TFLOP/s in float16 (cuBLAS 761); docs/speed.md
+// Gain    on an H200, m = n = k = 4096: 398 TFLOP/s in float16 (cuBLAS 760); docs/speed.md
 // Price   Sums are cut off, not rounded, as the tensor core adds (tensor_core.cuh). Rows or columns of the operands must start at
 //         multiples of 16 bytes: otherwise the operand is copied first.
 // Edges   cp.async writes zeros for what is outside the matrix, also for a part of 16 bytes

@@ -7,7 +7,7 @@
 //         32 x 64 needs 96. The hardware merges the two halves of a warp's load where lanes i and i ^ 1, or i and i ^ 2, read the
 //         same address. With the arrangement below this is so for A and for B.
 // Claim   distinct words loaded from shared memory per multiply-add of a warp: 96/2048 (before: 144/2048)
-// Gain    on an H200, m = n = k = 4096: 46.0 TFLOP/s (before: 43.8; cuBLAS 51.2); docs/speed.md
+// Gain    on an H200, m = n = k = 4096: 47.9 TFLOP/s (before: 43.9; cuBLAS 51.3); docs/speed.md
 // Price   a second set of registers for the next step's words: nearly all of the 128 registers that a thread can have
 // Edges   as in "double_buffered"
 // Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block. Lane bits 4 3 2 1 0 are

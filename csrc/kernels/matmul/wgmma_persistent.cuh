@@ -6,12 +6,12 @@
 //         the next tile, and a store goes on while its consumer computes again.
 // Claim   launches of blocks: one per multiprocessor (before: one per tile); instructions of a thread for its 128 results: 16 stores to
 //         shared memory (before: 64 to global memory)
-// Gain    on an H200, m = n = k = 4096: 753 TFLOP/s in float16 (before: 669; cuBLAS 761); docs/speed.md
+// Gain    on an H200, m = n = k = 4096: 757 TFLOP/s in float16 (before: 670; cuBLAS 760); docs/speed.md
 // Price   64 KiB of shared memory for results, so three stages instead of four
 // Edges   TMA leaves out what is outside the matrix. Where C's rows do not start at multiples of 16 bytes, threads store as before
 //         (STORE_BOXES is false).
 // Map     block b: tiles b, b + gridDim.x, ... in the order of tile_of, product after product; threads as in "wgmma_producer"
-// Limit   the L2 cache: each block reads its operands by itself
+// Limit   the rate of the tensor cores, and the power that they may draw; each block reads its operands by itself
 #ifndef CK_MATMUL_WGMMA_PERSISTENT_CUH
 #define CK_MATMUL_WGMMA_PERSISTENT_CUH
 

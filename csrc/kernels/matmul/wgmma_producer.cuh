@@ -7,7 +7,7 @@
 //         the last one is finished. A wider tile reads less: bytes from the L2 cache limit the rate.
 // Claim   bytes copied to shared memory per multiply-add: 2/128 + 2/256 (before: 2/128 + 2/128); barriers of the whole block per slab: 0
 //         (before: 1)
-// Gain    on an H200, m = n = k = 4096: 669 TFLOP/s in float16 (before: 501); docs/speed.md
+// Gain    on an H200, m = n = k = 4096: 670 TFLOP/s in float16 (before: 501); docs/speed.md
 // Price   one block of 192 KiB per multiprocessor; 128 registers per thread for sums
 // Edges   as in "wgmma_tiles"
 // Map     warpgroup 0: the producer (one thread of it). Warpgroup 1 + w: rows 64 w to 64 w + 63 of the tile

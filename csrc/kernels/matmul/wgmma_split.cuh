@@ -1,14 +1,15 @@
 // matmul "wgmma_split": comes after "wgmma_multicast".
 //
 // Change  The blocks of a cluster compute one tile together: each takes a part of k, and they add their sums through distributed shared
-//         memory. A block is not persistent.
+//         memory. Where k is very long, several clusters (groups) share a tile: they write their sums to a workspace, and a second kernel
+//         adds them. A block is not persistent.
 // Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too much.
-// Claim   blocks at work for m = n = 512: 32 tiles x 4 (before: 32)
-// Gain    not measured yet
-// Price   The sums of a tile go through shared memory once, and the cluster waits for its slowest block.
+// Claim   blocks at work for m = n = 512, k = 65536: 16 tiles x 2 parts x 4 groups = 128 (before: 32)
+// Gain    on an H200, 64 x 64 x 262144: 59 TFLOP/s in float16 ("wgmma_persistent": 2.8; cuBLAS 65); docs/speed.md
+// Price   The sums of a tile go through shared memory once, and the cluster waits for its slowest block. Groups cost a second launch.
 // Edges   as in "wgmma_persistent"; results are stored by threads. A block without a slab adds zeros.
-// Map     cluster c: tile c, product after product; block r of it: slabs slabs r / parts to slabs (r + 1) / parts - 1, and then a part of
-//         the sums of each thread
+// Map     cluster c: group c % groups of tile c / groups, product after product; block r of it: part group * parts + r of the slabs, and
+//         then a part of the sums of each thread
 // Limit   the start of a kernel and its first copies
 #ifndef CK_MATMUL_WGMMA_SPLIT_CUH
 #define CK_MATMUL_WGMMA_SPLIT_CUH
@@ -28,13 +29,24 @@ using wgmma_split_128 = wgmma_split_size<128, 6>;
 using wgmma_split_64 = wgmma_split_size<64, 7>;
 static_assert(int(wgmma_split_128::SHARED_BYTES) != int(wgmma_split_64::SHARED_BYTES), "by which the launch chooses");
 
+// The sums of the groups: matrices like C, one after another, for each group.
+struct group_sums {
+    float *data;
+    int groups; // 1: results go to C at once
+
+    __device__ __forceinline__ output_matrix<float, false> matrix(int m, int n, int group, int products,
+                                                                  int number) const {
+        return {data + (static_cast<int64_t>(group) * products + number) * m * n, n, 1};
+    }
+};
+
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_split(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
-                const box_operands<T> operands) {
+                const box_operands<T> operands, const group_sums sums_of_groups) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
-    constexpr int STAGES = size::STAGES, SUMS = size::COLUMNS / 2, GROUPS = SUMS / 4;
+    constexpr int STAGES = size::STAGES, SUMS = size::COLUMNS / 2, FOURS = SUMS / 4;
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
@@ -47,13 +59,16 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     const int parts = cluster_size(), rank = cluster_rank();
     const tile_order<size::ROWS, size::COLUMNS> tiles(operands.m, operands.n);
-    const int per_product = tiles.down * tiles.across, number = static_cast<int>(blockIdx.x) / parts;
-    const product_index<T> product(operands, number / per_product);
+    const int groups = sums_of_groups.groups, cluster = static_cast<int>(blockIdx.x) / parts,
+              group = cluster % groups;
+    const int per_product = tiles.down * tiles.across, number = cluster / groups / per_product;
+    const product_index<T> product(operands, number);
     int row, column;
-    tiles.place(number % per_product, row, column);
+    tiles.place(cluster / groups % per_product, row, column);
     const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
-    const int begin = static_cast<int>(static_cast<int64_t>(slabs) * rank / parts);
-    const int end = static_cast<int>(static_cast<int64_t>(slabs) * (rank + 1) / parts);
+    const int part = group * parts + rank, all_parts = groups * parts;
+    const int begin = static_cast<int>(static_cast<int64_t>(slabs) * part / all_parts);
+    const int end = static_cast<int>(static_cast<int64_t>(slabs) * (part + 1) / all_parts);
     int stage = 0, round = 0; // a stage's number, and the parity of its use
     const auto next_stage = [&] {
         if (++stage == STAGES) stage = 0, round ^= 1;
@@ -88,34 +103,51 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     }
     wgmma_wait<0>();
 
-    // Four sums are in 2 x 2 elements of C (wgmma.cuh). Group i of thread t is at i * 128 + t, so that a warp accesses neighbors.
-    float4 *const groups = reinterpret_cast<float4 *>(stages) + warpgroup * GROUPS * 128 + t;
+    // Four sums are in 2 x 2 elements of C (wgmma.cuh). Four i of thread t is at i * 128 + t, so that a warp accesses neighbors.
+    float4 *const fours = reinterpret_cast<float4 *>(stages) + warpgroup * FOURS * 128 + t;
     const bool inside = row + t / 32 * 16 < operands.m; // any row of this warp
     sync_threads_of(1, size::CONSUMERS * 128);          // both consumers have read the slabs
 #pragma unroll
-    for (int i = 0; i < GROUPS; ++i)
-        if (inside) groups[i * 128] = make_float4(sum[i * 4], sum[i * 4 + 1], sum[i * 4 + 2], sum[i * 4 + 3]);
+    for (int i = 0; i < FOURS; ++i)
+        if (inside) fours[i * 128] = make_float4(sum[i * 4], sum[i * 4 + 1], sum[i * 4 + 2], sum[i * 4 + 3]);
     cluster_sync(); // all sums are there
 
-    const int each = GROUPS / parts, first = each * rank;
-    float4 total[GROUPS] = {};
-    for (int part = 0; part < parts && inside; ++part) {
-        const float4 *const theirs = map_shared(groups, part);
+    const int each = FOURS / parts, first = each * rank;
+    float4 total[FOURS] = {};
+    for (int other = 0; other < parts && inside; ++other) {
+        const float4 *const theirs = map_shared(fours, other);
 #pragma unroll
-        for (int i = 0; i < GROUPS; ++i) {
+        for (int i = 0; i < FOURS; ++i) {
             if (i >= each) break;
             const float4 more = theirs[(first + i) * 128];
             total[i].x += more.x, total[i].y += more.y, total[i].z += more.z, total[i].w += more.w;
         }
     }
     const int top = row + t / 32 * 16 + t % 32 / 4, left = column + first * 8 + t % 4 * 2;
+    const auto store = [&](const auto &c) {
 #pragma unroll
-    for (int i = 0; i < GROUPS; ++i) {
-        if (i >= each || !inside) break;
-        store_pair(product.c, top, left + i * 8, operands.m, operands.n, total[i].x, total[i].y);
-        store_pair(product.c, top + 8, left + i * 8, operands.m, operands.n, total[i].z, total[i].w);
-    }
+        for (int i = 0; i < FOURS; ++i) {
+            if (i >= each || !inside) break;
+            store_pair(c, top, left + i * 8, operands.m, operands.n, total[i].x, total[i].y);
+            store_pair(c, top + 8, left + i * 8, operands.m, operands.n, total[i].z, total[i].w);
+        }
+    };
+    if (groups == 1)
+        store(product.c);
+    else
+        store(sums_of_groups.matrix(operands.m, operands.n, group, operands.products, number));
     cluster_sync(); // no block ends while others may still read its sums
+}
+
+// C = the sum of the groups' sums, one thread per element, in the order of the groups.
+template <typename T> __global__ void add_groups(const box_operands<T> operands, const group_sums sums_of_groups) {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const int64_t each = static_cast<int64_t>(operands.m) * operands.n, elements = each * operands.products;
+    if (i >= elements) return;
+    float sum = 0;
+#pragma unroll 4
+    for (int group = 0; group < sums_of_groups.groups; ++group) sum += sums_of_groups.data[group * elements + i];
+    product_index<T>(operands, static_cast<int>(i / each)).c.store(i % each / operands.n, i % operands.n, sum);
 }
 
 } // namespace matmul

@@ -1,0 +1,501 @@
+"""bench: variants compared with PyTorch, CuPy and the chip's measured limits, on the same data in the same run."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import json
+import operator
+import platform
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import cudakern
+
+from . import _chip, _display, _table
+from ._backend import Backend, backend, emulator, use_backend
+from ._compare import compare
+from ._dtypes import kind_of, numpy_dtype
+from ._errors import unknown
+from ._installed import PACKAGE
+from ._ladder import _progress
+from ._operations import Operation, operation, widened
+from ._profile import integer, profile
+from ._recorded import sizes
+from ._table import AUTO
+from ._variants import NameOrFunction, operation_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Calls = dict[str, Callable[[], Any]]
+
+WARMUP = 3
+SLOW_NS = 2e8  #: what takes longer is measured once
+FLUSH = 1 << 30  #: bytes written before each call, so that the L2 cache holds none of its input
+CHECKED = 1 << 33  #: multiply-adds: a product that has more is checked in some of its rows
+QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+TIMING = (
+    "In each round, every variant and every other library is called once, in a random order, with the same arrays on "
+    "the device, into a new array from a warm allocator. 1 GiB is written before each call, so that the L2 cache holds "
+    "none of the input, and the call is queued meanwhile. The time is between two CUDA events around the call. "
+    f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
+)
+
+
+def _cupy_sum(cupy: Any, x: Any) -> Any:
+    integers = x.dtype.kind == "i"
+    wide, c = ("int64", "long long") if integers else (x.dtype.name, "double" if x.itemsize == 8 else "float")
+    return _reduction(cupy, wide, c)(x, cupy.empty((), wide))
+
+
+@functools.cache
+def _reduction(cupy: Any, wide: str, c: str) -> Any:
+    words = ("T x", "W y", f"({c})x * x", "a + b", "y = a", "0", f"sum_of_squares_{wide}")
+    return cupy.ReductionKernel(*words, reduce_type=c)
+
+
+LIBRARIES = ("torch", "cupy")
+#: Calls of other libraries, as functions of the module and the arrays.
+PEERS: dict[str, dict[str, Callable[..., Any]]] = {
+    "matmul": {"torch: a @ b": lambda _, a, b: a @ b, "cupy: a @ b": lambda _, a, b: a @ b},
+    "sum_of_squares": {
+        "torch: (x * x).sum()": lambda _, x: (x * x).sum(),
+        "torch: dot(x, x)": lambda torch, x: torch.dot(x, x),
+        "cupy: fused reduction": _cupy_sum,
+    },
+    "inclusive_scan": {
+        "torch: cumsum(x)": lambda torch, x: torch.cumsum(x, 0),
+        "cupy: cumsum(x)": lambda cupy, x: cupy.cumsum(x),
+    },
+    "sort": {"torch: sort(x)": lambda torch, x: torch.sort(x)[0], "cupy: sort(x)": lambda cupy, x: cupy.sort(x)},
+    "vector_add": {"torch: x + y": lambda _, x, y: x + y, "cupy: x + y": lambda _, x, y: x + y},
+    "saxpy": {
+        "torch: addcmul(y, a, x)": lambda torch, a, x, y: torch.addcmul(y, a, x),
+        "cupy: a * x + y": lambda _, a, x, y: a * x + y,
+    },
+}
+#: n of the product of n x n matrices that measures the rate of a type's arithmetic; float32's is computed.
+PRODUCTS = {"float16": 8192, "bfloat16": 8192, "float64": 4096}
+
+
+class Line(NamedTuple):
+    """A variant or a call of another library with one input. Times are in nanoseconds; without any, it did not run."""
+
+    shape: tuple[int, ...]  #: of the input, for matmul m, n and k
+    who: str  #: "cudakern: tiled", "torch: a @ b"
+    variant: str  #: of cudakern: the one that ran, also for "auto"
+    note: str  #: why it did not run
+    quantiles: dict[str, float]  #: of the time, by QUANTILES
+    measurements: int = 0
+    kernel_ns: float | None = None  #: the median
+    flops: float = 0.0
+    bytes: float = 0.0  #: the fewest that must be moved: operands once, result once
+    rate: float | None = None  #: in the benchmark's unit
+    error: float | None = None  #: relative, compared with float64: the largest; of a product, that of its rows' norm
+    ratio: float | None = None  #: time of the fastest other library / this time; None on the emulator
+    share: float | None = None  #: of what the chip's limits allow; None on the emulator
+
+
+class Limits(NamedTuple):
+    """Bytes and FLOPs per nanosecond that the chip reaches, and how that is known. 0 FLOPs: it is not known."""
+
+    memory: float
+    memory_by: str
+    arithmetic: float = 0.0
+    arithmetic_by: str = ""
+
+    def __str__(self) -> str:
+        rate = f"; arithmetic {_display.figure(self.arithmetic / 1e3)} TFLOP/s, {self.arithmetic_by}"
+        return f"memory {_display.figure(self.memory)} GB/s, {self.memory_by}{rate if self.arithmetic else ''}"
+
+    def ns(self, flops: float, bytes: float) -> float:
+        """The shortest time for that work."""
+        return max(bytes / self.memory, flops / self.arithmetic if self.arithmetic else 0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Bench(_display.Shown):
+    """The lines of a benchmark with what is needed to read them; displays as a table."""
+
+    operation: str
+    dtype: str
+    backend: Backend
+    lines: tuple[Line, ...]
+    limits: Limits | None  #: None on the emulator
+    rounds: int
+    seed: int
+    versions: dict[str, str]
+    commit: str | None
+    date: str
+
+    @property
+    def unit(self) -> str:
+        """The unit of the rates."""
+        return "TFLOP/s" if self.operation == "matmul" else "GB/s"
+
+    @property
+    def title(self) -> str:
+        """Operation, type and device."""
+        return f"{self.operation}, {self.dtype}; {self.backend.device_name}"
+
+    def table(self) -> _display.Table:
+        """One row per variant and library. On the emulator without rates and shares."""
+        mark = "emulated\n" if self.limits is None else ""
+        rates = [self.unit, "of best\nother", "of\nlimit"] if self.limits else []
+        rows = []
+        for line in self.lines:
+            auto = f" ({line.variant})" if line.who.endswith(AUTO) and line.variant else ""
+            cells = [_display.duration(line.quantiles.get(q)) for q in ("0.1", "0.5", "0.9")]
+            if rates:
+                shares = ("-" if value is None else f"{value:.0%}" for value in (line.ratio, line.share))
+                cells += [_display.figure(line.rate), *shares]
+            error = "-" if line.error is None else "exact" if line.error == 0 else f"{line.error:.1e}"
+            rows.append([sizes((line.shape,)), line.who.removeprefix("cudakern: ") + auto, *cells, error])
+        size = "m x n x k" if self.operation == "matmul" else "elements"
+        figures = [f"{mark}{name}" for name in ("10%", "median", "90%")] + [*rates, "error"]
+        return _display.Table(self.title, [size, "variant", *figures], rows, self._note(), [size, *figures])
+
+    def _note(self) -> str:
+        notes = list(dict.fromkeys(f"{line.who}: {line.note}." for line in self.lines if line.note))
+        notes.append(f"Rounds: {self.rounds}. Errors are relative, compared with float64.")
+        if self.limits:
+            notes.append(f"of best other: the fastest other library's median / this one's. Limits: {self.limits}.")
+        else:
+            notes.append("emulated: the time that this CPU needed to emulate the call; it says nothing about a GPU.")
+        return " ".join(notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        names = ("operation", "dtype", "unit", "rounds", "seed", "versions", "commit", "date")
+        more = {"backend": self.backend.to_dict(), "timing": TIMING, "limits": self.limits and self.limits._asdict()}
+        return {name: getattr(self, name) for name in names} | more | {"lines": [x._asdict() for x in self.lines]}
+
+    def json(self) -> str:
+        """Chip, versions, commit (if known), sizes, seed, limits and all figures as JSON."""
+        return json.dumps(self.to_dict(), indent=1, default=str)
+
+    def save(self, path: str) -> None:
+        """Writes the JSON to the file ``path``."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.json() + "\n")
+
+    def plot(self, path: str | None = None) -> Figure:
+        """The roofline: the rate of each line by its FLOPs per byte (of a sort, by its bytes), and the chip's limits.
+        ``path`` also saves it. Needs matplotlib (``pip install cudakern[plot]``)."""
+        from matplotlib import colormaps
+
+        from ._plots import LIMIT, Picture
+
+        lines = [line for line in self.lines if line.kernel_ns]
+        if self.limits is None or not lines:
+            raise ValueError("nothing to plot: a roofline shows a GPU's rates, and these are the emulator's times")
+        flops = all(line.flops for line in lines)
+        slope, top = (self.limits.memory, self.limits.arithmetic) if flops else (0.0, self.limits.memory)
+        unit, one = ("TFLOP/s", 1e3) if flops else ("GB/s", 1.0)
+        picture = Picture(figsize=(10, 5), layout="constrained")
+        axes = picture.subplots()
+        axes.set_prop_cycle(color=colormaps["tab20"](range(20)))
+        for who in dict.fromkeys(line.who for line in lines):
+            own = [line for line in lines if line.who == who]
+            x = [line.flops / line.bytes if flops else line.bytes for line in own]
+            y = [(line.flops if flops else line.bytes) / (line.kernel_ns or 1) / one for line in own]
+            axes.plot(x, y, "o" if who.startswith("cudakern") else "s", label=who)
+        ends = [*axes.dataLim.intervalx, *([top / slope] if slope and top else [])]
+        roof = np.geomspace(min(ends) / 3, max(ends) * 3, 200)
+        limit = (np.minimum(slope * roof, top) if slope and top else slope * roof + top) / one
+        axes.plot(roof, limit, color=LIMIT, linewidth=1.2, label="limit")
+        amount = "FLOPs per byte that must be moved" if flops else "bytes that must be moved"
+        axes.set(xscale="log", yscale="log", ylabel=unit, xlabel=f"{amount}\nlimit: {self.limits}")
+        axes.set_title(self.title, fontsize=10)
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        return picture.saved(path)
+
+
+def bench(
+    op: NameOrFunction,
+    shapes: Sequence[int | Sequence[int]] | None = None,
+    dtype: npt.DTypeLike = "float32",
+    *,
+    variants: Sequence[str] | None = None,
+    peers: bool | Mapping[str, Callable[..., Any]] = True,
+    rounds: int = 15,
+    seed: int | None = None,
+    emulated: bool = False,
+    progress: bool | None = None,
+) -> Bench:
+    """Compare variants with PyTorch, CuPy and the chip's measured limits, on the same data in the same run.
+
+    Parameters
+    ----------
+    op : str or function
+        "matmul", "sum_of_squares", "inclusive_scan", "sort", "vector_add" or "saxpy", or the function.
+    shapes : sequence, optional
+        For matmul a list of (m, n, k), the product of an (m, k) and a (k, n) matrix; else a list of lengths.
+    dtype : optional
+        The type of the random input: normal numbers for matmul, else as :func:`ladder` takes them.
+    variants : sequence of str, optional
+        The variants to run. Default: "auto" and every kernel that supports the type on this device.
+    peers : bool or mapping, optional
+        Whether to measure PyTorch and CuPy, where installed; or your own calls by name: functions of the device arrays.
+    rounds, seed : int, optional
+        The number of measurements (of calls of more than 0.2 s: one); the seed, by default a new one in each run.
+    emulated : bool, optional
+        Run on the emulator, by default small inputs. Its times say nothing about a GPU.
+    progress : bool, optional
+        As in :func:`ladder`.
+
+    Returns
+    -------
+    Bench
+        Displays as a table; ``plot()`` draws a roofline, ``json()`` and ``save(path)`` give everything.
+
+    Raises
+    ------
+    NotImplementedError
+        There is no GPU, and ``emulated`` is False.
+    TypeError, ValueError, ImportError
+        An unknown operation or variant; an invalid shape, type or number of rounds; bfloat16 without ml_dtypes.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> result = cudakern.bench("matmul", [(8, 9, 10)], variants=["tiled"], emulated=True)
+    >>> [line.who for line in result.lines], result.lines[0].error < 1e-6
+    (['cudakern: tiled'], True)
+    """
+    name = operation_name(op)
+    what = operation(name)
+    if name not in PEERS:
+        raise ValueError(unknown("operation", name, PEERS, of="bench"))
+    kind = numpy_dtype(dtype)
+    integer("rounds", rounds, 1)
+    seed = integer("seed", random.getrandbits(32) if seed is None else seed, 0)
+    with use_backend("emulator") if emulated else contextlib.nullcontext():
+        here = backend().as_it_is()
+        if here.emulated and not emulated:
+            raise NotImplementedError(
+                f"bench needs a GPU, and none is in use: `cudakern ladder {name}` shows the times recorded on an H200; "
+                "to run small inputs on the emulator, pass emulated=True (--emulated)"
+            )
+        lengths = _lengths(name, shapes, emulated)
+        chosen = _chosen(name, kind, variants, here)
+        if here.emulated and peers is True:
+            peers = False
+        limits, lines = None, list[Line]()
+        with _progress(progress) as announce:
+            if not here.emulated:
+                announce(f"{name}: the chip's limits")
+                limits = _limits(name, kind.name, here, peers is True)
+            for number, shape in enumerate(lengths):
+                announce(f"{name} {number + 1}/{len(lengths)}: {sizes((shape,))} {kind.name}")
+                inputs = _inputs(what, shape, kind, seed + number)
+                lines += _lines(what, shape, inputs, chosen, peers, rounds, limits)
+    modules = {key: sys.modules.get(key) for key in ("cudakern", "numpy", *LIBRARIES)}
+    versions = {"python": platform.python_version()} | {key: m.__version__ for key, m in modules.items() if m}
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return Bench(name, kind.name, here, tuple(lines), limits, rounds, seed, versions, _commit(), date)
+
+
+def timed(calls: Calls, rounds: int) -> dict[str, list[float]]:
+    """Nanoseconds of each call, as TIMING says. All work is in CUDA's default stream, also that of other libraries."""
+    written = cudakern.empty(0 if backend().emulated else FLUSH, "uint8")
+    samples: dict[str, list[float]] = {who: [] for who in calls}
+    for _ in range(WARMUP + rounds):
+        for who in random.sample(list(calls), len(calls)):
+            if samples[who] and samples[who][-1] > SLOW_NS:
+                continue
+            written.fill(0)
+            begin, end = cudakern.Event(), cudakern.Event()
+            begin.record()
+            result = calls[who]()
+            end.record()
+            end.synchronize()
+            samples[who].append(begin.elapsed_time(end) * 1e6)
+            del result
+    return {who: times[WARMUP:] or times[-1:] for who, times in samples.items()}
+
+
+def _lines(
+    what: Operation,
+    shape: tuple[int, ...],
+    inputs: tuple[Any, ...],
+    variants: Sequence[str],
+    peers: bool | Mapping[str, Callable[..., Any]],
+    rounds: int,
+    limits: Limits | None,
+) -> list[Line]:
+    """The lines for one input: other libraries, variants, and what did not run."""
+    arrays = [cudakern.asarray(x) for x in inputs]
+    others, notes = _library_calls(what.name, arrays) if peers is True else (Calls(), {})
+    if isinstance(peers, Mapping):
+        others = {who: functools.partial(call, *arrays) for who, call in peers.items()}
+    ours = {f"cudakern: {name}": functools.partial(what.call, *arrays, variant=name) for name in variants}
+    entries = {f"cudakern: {name}": _table.find(what.name, name) for name in variants if name != AUTO}
+    for who, entry in entries.items():
+        if needed := entry.out_needed(inputs[0].dtype):  # only of products
+            ours[who] = functools.partial(ours[who], out=cudakern.empty((len(inputs[0]), inputs[1].shape[1]), needed))
+    calls: Calls = others | ours
+    errors, failed = _errors(calls, _checker(what, inputs))
+    times = timed({who: calls[who] for who in errors}, rounds)
+    names = dict(zip(ours, variants, strict=True))
+    if (auto := f"cudakern: {AUTO}") in times:
+        names[auto] = profile(what.call, *arrays, repeat=1, warmup=0).variant.name
+    flops, bytes = emulator().work(what.name, tuple(x.shape for x in inputs), str(inputs[-1].dtype))
+    best = min((np.median(times[who]) for who in others if who in times), default=None)
+    lines = []
+    for who, samples in times.items():
+        quantiles = dict(zip(map(str, QUANTILES), np.quantile(samples, QUANTILES).tolist(), strict=True))
+        ns = max(quantiles["0.5"], 1.0)
+        line = Line(shape, who, names.get(who, ""), "", quantiles, len(samples), ns, flops, bytes, error=errors[who])
+        if limits:
+            rate = (flops / 1e3 if what.name == "matmul" else bytes) / ns
+            fewer_bits = who in entries and entries[who].cuts_inputs  # the limit is not that of its arithmetic
+            share = None if fewer_bits else limits.ns(flops, bytes) / ns
+            line = line._replace(rate=rate, ratio=best and best / ns, share=share)
+        lines.append(line)
+    return lines + [Line(shape, who, names.get(who, ""), why, {}) for who, why in (notes | failed).items()]
+
+
+def _errors(calls: Calls, error: Callable[[Any], float]) -> tuple[dict[str, float], dict[str, str]]:
+    """The errors of the calls' results, and why the other calls have none. This is their first warm-up."""
+    errors, failed = dict[str, float](), dict[str, str]()
+    for who, call in calls.items():
+        try:
+            errors[who] = error(cudakern.asarray(call()).get())
+        except Exception as reason:  # other libraries raise whatever they like; the other lines are still wanted
+            failed[who] = _in_short(reason)
+    return errors, failed
+
+
+def _in_short(reason: Exception) -> str:
+    return " ".join(str(reason).split())[:200] or type(reason).__name__
+
+
+def _library_calls(op: str, arrays: Sequence[Any]) -> tuple[Calls, dict[str, str]]:
+    """The calls of the other libraries that are installed, on the same memory; and why a library has none."""
+    calls, notes = Calls(), dict[str, str]()
+    for name in LIBRARIES:
+        try:
+            module = importlib.import_module(name)
+            theirs = [module.from_dlpack(x) for x in arrays]
+        except ModuleNotFoundError:
+            continue
+        except Exception as reason:  # it does not have the type, or cannot use the GPU
+            notes[name] = _in_short(reason)
+            continue
+        own = (item for item in PEERS[op].items() if item[0].startswith(name))
+        calls |= {who: functools.partial(call, module, *theirs) for who, call in own}
+    return calls, notes
+
+
+def _checker(what: Operation, inputs: tuple[Any, ...]) -> Callable[[Any], float]:
+    """The error of a result: the largest; of a product, that of the norm of as many rows as CHECKED allows."""
+    if what.name != "matmul":
+        exact = what.reference(*widened(inputs, np.float64))
+        return lambda result: compare(result, exact).max
+    a, b = inputs
+    rows = np.sort(np.random.default_rng().permutation(len(a))[: max(1, CHECKED // b.size)])
+    wide = np.complex128 if kind_of(a.dtype) == "c" else np.float64
+    product = a[rows].astype(wide) @ b.astype(wide)
+
+    def error(result: Any) -> float:
+        integers = result.dtype.kind in "biu"  # modulo their number of values; float64 has the sums exactly
+        exact = product.astype(np.int64).astype(result.dtype) if integers else product
+        return float(np.linalg.norm(result[rows].astype(wide) - exact) / (np.linalg.norm(exact) or 1))
+
+    return error
+
+
+def _limits(op: str, dtype: str, here: Backend, peers: bool) -> Limits:
+    memory = _bandwidth(here.name, here.device), "measured by a copy of 1 GiB"
+    if op == "matmul" and dtype in PRODUCTS:
+        return Limits(*memory, *_product_rate(here.name, here.device, dtype, peers))
+    computed = _chip.limit(here.properties, dtype, 1.0, 0.0)
+    by = f"computed from the clock and the number of {dtype} units"
+    return Limits(*memory, 1 / computed.ns, by) if computed and computed.ns else Limits(*memory)
+
+
+@functools.cache
+def _bandwidth(name: str, device: int) -> float:
+    """Bytes per nanosecond that a copy by our own kernel reads and writes."""
+    return float(2 * FLUSH / np.median(timed({"copy": cudakern.zeros(FLUSH // 4, "float32").copy}, 5)["copy"]))
+
+
+@functools.cache
+def _product_rate(name: str, device: int, dtype: str, peers: bool) -> tuple[float, str]:
+    """FLOPs per nanosecond of the fastest product of large matrices, and whose it is."""
+    n, here = PRODUCTS[dtype], backend()
+    a = cudakern.asarray(_normal(np.random.default_rng(), (n, n), numpy_dtype(dtype)))
+    entries = [entry for entry in _table.variants("matmul") if dtype in entry.types and not entry.why_not(here)]
+    calls = _library_calls("matmul", [a, a])[0] if peers else Calls()
+    for entry in entries[-4:]:  # the fastest are among the last
+        calls[f"cudakern: {entry.name}"] = functools.partial(cudakern.matmul, a, a, variant=entry.name)
+    able = _errors(calls, lambda result: 0.0)[0]
+    times = timed({who: calls[who] for who in able}, 5)
+    fastest = min(times, key=lambda who: np.median(times[who]))
+    return 2.0 * n**3 / np.median(times[fastest]), f"measured by {fastest}, n = {n:,}"
+
+
+def _normal(generator: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]) -> Any:
+    return generator.standard_normal(shape, np.float64 if kind.itemsize > 4 else np.float32).astype(kind, copy=False)
+
+
+def _inputs(what: Operation, shape: tuple[int, ...], kind: np.dtype[Any], seed: int) -> tuple[Any, ...]:
+    if what.name != "matmul":
+        return what.make(shape, kind, seed)
+    m, n, k = shape
+    if kind_of(kind) != "f":
+        return what.make((m, k, n), kind, seed)
+    generator = np.random.default_rng(seed)  # normal numbers: long sums of positive ones overflow float16
+    return _normal(generator, (m, k), kind), _normal(generator, (k, n), kind)
+
+
+def _lengths(op: str, shapes: Any, emulated: bool) -> list[tuple[int, ...]]:
+    """``shapes`` as tuples, or the default."""
+    default: list[Any] = [(64, 64, 64) if emulated else (4096, 4096, 4096)]
+    if op != "matmul":
+        default = [4096 if emulated else 1 << 20 if op == "sort" else 1 << 24]  # (one thread merges in the first sorts)
+    lengths, rank = list[tuple[int, ...]](), 3 if op == "matmul" else 1
+    with contextlib.suppress(TypeError):
+        shapes = default if shapes is None else list(shapes)
+        lengths = [tuple(map(operator.index, x if isinstance(x, Sequence) else (x,))) for x in shapes]
+    if not lengths or any(len(x) != rank or min(x) < 1 for x in lengths):
+        what = "of (m, n, k)" if rank == 3 else "of lengths"
+        raise ValueError(f"bench: for {op}, shapes= must be a list {what}, such as {default}, not {shapes!r:.80}")
+    return lengths
+
+
+def _chosen(op: str, kind: np.dtype[Any], names: Sequence[str] | None, here: Backend) -> list[str]:
+    """The variants to run; TypeError or ValueError if one is unknown or does not take the type."""
+    if names is None:
+        entries = [v for v in _table.variants(op) if not v.on_host and not v.why_not(here)]
+        types = dict.fromkeys(dtype for entry in entries for dtype in entry.types)
+        if kind.name not in types:
+            raise TypeError(f"bench: the variants of {op} support {', '.join(types)}, not {_table.type_in_words(kind)}")
+        return [AUTO, *(entry.name for entry in entries if kind.name in entry.types)]
+    names = [names] if isinstance(names, str) else list(names)
+    for entry in (_table.find(op, name, (AUTO,)) for name in names if name != AUTO):
+        entry.signature(kind)
+        if entry.on_host:
+            raise ValueError(f"bench compares kernels, and {entry.name!r} runs on the host: leave it out")
+    return names
+
+
+def _commit() -> str | None:
+    """The commit of a checkout; None in an installed package."""
+    command = ["git", "-C", str(PACKAGE.parent), "rev-parse", "HEAD"]
+    try:
+        there = (PACKAGE.parent / ".git").exists()
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip() if there else None
+    except OSError:
+        return None
