@@ -1,8 +1,4 @@
-"""Selects the backend and the device: the GPU if it is usable, else the emulator.
-
-Without a GPU, a driver that is recent enough, or a ``_cuda`` build, the emulator is used, and ``backend().why`` gives
-the reason. If there is a GPU that cannot be used, there is also a warning.
-"""
+"""Selects the backend and the device: the GPU if it is usable, else the emulator."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -49,21 +45,25 @@ class Backend(_display.Shown):
     device: int
     why: str
     native: Native = field(repr=False, compare=False)
+    _snapshot: dict[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def emulated(self) -> bool:
         """True if kernels run on the CPU; their times then say nothing about a GPU."""
-        return bool(self.native.emulated())
+        return self.name == "emulator"
 
     @property
     def properties(self) -> dict[str, Any]:
         """The device's properties: name, capability, multiprocessors, memory, limits..."""
-        return self.native.device_properties(self.device)
+        return self.native.device_properties(self.device) if self._snapshot is None else dict(self._snapshot)
 
     @property
     def capability(self) -> int:
         """Compute capability: 90 is 9.0."""
-        return self.native.capability(self.device)
+        if self._snapshot is None:
+            return self.native.capability(self.device)  # much faster than all properties
+        major, minor = self._snapshot["capability"]
+        return int(10 * major + minor)
 
     @property
     def device_name(self) -> str:
@@ -79,11 +79,10 @@ class Backend(_display.Shown):
     def as_it_is(self) -> Backend:
         """A snapshot for results: the device's properties as they are now, without access to the device. Pickles and
         copies are snapshots too, because they may be loaded on a machine without such a device."""
-        facts = _Facts(self.emulated, self.capability, self.properties)
-        return Backend(self.name, self.device, self.why, cast(Native, facts))
+        return replace(self, native=cast(Native, None), _snapshot=self.properties)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Backend, (self.name, self.device, self.why, self.as_it_is().native)
+        return Backend, (self.name, self.device, self.why, None, self.properties)
 
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"
@@ -93,33 +92,12 @@ class Backend(_display.Shown):
         return _display.facts(rows)
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """Replaces the C module in a snapshot of a Backend."""
-
-    is_emulated: bool
-    of_capability: int
-    of_device: dict[str, Any]
-
-    def emulated(self) -> bool:
-        return self.is_emulated
-
-    def capability(self, device: int) -> int:
-        return self.of_capability
-
-    def device_properties(self, device: int) -> dict[str, Any]:
-        return dict(self.of_device)
-
-
 def _load(name: str) -> Native:
     """The C module of that name; ImportError if it is of another version than this code."""
     native = cast(Native, importlib.import_module(f"cudakern.{name}"))
     version = getattr(native, "interface_version", None)
     if version != INTERFACE:
-        raise ImportError(
-            f"{native.__file__} was built from other sources: it has interface version {version}, and this code needs "
-            f"{INTERFACE}. Rebuild it: pip install -e ."
-        )
+        raise ImportError(f"{native.__file__} has interface version {version}, not {INTERFACE}: run `pip install -e .`")
     return native
 
 
@@ -129,16 +107,12 @@ def emulator() -> Native:
     try:
         return _load("_emulator")
     except ModuleNotFoundError:
-        raise ImportError(
-            f"cudakern is not built: {PACKAGE.parent} holds only its sources. "
-            f"Run `pip install -e .` in that folder, then import it again."
-        ) from None
+        message = f"cudakern is not built: run `pip install -e .` in {PACKAGE.parent}, then import it again"
+        raise ImportError(message) from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
-        raise ImportError(
-            f"cudakern's emulator cannot be loaded ({error}). To rebuild it, run `pip install -e .` in its folder."
-        ) from error
+        raise ImportError(f"cudakern's emulator cannot be loaded ({error}); rebuild it: pip install -e .") from error
 
 
 @functools.cache
@@ -178,7 +152,8 @@ def backend() -> Backend:
     """The backend that this context's calls use, and why.
 
     In order of precedence: ``use_backend``, the environment variable CUDAKERN_BACKEND, a usable GPU, the emulator. The
-    current CUDA device and CUDA_VISIBLE_DEVICES are respected. CudaError if "cuda" was requested and cannot be used.
+    current CUDA device and CUDA_VISIBLE_DEVICES are respected. CudaError if "cuda" was requested and cannot be used; a
+    warning if it was not requested and there is a GPU that cannot be used.
 
     Examples
     --------
@@ -199,13 +174,13 @@ def current() -> tuple[Native, int, str]:
     name, why = settings.get("backend"), "requested by use_backend"
     if name is None:
         name, why = os.environ.get(ENVIRONMENT, "").strip().lower(), f"requested by {ENVIRONMENT}"
-    native, reason = (emulator(), "") if name == "emulator" else _cuda()
-    if name and (native is None or name not in NAMES):
-        native = native_of(name, f"was {why} and ")  # raises
-    elif native is None:
-        native, why = emulator(), f"no GPU: {reason}"
-    elif not name:
-        why = "there is a usable GPU"
+    if name == "emulator":
+        native = emulator()
+    elif name:
+        native = native_of(name, f"was {why} and ")
+    else:
+        gpu, reason = _cuda()
+        native, why = (gpu, "there is a usable GPU") if gpu else (emulator(), f"no GPU: {reason}")
     index = settings.get(native.backend_name())
     return native, native.choose_device() if index is None else index, why
 
@@ -384,10 +359,8 @@ def resolve(which: int | Device | None) -> tuple[Native, int]:
     name = native.backend_name()
     if isinstance(which, Device):
         if which.backend != name:
-            raise ValueError(
-                f"device {which} does not belong to the current backend, {name!r}: "
-                f"use it inside `with cudakern.use_backend({which.backend!r})`"
-            )
+            hint = f"use it inside `with cudakern.use_backend({which.backend!r})`"
+            raise ValueError(f"device {which} does not belong to the current backend, {name!r}: {hint}")
         which = which.index
     if isinstance(which, bool) or not hasattr(type(which), "__index__"):
         raise TypeError(f"a device must be an index or a Device, not {type(which).__name__}")

@@ -1,9 +1,5 @@
 """The command line: ``cudakern info | query | ladder | occupancy | resources | lab | variants | source | verify``, each
-with ``--json``.
-
-An invalid name prints one line, with the nearest valid name, and exits with status 2; failed ladders and
-checks exit with status 1.
-"""
+with ``--json``. The exit status is 2 for an invalid argument, 1 for a failed ladder or check."""
 
 from __future__ import annotations
 
@@ -211,10 +207,8 @@ def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] |
     """Prints a result as JSON, by ``show`` or as its table, and saves its plot if requested."""
     if options.json:
         _json(result)
-    elif show is not None:
-        show()
     else:
-        result.table().print()
+        (show or result.table().print)()
     if getattr(options, "plot", None):
         result.plot(options.plot)
 
@@ -223,9 +217,6 @@ def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] |
 def _info(options: argparse.Namespace) -> None:
     here = backend()
     versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    if options.json:
-        _json(here.to_dict() | {"versions": versions, "platform": platform.platform()})
-        return
     facts = versions | here.properties
     for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
         facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
@@ -234,7 +225,8 @@ def _info(options: argparse.Namespace) -> None:
     for name, value in facts.items():
         words = f"{value:,}" if type(value) is int else str(value)
         rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
-    _display.facts(rows).print()
+    plain = here.to_dict() | {"versions": versions, "platform": platform.platform()}
+    _show(options, plain, _display.facts(rows).print)
 
 
 def _query(options: argparse.Namespace) -> None:
@@ -274,12 +266,11 @@ def _ladder(options: argparse.Namespace) -> bool:
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
-    runs: dict[str, list[str]] = {}  # of each operation, the chosen variants that it has
-    for name, variant in _table.choose([op] if op else names() if options.all else headlines(), options.variants):
-        runs.setdefault(name, []).append(variant.name)
+    chosen = _table.choose([op] if op else names() if options.all else headlines(), options.variants)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
     ladders = []
-    for name, variants in runs.items():
+    for name in dict.fromkeys(name for name, _ in chosen):
+        variants = [variant.name for of, variant in chosen if of == name]
         ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()
@@ -326,8 +317,9 @@ def _lab(options: argparse.Namespace) -> None:
         _show(options, _by_name.run(name, words))
         return
     if words:
-        hint = "so pass its name; `cudakern lab` lists them"
-        raise ValueError(f"lab: {words[0]} is an argument of an experiment, {hint}")
+        raise ValueError(
+            f"lab: {words[0]} is an argument of an experiment, so pass its name; `cudakern lab` lists them"
+        )
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
     listing = [dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows]
     _show(options, listing, _display.Table("", ["experiment", "what it shows", "arguments"], rows).print)

@@ -25,7 +25,8 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     """The relative errors of ``a`` compared with ``b``: the largest and the average of |a - b| / |b|.
 
     Elements where b is 0 are skipped, because they have no relative error. Equal elements, including infinities, have
-    error 0; a NaN gives NaN. If no element is compared, both errors are 0.
+    error 0; a NaN gives NaN. If no element is compared, both errors are 0. ValueError for different shapes, TypeError
+    for arrays without numbers.
 
     Parameters
     ----------
@@ -34,11 +35,6 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
     magnitude : array_like, optional
         Divisor of the errors instead of |b|, for results near 0 whose terms are not: for a matrix product,
         ``abs(x) @ abs(y)``. It is broadcast, and no element is skipped.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Arrays without numbers; different shapes; a magnitude that does not broadcast to the shape.
 
     Examples
     --------
@@ -72,19 +68,14 @@ def compare(a: npt.ArrayLike, b: npt.ArrayLike, magnitude: npt.ArrayLike | None 
 def random_matrix(
     m: int, n: int | None = None, dtype: npt.DTypeLike = np.float32, seed: int | None = None
 ) -> npt.NDArray[Any]:
-    """A matrix of random numbers, uniformly distributed in [0, 1).
+    """A matrix of random numbers, uniformly distributed in [0, 1). TypeError for a type that is not a float.
 
     Parameters
     ----------
     m, n : int
         Rows and columns. Default for ``n``: ``m``.
     dtype, seed : optional
-        A float type; the same seed gives the same matrix.
-
-    Raises
-    ------
-    TypeError, ImportError
-        A type that is not a float, which would hold zeros only; bfloat16 without the package ml_dtypes.
+        A float type (bfloat16 with the package ml_dtypes); the same seed gives the same matrix.
 
     Examples
     --------
@@ -93,7 +84,7 @@ def random_matrix(
     (2, 3)
     """
     kind = numpy_dtype(dtype)
-    if kind_of(kind) != "f":
+    if kind_of(kind) != "f":  # integers would all be 0
         raise TypeError(f"random_matrix: dtype must be a float type, not {kind.name}")
     random = np.random.default_rng(seed)
     shape = (m, m if n is None else n)

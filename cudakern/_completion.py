@@ -56,21 +56,19 @@ def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
     try:
         called = _value(function, names)
         name = called.__name__ if called.__module__.startswith("cudakern.") else ""
-        if current is None:
-            op = operation_name(_value(arguments[0], names) if name in _OPERATION_FIRST else called)
-            passed = [argument.partition("=")[2].strip(" \"'") for argument in arguments if "variant" in argument]
-            variants = [v for v in _table.variants(op) if v.name in passed] or _table.variants(op)
-            known = [f"{p.name}=" for p in dict.fromkeys(p for variant in variants for p in variant.parameters)]
-        elif name in _OPERATION_FIRST and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
-            known = list(_table.operations())
-        elif keyword in ("variant", "variants") or (name in _VARIANT_SECOND and len(arguments) == 2):
-            of_argument = name in _OPERATION_FIRST
-            op = operation_name(_value(arguments[0], names) if of_argument else called)
-            known = [variant.name for variant in _table.variants(op)] + ([] if of_argument else [_table.AUTO])
-        else:
-            return ()
+        of_argument = name in _OPERATION_FIRST
+        if current and of_argument and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
+            return [op for op in _table.operations() if op.startswith(start)]
+        variants = _table.variants(operation_name(_value(arguments[0], names) if of_argument else called))
     except (AttributeError, KeyError, TypeError, ValueError):
         return ()
+    known: list[str] = []
+    if current is None:
+        passed = [argument.partition("=")[2].strip(" \"'") for argument in arguments if "variant" in argument]
+        chosen = [variant for variant in variants if variant.name in passed] or variants
+        known = [f"{p.name}=" for p in dict.fromkeys(p for variant in chosen for p in variant.parameters)]
+    elif keyword in ("variant", "variants") or (name in _VARIANT_SECOND and len(arguments) == 2):
+        known = [variant.name for variant in variants] + ([] if of_argument else [_table.AUTO])
     return [word for word in known if word.startswith(start)]
 
 
@@ -89,7 +87,7 @@ def register() -> None:
         words = completions("\n".join(lines), shell.user_ns)
         return {
             "completions": [SimpleCompletion(word, type="str") for word in words],
-            "suppress": words != [] and "=" not in words[0],
+            "suppress": bool(words) and "=" not in words[0],
         }
 
     completer.custom_matchers.append(matcher)

@@ -92,10 +92,8 @@ class DeviceQuery(_display.Shown):
         for name in ("driver_version", "runtime_version", "capability"):
             words[name] = ".".join(map(str, words[name]))
         words["memory_mib"] = self.memory_bytes / 2**20
-        if self.cores is None:
-            words |= {"cores": "", "cores_per_multiprocessor": "?"}
-        else:
-            words["cores"] = f": {self.cores:,} CUDA cores"
+        words["cores_per_multiprocessor"] = self.cores_per_multiprocessor or "?"
+        words["cores"] = f": {self.cores:,} CUDA cores" if self.cores else ""
         return [
             (line.metadata["label"], line.metadata["text"].format(words[line.name], **words))
             for line in fields(self)
@@ -109,9 +107,8 @@ class DeviceQuery(_display.Shown):
 
     def table(self, all: bool = False) -> _display.Table:
         """The most important lines, or ``all`` of them."""
-        return _display.facts(
-            self.lines(None if all else True), self.title, "" if all else "table(all=True) has all lines."
-        )
+        lines = self.lines(None if all else True)
+        return _display.facts(lines, self.title, "" if all else "table(all=True) has all lines.")
 
     def _repr_html_(self) -> str:
         important = _display.facts(self.lines(True), self.title).html()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is faster without it
     from rich.console import Console
@@ -111,7 +111,7 @@ class Shown:
 
     def to_dict(self) -> Any:
         """Everything, for JSON."""
-        raise NotImplementedError
+        return asdict(cast(Any, self))
 
     def __repr__(self) -> str:
         return self.table().text()

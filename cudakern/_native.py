@@ -48,10 +48,9 @@ class Native(Protocol):
     #: The kind of a call -> the result of ``prepare``, or Python's Known; emptied by configure, trim and a fork.
     memo: dict[Any, Any]
 
-    # The variant table and calls of its kernels. All arrays are host buffers, and ``stream`` is ignored, or all are
-    # Views of one device. ck_execute in csrc/runtime/runtime.h lists the possible host strides. ``kernels`` returns 0
-    # registers where the driver cannot tell; ``swept``: active blocks per multiprocessor for each pair (threads per
-    # block, bytes of dynamic shared memory) of ``sweep``.
+    # The variant table and calls of its kernels. All arrays are host buffers (with the strides that ck_execute in
+    # csrc/runtime/runtime.h lists), and ``stream`` is ignored, or all are Views of one device. ``kernels`` returns 0
+    # registers where the driver cannot tell; ``sweep``: pairs (threads per block, bytes of dynamic shared memory).
     def operations(self) -> tuple[dict[str, Any], ...]: ...
     def execute(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays, device: int,
                 measure: int, stream: Stream, /) -> dict[str, Any] | None: ...
@@ -61,11 +60,8 @@ class Native(Protocol):
                     shapes: tuple[Ints, ...], /) -> float: ...
     def work(self, operation: str, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...
 
-    # Plain calls on arrays of one device. ``key`` returns None unless all inputs are DeviceArrays on one device of this
-    # module. ``prepare`` makes the entry of ``memo`` for ``call`` and keeps ``known`` in it; ``alike`` is a mask of the
-    # inputs that must have the same shape; ``shape`` computes the result's shape and is called if the inputs' shapes
-    # differ from the last call's; with ``out_needed``, calls without out do not fit. ``call`` returns ``out`` or a new
-    # DeviceArray, NotImplemented if no entry fits.
+    # Plain calls on arrays of one device. ``prepare`` keeps ``known`` in the entry of ``memo``; ``shape`` is called if
+    # the inputs' shapes differ from the last call's; with ``out_needed``, calls without out do not fit.
     def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, /) -> Any: ...
     def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any,
                 out_needed: bool, known: Any, /) -> Any: ...

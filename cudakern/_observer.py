@@ -47,7 +47,6 @@ class Observer:
     """Receives every call of an operation in its context, and runs, measures or lists it."""
 
     def kernel(self, run: Run) -> None:
-        """A kernel's call."""
         run.execute()
 
     def numpy(

@@ -96,7 +96,6 @@ class Profile(_display.Shown):
         return self.flops / max(self.kernel_ns, 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON; ``"clock": "emulated"`` marks an emulated time."""
         names = ("operation", *self.__dataclass_fields__, "emulated", "gb_per_s", "gflop_per_s")
         return {name: getattr(self, name) for name in names} | {"variant": self.variant.name}
 
@@ -121,7 +120,7 @@ class Profile(_display.Shown):
         if self.share is not None:
             rows.append(("share of the limit", f"{self.share:.1%} of {self.limit}"))
         if self.grid:
-            grid, block = (_display.dimensions(sizes) for sizes in (self.grid, self.block))
+            grid, block = map(_display.dimensions, (self.grid, self.block))
             memory = f", {self.shared_bytes:,} B of dynamic shared memory" if self.shared_bytes else ""
             several = f"{self.launches} launches; the first: " if self.launches > 1 else ""
             rows.append(("launch", f"{several}{grid} block{'s' * (grid != '1')} of {block} threads{memory}"))
@@ -131,13 +130,16 @@ class Profile(_display.Shown):
         parameters = "".join(f", {k}={v}" for k, v in self.parameters.items())
         shapes = " and ".join(map(str, self.shapes))
         note = f"Median of {self.repeat}." if self.repeat > 1 else "Measured once."
-        note += " Emulated on the CPU: these times say nothing about a GPU's speed." * self.emulated
+        if self.emulated:
+            note += " Emulated on the CPU: these times say nothing about a GPU's speed."
         title = f"{self.operation}, {self.variant.name}{parameters}: {shapes} {self.dtype}, {self.device}"
         return _display.facts(self.facts(), title, note)
 
 
 def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: int | None = None, **kw: Any) -> Profile:
     """The times of a call (kernel, copies, whole), its bytes, FLOPs and rates; cycles if the variant reads the clock.
+
+    TypeError if ``fn`` is not one of cudakern's operations; errors of ``fn``.
 
     Parameters
     ----------
@@ -147,11 +149,6 @@ def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: i
         The number of measurements. Default: up to 20, within half a second.
     warmup : int, optional
         The number of calls before. Default: one, which is the measurement if it takes longer than half a second.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``fn`` is not one of cudakern's operations; ``repeat`` is below 1 or ``warmup`` below 0; errors of ``fn``.
 
     Examples
     --------
@@ -196,10 +193,8 @@ def measure(
     """profile(), with the result of the last call and with another time budget."""
     check_counts(repeat, warmup)
     if not callable(fn):
-        raise TypeError(
-            f"profile takes a function and its arguments, not a result of type {type(fn).__name__}: write "
-            "profile(cudakern.matmul, a, b), not profile(cudakern.matmul(a, b))"
-        )
+        hint = "write profile(cudakern.matmul, a, b), not profile(cudakern.matmul(a, b))"
+        raise TypeError(f"profile takes a function and its arguments, not a result of type {type(fn).__name__}: {hint}")
     name = getattr(fn, "__name__", type(fn).__name__)
     if not getattr(fn, "__module__", "").startswith("cudakern."):
         raise TypeError(f"profile measures cudakern's operations, not {name}")
@@ -239,7 +234,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         figures[name] = float(np.median([sample[name] for sample in samples]))
     return Profile(
         **figures,
-        parameters={parameter.name: parameter.words[v] if parameter.words else v for parameter, v in pairs},
+        parameters={parameter.name: parameter.word(value) for parameter, value in pairs},
         backend=backend.name if backend else "host",
         device=backend.device_name if backend else "NumPy on the CPU",
         clock=clock,

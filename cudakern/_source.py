@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
-from typing import Any
 
 from . import _table
 from ._installed import KERNELS
@@ -30,13 +29,10 @@ class Source(str):
 
     path: Path
 
-    def __new__(cls, text: str, path: Path) -> Source:
+    def __new__(cls, text: str, path: Path = KERNELS) -> Source:  # copies and pickles set the path afterwards
         source = super().__new__(cls, text)
         source.path = path
         return source
-
-    def __reduce__(self) -> tuple[Any, ...]:  # for copies and pickles
-        return Source, (str(self), self.path)
 
     def _repr_html_(self) -> str:
         parts, end = [], 0

@@ -33,14 +33,14 @@ class _OfDevice:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         name = type(self).__name__
-        reason = "because it belongs to a device"
-        raise TypeError(f"a {name} cannot be copied or pickled, {reason}; create another: {name}()")
+        raise TypeError(f"a {name} cannot be copied or pickled, as it belongs to a device; create another: {name}()")
 
     def __repr__(self) -> str:
         return f"<cudakern {type(self).__name__.lower()} {self._handle:#x} on {self.device}>"
 
-    def _close_with(self, destroy: Callable[[int, int], None]) -> None:
-        closing = weakref.finalize(self, _close, destroy, self._device, self._handle, os.getpid())
+    def _hold(self, native: Native, device: int, handle: int, destroy: Callable[[int, int], None]) -> None:
+        self._native, self._device, self._handle = native, device, handle
+        closing = weakref.finalize(self, _close, destroy, device, handle, os.getpid())
         # Not at exit: a __del__ or another exit function may still use it.
         closing.atexit = False  # type: ignore[misc]
 
@@ -69,9 +69,7 @@ class Stream(_OfDevice):
 
     def __init__(self, device: int | Device | None = None, *, priority: int = 0) -> None:
         native, index = resolve(device)
-        self._native, self._device = native, index
-        self._handle = native.stream_create(index, operator.index(priority))
-        self._close_with(native.stream_destroy)
+        self._hold(native, index, native.stream_create(index, operator.index(priority)), native.stream_destroy)
 
     @property
     def handle(self) -> int:
@@ -133,10 +131,8 @@ class Event(_OfDevice):
         self._make(*resolve(device), timing=bool(timing))
 
     def _make(self, native: Native, device: int, timing: bool) -> Event:
-        self._native, self._device = native, device
         self._timing, self._recorded = timing, False
-        self._handle = native.event_create(device, timing)
-        self._close_with(native.event_destroy)
+        self._hold(native, device, native.event_create(device, timing), native.event_destroy)
         return self
 
     @property
@@ -188,9 +184,8 @@ def _close(destroy: Callable[[int, int], None], device: int, handle: int, proces
 
 def _same_backend(one: Native, other: Native, what: str) -> None:
     if one is not other:
-        raise ValueError(
-            f"{what} of backend {other.backend_name()!r} cannot be used with backend {one.backend_name()!r}"
-        )
+        used, needed = other.backend_name(), one.backend_name()
+        raise ValueError(f"{what} of backend {used!r} cannot be used with backend {needed!r}")
 
 
 def stream_handle(stream: Any, native: Native, device: int) -> int:
@@ -221,9 +216,7 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
     else:
         handle = operator.index(stream)
     if not 0 <= handle < 2**63:
-        raise ValueError(
-            f"a stream's handle is 0 (the default one), 2 (the per-thread one) or an address, not {handle}"
-        )
+        raise ValueError(f"a stream's handle is 0 (default), 2 (per-thread) or an address, not {handle}")
     return handle
 
 

@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
@@ -61,9 +61,12 @@ class Parameter:
     @property
     def facts(self) -> str:
         """The name, the default and the values it takes, as text."""
-        default = repr(self.words[self.default]) if self.words else self.default
         _, zero, chosen = self.unit.partition("0:")
-        return f"{self.name}={default} ({self.allowed}{zero and f'; 0: {chosen.strip()}'})"
+        return f"{self.name}={self.word(self.default)!r} ({self.allowed}{zero and f'; 0: {chosen.strip()}'})"
+
+    def word(self, value: int) -> int | str:
+        """A ``value`` as callers pass it."""
+        return self.words[value] if self.words else value
 
     def check(self, value: Any) -> int:
         """The value as an int; TypeError if it is not one, ValueError if the variant does not take it."""
@@ -129,9 +132,8 @@ class Variant(_display.Shown):
             if signature[0] == name:
                 return signature
         hint = f"; {instead or f'variant={AUTO!r} takes it'}" if kind_of(dtype) in tuple("biufc") else ""
-        raise TypeError(
-            f"{self.operation}: variant {self.name!r} takes {either(self.types)}, not {type_in_words(dtype)}{hint}"
-        )
+        types = f"{either(self.types)}, not {type_in_words(dtype)}"
+        raise TypeError(f"{self.operation}: variant {self.name!r} takes {types}{hint}")
 
     def out_needed(self, dtype: npt.DTypeLike) -> str:
         """The type that out= must have for inputs of type ``dtype``, where this kernel's result has another type than
@@ -146,10 +148,9 @@ class Variant(_display.Shown):
     def values(self, arguments: Mapping[str, Any]) -> tuple[int, ...]:
         """The values of all parameters in the variant's order, from ``arguments`` or the defaults."""
         names = [p.name for p in self.parameters]
-        for name in arguments:
-            if name not in names:
-                takes = f"takes {' and '.join(f'{n}=' for n in names)}" if names else "has no parameters"
-                raise TypeError(f"{self.operation}: variant {self.name!r} has no parameter {name!r}; it {takes}")
+        if wrong := [name for name in arguments if name not in names]:
+            takes = f"takes {' and '.join(f'{n}=' for n in names)}" if names else "has no parameters"
+            raise TypeError(f"{self.operation}: variant {self.name!r} has no parameter {wrong[0]!r}; it {takes}")
         try:
             return tuple(p.check(arguments[p.name]) if p.name in arguments else p.default for p in self.parameters)
         except (TypeError, ValueError) as error:
@@ -241,9 +242,6 @@ class Variant(_display.Shown):
         ]
         return _display.facts(rows, f"{self.operation}, {self.name}")
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 class Variants(_display.Shown, tuple[Variant, ...]):
     """The variants of an operation in the ladder's order, indexed by position or by name; displays as a table."""
@@ -266,23 +264,16 @@ class Variants(_display.Shown, tuple[Variant, ...]):
         rows, every = [], self.types
         for variant in self:
             bound = "only" if variant.capability_exact else "from"
-            row = [
-                variant.name,
-                variant.after or "",
-                variant.summary,
-                "; ".join(p.facts for p in variant.parameters),
-                variant.types_of(every),
-                ", ".join(variant.backends),
-                "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}",
-            ]
-            rows.append(row)
+            capability = "" if variant.on_host else f"{bound} {variant.capability / 10:.1f}"
+            parameters, backends = "; ".join(p.facts for p in variant.parameters), ", ".join(variant.backends)
+            words = [variant.name, variant.after or "", variant.summary, parameters, variant.types_of(every)]
+            rows.append([*words, backends, capability])
         note = f"All types: {', '.join(every)}." if any(row[4].startswith("all") for row in rows) else ""
         title = f"{self[0].operation}: {operations()[self[0].operation]['summary']}" if self else ""
         columns = ["variant", "after", "what it shows", "parameters", "types", "backends", "capability"]
         return _display.Table(title, columns, rows, note)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """One dictionary per variant, for JSON."""
         return [variant.to_dict() for variant in self]
 
 
@@ -366,12 +357,8 @@ def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, V
 def check_own(operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """A public function's own keywords, checked as parameters of its first kernel, since NumPy's variant has none:
     words unchanged, numbers as ints."""
-    checked = dict(own)
+    parameters = [p for p in _first_kernel(operation).parameters if p.name in own]
     try:
-        for p in _first_kernel(operation).parameters:
-            if p.name in own:
-                value = p.check(own[p.name])
-                checked[p.name] = p.words[value] if p.words else value
+        return {**own, **{p.name: p.word(p.check(own[p.name])) for p in parameters}}
     except (TypeError, ValueError) as error:
         raise type(error)(f"{operation}: {error}") from None
-    return checked

@@ -23,9 +23,7 @@ def operation_name(op: NameOrFunction) -> str:
         if operation.call is op:
             return name
     actual = f"{op.__module__}.{op.__name__}" if hasattr(op, "__name__") else f"an object of type {type(op).__name__}"
-    raise TypeError(
-        f"an operation is a name or one of cudakern's functions, such as 'matmul' or cudakern.matmul, not {actual}"
-    )
+    raise TypeError(f"an operation is a name or a function, such as 'matmul' or cudakern.matmul, not {actual}")
 
 
 class AllVariants(_display.Shown, Mapping[str, Variants]):
@@ -51,16 +49,13 @@ class AllVariants(_display.Shown, Mapping[str, Variants]):
         rows = []
         for name, variants in self.items():
             for i, variant in enumerate(variants):
-                backends = ", ".join(variant.backends)
-                rows.append(
-                    [name if i == 0 else "", variant.name, variant.summary, variant.types_of(variants.types), backends]
-                )
+                types, backends = variant.types_of(variants.types), ", ".join(variant.backends)
+                rows.append([name if i == 0 else "", variant.name, variant.summary, types, backends])
         title = f"{len(self)} operations, {len(rows)} variants"
         note = "variants(operation) also shows parameters, all types and compute capabilities."
         return _display.Table(title, ["operation", "variant", "what it shows", "types", "backends"], rows, note)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: each operation's list of variants."""
         return {name: variants.to_dict() for name, variants in self.items()}
 
 

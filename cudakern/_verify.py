@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from ._operations import Operation, names, note_on_skipped, operation, widened
 from ._profile import integer
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The check of a variant with one type: the largest error over all sizes, relative to the variant's bound."""
 
     operation: str
@@ -38,8 +37,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """True if something was checked and nothing failed."""
-        verdicts = {check.verdict for check in self.checks}
-        return "FAILED" not in verdicts and "ok" in verdicts
+        return {"ok"} <= {check.verdict for check in self.checks} <= {"ok", "not here"}
 
     def __str__(self) -> str:
         verdicts = [check.verdict for check in self.checks]
@@ -56,8 +54,7 @@ class Verdict:
         return _display.Table("", columns, rows, str(self), right=["error/bound"])
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        checks = [asdict(check) for check in self.checks]
+        checks = [check._asdict() for check in self.checks]
         return {"ok": self.ok, "backend": self.backend.to_dict(), "checks": checks, "note": self.note}
 
 
