@@ -19,9 +19,9 @@ each = pytest.mark.parametrize
 @pytest.fixture
 def as_on_a_gpu(monkeypatch):
     """A device that says it is an H200, with small buffers; and NumPy in place of CuPy, on the same memory."""
-    facts = _backend.emulator()
-    here = _backend._Facts(False, 90, facts.device_properties(0) | {"name": "NVIDIA H200"})
-    monkeypatch.setattr(_bench, "backend", lambda: _backend.Backend("cuda", 0, "", here))
+    native = _backend.emulator()
+    facts = native.device_properties(0) | {"name": "NVIDIA H200"}
+    monkeypatch.setattr(_bench, "backend", lambda: _backend.Backend("cuda", 0, "", native, facts))
     monkeypatch.setattr(_bench, "FLUSH", 1 << 12)
     monkeypatch.setattr(_bench, "PRODUCTS", {"float16": 32, "float64": 32})
     names = ("from_dlpack", "cumsum", "sort", "__version__")
