@@ -64,7 +64,7 @@ def command(side, source, target):
         line += [f"-I{emulator_headers()}", f"-I{ROOT / 'csrc'}", str(source), "-o"]
         return [*line, str(target), f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
-    if '"wgmma.cuh"' in source.read_text():  # which no later chip has
+    if any(f'"{name}.cuh"' in source.read_text() for name in ("wgmma", "cluster")):  # with code for 9.0 alone
         line += ["-gencode", "arch=compute_90a,code=sm_90a"]
     else:
         line += ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90"]

@@ -59,7 +59,7 @@ template <int AXES>
 __device__ __forceinline__ void tensor_load_multicast(void *shared, const tensor_map *map, mbarrier *barrier,
                                                       const int (&at)[AXES], unsigned mask) {
     static_assert(AXES == 3, "3 axes");
-#if __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) // ptxas refuses it for the portable code of 9.0
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     const unsigned report = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
     asm volatile(
