@@ -220,7 +220,7 @@ def product(library, kind, a, b, sums, layout=0, add=1, name="product"):
 
 @pytest.mark.parametrize("order_name", ORDERS)
 @pytest.mark.parametrize("depth", [64, 192])
-@pytest.mark.parametrize("columns", [64, 128, 256])
+@pytest.mark.parametrize("columns", [64, 128, 160, 208, 256])
 @pytest.mark.parametrize("kind, layout", LAYOUTS)
 def test_products(library, order, order_name, kind, columns, layout, depth):
     """Small integers: sums are exact. (The depth is no multiple of 128 bytes for each type: TMA adds zeros.)"""

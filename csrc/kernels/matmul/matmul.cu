@@ -25,6 +25,7 @@
 #include "wgmma_split.cuh"
 #include "wgmma_tf32.cuh"
 #include "wgmma_int8.cuh"
+#include "split_launches.cuh"
 
 #include "launches.cuh"
 #include "../table.h"
@@ -37,6 +38,7 @@ ck_run run_warp_tiles;                                                          
 ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_multicast; // wgmma.cu
 ck_run run_wgmma_split;                                                                // wgmma_split.cu
 ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
+ck_run run_split_fp16, run_split_bf16;                                                 // split.cu
 ck_run run_tensor_cores, run_tensor_cores_double;                                      // tensor_cores.cu
 
 namespace {
@@ -301,6 +303,41 @@ int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
+// The splits: workspace for the pieces, and the layout that "warp_tiles" needs, which takes over where an element is not finite.
+int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool fp16) {
+    const split_tiling in_bf16 = split_bf16_tiling(call, !fp16), tiling = fp16 ? split_fp16_tiling(call) : in_bf16;
+    const int64_t pairs =
+        product(product(divide_up(rows(call), SPLIT_PAIR * SPLIT_ROWS), divide_up(columns(call), tiling.columns)),
+                tiling.parts);
+    const int64_t blocks = SPLIT_PAIR * smaller(pairs, call->limits->multiprocessors / SPLIT_PAIR);
+    CK_TRY(plan_grid(call, plan, error, blocks, 1, split_fp16_208::THREADS, 1));
+    const int64_t most = INT32_MAX - 512,
+                  most_k = 1 << 24; // coordinates have 32 bits, and so have the counts of a line
+    if (rows(call) > most || columns(call) > most || inner(call) > most_k)
+        return ck_fail(error, CK_BAD_VALUE, "m and n must be at most %lld for this variant, and k at most %lld",
+                       static_cast<long long>(most), static_cast<long long>(most_k));
+    plan->grid[2] = 1;
+    const auto bytes_of = [&](auto size) { return static_cast<size_t>(decltype(size)::SHARED_BYTES); };
+    if (fp16)
+        plan->shared_bytes = tiling.columns == 208   ? bytes_of(split_fp16_208{})
+                             : tiling.columns == 128 ? bytes_of(split_fp16_128{})
+                                                     : bytes_of(split_fp16_64{});
+    else
+        plan->shared_bytes = tiling.columns == 160 ? bytes_of(split_bf16_160{}) : bytes_of(split_bf16_64{});
+    plan->layout[0].pitch = plan->layout[1].pitch = 4;
+    const int64_t parts = tiling.parts > in_bf16.parts ? tiling.parts : in_bf16.parts;
+    if (!empty(call))
+        plan->workspace_bytes =
+            static_cast<size_t>(split_workspace_of(call, parts, split_products_at_once(call, parts)).bytes);
+    return CK_OK;
+}
+int plan_split_fp16(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_split(call, plan, error, true);
+}
+int plan_split_bf16(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_split(call, plan, error, false);
+}
+
 // --- run functions (some are in naive.cu and tiled_*.cu, which are compiled separately)
 
 RUN_FLAT(kahan, kahan, with_float_type)
@@ -349,6 +386,11 @@ double depth_compensated(const ck_call *) {
     return 2;
 }
 
+// The pieces and their products lose up to 4 * 2^-22, which are 16 roundings; each 64 elements of k add one, up to 8192.
+double depth_of_splits(const ck_call *call) {
+    return 16 + static_cast<double>(divide_up(inner(call), 64));
+}
+
 // The number of elements that a view has in memory: one along a broadcast axis.
 double elements(const ck_view &view) {
     double count = 1;
@@ -379,7 +421,8 @@ void work(const ck_call *call, ck_work *work) {
     PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64),                           \
                CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8),                 \
                CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16))
-#define TILE_SIZE PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
+#define SPLIT_PARTS CHOICE(parts, "parts of k, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 4, 8, 16)
+#define TILE_SIZE   PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
@@ -452,6 +495,17 @@ const ck_variant variants[] = {
             CK_DETERMINISTIC | CK_CUTS_INPUTS, TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
             "Tensor cores for float32 that is cut to 11 significant bits (tf32); only on request",
             "Fewer bits are faster: pay with accuracy only where the caller asks", "PTX: wgmma, tf32"),
+    VARIANT(split_fp16, AFTER(wgmma_multicast), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
+            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 208, 128, 64), SPLIT_PARTS),
+            depth_of_splits, KERNELS("split_product", "split_pieces"),
+            "float32 as sums of two float16: three products on tensor cores, or six where the data asks",
+            "Exact parts of a number multiply exactly: three fast products can beat a slow one, also in accuracy",
+            "Ootomo and Yokota 2022; PTX: wgmma"),
+    VARIANT(split_bf16, AFTER(split_fp16), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
+            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 160, 64), SPLIT_PARTS),
+            depth_of_splits, KERNELS("split_product", "split_pieces"),
+            "float32 as sums of three bfloat16: six products on the tensor cores, for any range",
+            "A third piece buys range with twice the work", "Henry, Tang and Heinecke 2019; PTX: wgmma"),
     VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
             "Tensor cores for int8, with exact sums in int32; only with out= of int32",

@@ -1,0 +1,49 @@
+// The end of "split_fp16" and "split_bf16" where k is divided: a kernel adds the parts. And what it shares with the
+// kernel that computes them.
+#ifndef CK_MATMUL_SPLIT_ADD_CUH
+#define CK_MATMUL_SPLIT_ADD_CUH
+
+#include "split_pieces.cuh"
+
+namespace matmul {
+
+struct split_product_operands {
+    output_matrix<float, false> c;
+    int m, n, k, products;
+    const int *choice, *a_exponent, *b_exponent; // as in split_operands
+    int parts, part_slabs;                       // k in parts of so many slabs each
+    float *sums; // of the parts of each product, m x n each, not scaled back; NULL: one part, and the results go to C
+    int axes;    // of the stack
+    stack_axis axis[STACK_AXES];
+
+    __device__ __forceinline__ output_matrix<float, false> c_of(int product) const {
+        output_matrix<float, false> own = c;
+#pragma unroll 1 // rarely entered
+        for (int i = 0; i < axes; ++i) {
+            const int length = static_cast<int>(axis[i].length);
+            own.data += product % length * axis[i].c;
+            product /= length;
+        }
+        return own;
+    }
+};
+
+// C = the sum of the parts, added in double and scaled back, one thread per element. blockIdx.z: the product.
+template <typename T> __global__ void __launch_bounds__(256) split_add(const split_product_operands op) {
+    const int64_t product = blockIdx.z;
+    if (op.choice[product] != split_kind<T>::CHOICE) return;
+    const output_matrix<float, false> c = op.c_of(static_cast<int>(product));
+    const int64_t elements = static_cast<int64_t>(op.m) * op.n, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    const float *const sums = op.sums + product * op.parts * elements;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) {
+        const int64_t row = i / op.n, column = i % op.n;
+        double total = 0;
+        for (int part = 0; part < op.parts; ++part) total += static_cast<double>(sums[part * elements + i]);
+        const int exponents = op.a_exponent[product * op.m + row] + op.b_exponent[product * op.n + column];
+        c.store(row, column, static_cast<float>(ldexp(total, exponents - 2 * split_kind<T>::TOP)));
+    }
+}
+
+} // namespace matmul
+
+#endif

@@ -1,0 +1,173 @@
+// matmul "split_fp16": comes after "wgmma_multicast".
+//
+// Change  Each float32 is scaled by a power of two and becomes the sum of two float16, high + low. The tensor cores add
+//         three products, low * high + high * low + high * high. (low * low is too small to count.) It is the kernel of
+//         "wgmma_multicast" with three changes: a stage has all pieces of its slabs, so that the products share what is
+//         loaded once; after 64 elements of k, the sums are added to other sums in registers; results are scaled back.
+// Why     The tensor cores multiply float16 fifteen times as fast as CUDA cores multiply float32, and the product of
+//         two float16 is exact. But they cut off the bits of a sum that do not fit, which would be most of the error of
+//         a long sum. An addition on a CUDA core rounds to nearest; one for every 64 products is cheap.
+// Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 additions
+// Gain    on an H200, m = n = k = 4096: 192 TFLOP/s in float32, with the splitting (cuBLAS: 51.3), and less than a
+//         fifth of its error
+// Price   six bytes of workspace for each element of A and B, and kernels that find the scales and write the pieces:
+//         split_operands.cuh. Two float16 have 22 bits, and small elements of a line have fewer. A check decides
+//         whether that is good enough: split_choose.cuh.
+// Edges   TMA writes zeros for what is outside the pieces. Stores check each pair of elements. Infinities and NaN have
+//         no pieces: if there are any, "warp_tiles" computes the product.
+// Map     cluster c: pairs c, c + clusters, ... of tiles, one below the other, of each part of k; a thread's elements:
+//         wgmma.cuh
+// Limit   the power that the tensor cores may draw: they do 3 x 236 TFLOP/s at 4096
+#ifndef CK_MATMUL_SPLIT_FP16_CUH
+#define CK_MATMUL_SPLIT_FP16_CUH
+
+#include "cluster.cuh"
+#include "device_extras.cuh"
+#include "split_add.cuh"
+#include "split_pieces.cuh"
+#include "wgmma_persistent.cuh"
+
+namespace matmul {
+
+enum {
+    SPLIT_PAIR = 2,
+    SPLIT_ROWS = 128
+}; // blocks of a cluster, whose tiles lie one below the other and share B; rows of a tile
+
+template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_size {
+    using T = T_;
+    enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
+    enum { CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+    enum { PRODUCER_REGISTERS = COLUMNS > 160 ? 24 : 40, CONSUMER_REGISTERS = COLUMNS > 160 ? 240 : 232 };
+    static_assert(PRODUCER_REGISTERS + CONSUMERS * CONSUMER_REGISTERS <= 65536 / THREADS / 8 * 8 * (1 + CONSUMERS),
+                  "no more than the block has: otherwise it waits for ever");
+    enum { A_BYTES = ROWS * SLAB_BYTES, B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
+    enum { STAGE_BYTES = PIECES * (A_BYTES + B_BYTES), SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
+};
+using split_fp16_208 = split_size<__half, 208, 2>;
+using split_fp16_128 = split_size<__half, 128, 3>;
+using split_fp16_64 = split_size<__half, 64, 4>;
+
+// Begins the products of the pieces in one stage: small ones first.
+template <typename size>
+__device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2], const unsigned char *a,
+                                                const unsigned char *b) {
+    wgmma_fence();
+    bool add = false;
+#pragma unroll
+    for (int order = size::PIECES - 1; order >= 0; --order) // piece i by piece j, i + j = order
+#pragma unroll
+        for (int i = 0; i <= order; ++i)
+#pragma unroll
+            for (int quarter = 0; quarter < 4; ++quarter) {
+                wgmma<typename size::T, size::COLUMNS, false, false>(
+                    sum, wgmma_descriptor(a + i * size::A_BYTES + quarter * 32, 0),
+                    wgmma_descriptor(b + (order - i) * size::B_BYTES + quarter * 32, 0), add);
+                add = true;
+            }
+    wgmma_commit();
+}
+
+template <typename size>
+__global__ void __launch_bounds__(size::THREADS, 1)
+    split_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                  const split_product_operands op) {
+    constexpr int CHOICE = split_kind<typename size::T>::CHOICE;
+    if (op.products == 1 && *op.choice != CHOICE) return;
+    constexpr int STAGES = size::STAGES, PIECES = size::PIECES, COLUMNS = size::COLUMNS;
+    constexpr int EVERY_BLOCK = (1 << SPLIT_PAIR) - 1, B_COLUMNS = COLUMNS / SPLIT_PAIR; // that one block copies
+    DYNAMIC_SHARED(unsigned char, shared);
+    unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
+    __shared__ mbarrier full[STAGES], empty[STAGES];
+    if (threadIdx.x == 0) {
+        tensor_prefetch(&a_map), tensor_prefetch(&b_map);
+        for (int i = 0; i < STAGES; ++i)
+            mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], SPLIT_PAIR * size::CONSUMERS);
+        mbarrier_init_fence();
+    }
+    cluster_sync(); // the barriers of both blocks exist
+
+    const int rank = cluster_rank(), first = static_cast<int>(blockIdx.x) / SPLIT_PAIR;
+    const int clusters = static_cast<int>(gridDim.x) / SPLIT_PAIR;
+    const tile_order<SPLIT_PAIR * size::ROWS, COLUMNS, 8> pairs(op.m, op.n);
+    const int per_part = pairs.down * pairs.across, per_product = per_part * op.parts;
+    const int total_pairs = per_product * op.products;
+    const int slabs = (op.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
+    int stage = 0, round = 0; // a stage's number, and the parity of its use
+    const auto next_stage = [&] {
+        if (++stage == STAGES) stage = 0, round ^= 1;
+    };
+    const auto slabs_until = [&](int part) { return part + 1 == op.parts ? slabs : (part + 1) * op.part_slabs; };
+
+    if (threadIdx.x < 128) {
+        give_up_registers<size::PRODUCER_REGISTERS>();
+        for (int pair = first; pair < total_pairs && threadIdx.x == 0; pair += clusters) {
+            const int product = pair / per_product;
+            if (op.choice[product] != CHOICE) continue;
+            int row, column;
+            pairs.place(pair % per_part, row, column);
+            row += rank * size::ROWS;
+            const int part = pair % per_product / per_part, end = slabs_until(part);
+            for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
+                unsigned char *const a = stages + stage * size::STAGE_BYTES, *const b = a + PIECES * size::A_BYTES;
+                mbarrier_wait(&empty[stage], round ^ 1); // in both blocks
+                mbarrier_expect(&full[stage], size::STAGE_BYTES);
+                tensor_load<3>(a, &a_map, &full[stage], {slab * SLAB_DEPTH, row, product * PIECES}); // all pieces
+                for (int i = 0; i < PIECES; ++i)
+                    tensor_load_multicast<3>(
+                        b + i * size::B_BYTES + rank * B_COLUMNS * SLAB_BYTES, &b_map, &full[stage],
+                        {slab * SLAB_DEPTH, column + rank * B_COLUMNS, product * PIECES + i}, EVERY_BLOCK);
+            }
+        }
+    } else {
+        get_registers<size::CONSUMER_REGISTERS>();
+        const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
+        float sum[COLUMNS / 2] = {};
+        for (int pair = first; pair < total_pairs; pair += clusters) {
+            const int product = pair / per_product;
+            if (op.choice[product] != CHOICE) continue;
+            int row, column;
+            pairs.place(pair % per_part, row, column);
+            row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16 + t % 32 / 4, column += t % 4 * 2;
+            const int part = pair % per_product / per_part, end = slabs_until(part);
+            float total[COLUMNS / 2] = {};
+            for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
+                const unsigned char *const a = stages + stage * size::STAGE_BYTES;
+                mbarrier_wait(&full[stage], round);
+                multiply_pieces<size>(sum, a + warpgroup * 64 * SLAB_BYTES, a + PIECES * size::A_BYTES);
+                wgmma_wait<0>();
+                if (t < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t);
+#pragma unroll
+                for (int i = 0; i < COLUMNS / 2; ++i) total[i] += sum[i];
+            }
+            if (op.sums) { // split_add does the rest
+                const output_matrix<float, false> to = {
+                    op.sums + (static_cast<int64_t>(product) * op.parts + part) * op.m * op.n, op.n, 1};
+#pragma unroll
+                for (int i = 0; i < COLUMNS / 4; ++i)
+                    store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);
+            } else {
+                constexpr int TOPS = 2 * split_kind<typename size::T>::TOP;
+                const output_matrix<float, false> c = op.c_of(product);
+                const int *const a_exponent = op.a_exponent + static_cast<int64_t>(product) * op.m;
+                const int *const b_exponent = op.b_exponent + static_cast<int64_t>(product) * op.n;
+                const int above = row < op.m ? a_exponent[row] - TOPS : 0;
+                const int below = row + 8 < op.m ? a_exponent[row + 8] - TOPS : 0;
+#pragma unroll
+                for (int i = 0; i < COLUMNS / 8; ++i) {
+                    const int at = column + i * 8;
+                    const int left = at < op.n ? b_exponent[at] : 0, right = at + 1 < op.n ? b_exponent[at + 1] : 0;
+                    store_pair(c, row, at, op.m, op.n, scaled(total[i * 4], above + left),
+                               scaled(total[i * 4 + 1], above + right));
+                    store_pair(c, row + 8, at, op.m, op.n, scaled(total[i * 4 + 2], below + left),
+                               scaled(total[i * 4 + 3], below + right));
+                }
+            }
+        }
+    }
+    cluster_sync(); // no block ends while the other one may still write to its memory
+}
+
+} // namespace matmul
+
+#endif

@@ -1,0 +1,112 @@
+// The sizes of a call of "split_fp16" or "split_bf16", for its plan and its launches: the width of tiles, the parts of
+// k, and where everything is in the workspace.
+#ifndef CK_MATMUL_SPLIT_LAUNCHES_CUH
+#define CK_MATMUL_SPLIT_LAUNCHES_CUH
+
+#include "launches.cuh"
+#include "split_bf16.cuh"
+
+namespace matmul {
+
+// A width of tiles, with its measured rate at large sizes on an H200.
+struct split_width {
+    int columns;
+    double rate; // multiply-adds of float32 per microsecond of one multiprocessor
+};
+constexpr double per_microsecond(double tflops) {
+    return tflops * 1e6 / 2 / 132;
+}
+constexpr split_width SPLIT_FP16_WIDTHS[] = {
+    {208, per_microsecond(243)}, {128, per_microsecond(237)}, {64, per_microsecond(210)}};
+constexpr split_width SPLIT_BF16_WIDTHS[] = {{160, per_microsecond(130)}, {64, per_microsecond(122)}};
+
+struct split_tiling {
+    int columns, parts, part_slabs;
+};
+
+// The width and the number of parts with the shortest estimated time. A sum in registers has at most 128 slabs, so that
+// its rounding stays small; more parts give work to all multiprocessors where C is small, and cost a second kernel.
+// `columns` and `parts`: the caller's choice, or 0.
+template <int COUNT>
+split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int64_t n, int64_t k, int64_t products,
+                             int multiprocessors, int64_t columns, int64_t parts) {
+    const int64_t slabs = k > 0 ? divide_up(k, SLAB_DEPTH) : 1, least = divide_up(slabs, 128);
+    split_tiling best = {widths[0].columns, 1, static_cast<int>(slabs)};
+    double best_time = -1;
+    for (const split_width &width : widths) {
+        if (columns != 0 && columns != width.columns) continue;
+        for (int64_t count = least; count <= slabs; count *= 2) {
+            const int64_t asked = parts > count ? smaller(parts, slabs) : count;
+            const int64_t each = divide_up(slabs, asked), number = divide_up(slabs, each);
+            const double pairs = static_cast<double>(product(
+                product(divide_up(m, SPLIT_PAIR * SPLIT_ROWS), divide_up(n, width.columns)), number * products));
+            const double rounds = ceil(pairs * SPLIT_PAIR / multiprocessors);
+            const double slab_time = SPLIT_ROWS * static_cast<double>(width.columns) * SLAB_DEPTH / width.rate;
+            const double bytes = static_cast<double>(product(product(m, n), products * (2 * number + 1))) * 4;
+            const double time =
+                rounds * static_cast<double>(each + 2) * slab_time + (number > 1 ? 3 + bytes / 3e6 : 0);
+            if (best_time < 0 || time < best_time)
+                best_time = time, best = {width.columns, static_cast<int>(number), static_cast<int>(each)};
+            if (parts != 0 || pairs * SPLIT_PAIR > multiprocessors) break; // more parts would not help
+        }
+    }
+    return best;
+}
+
+inline split_tiling split_fp16_tiling(const ck_call *call) {
+    return split_tiling_of(SPLIT_FP16_WIDTHS, rows(call), columns(call), inner(call), products(call),
+                           call->limits->multiprocessors, call->parameters[0], call->parameters[1]);
+}
+inline split_tiling split_bf16_tiling(const ck_call *call, bool chosen) { // by the caller's parameters
+    return split_tiling_of(SPLIT_BF16_WIDTHS, rows(call), columns(call), inner(call), products(call),
+                           call->limits->multiprocessors, chosen ? call->parameters[0] : 0,
+                           chosen ? call->parameters[1] : 0);
+}
+
+// Where the parts of the workspace for so many products begin, in bytes. Statistics come first, because split_clear clears
+// them.
+struct split_workspace {
+    struct {
+        int64_t largest, top, lossy, small, good, mass, largest_of_k, exponent, pieces;
+    } side[2];
+    int64_t statistics, choice, balanced, balance, sums, bytes;
+};
+
+inline int64_t split_pitch(const ck_call *call) {
+    return divide_up(inner(call), 64) * 64; // whole lines of 128 bytes
+}
+
+inline split_workspace split_workspace_of(const ck_call *call, int64_t parts, int64_t products) {
+    const int64_t m = rows(call), n = columns(call), k = inner(call), pieces = split_kind<__nv_bfloat16>::PIECES;
+    split_workspace at = {};
+    const auto take = [&](int64_t count, int64_t bytes) {
+        const int64_t begin = at.bytes;
+        at.bytes += divide_up(product(product(count, products), bytes), 256) * 256;
+        return begin;
+    };
+    for (int i = 0; i < 2; ++i) {
+        auto &side = at.side[i];
+        const int64_t lines = i == 0 ? m : n;
+        side.largest = take(lines, 4), side.top = take(lines, 4), side.lossy = take(lines, 4);
+        side.small = take(lines, 4), side.good = take(lines, 4), side.mass = take(lines, 4);
+        side.largest_of_k = take(k, 4);
+    }
+    at.statistics = at.bytes;
+    at.choice = take(1, 4), at.balanced = take(1, 4), at.balance = take(k, 4);
+    for (int i = 0; i < 2; ++i) {
+        at.side[i].exponent = take(i == 0 ? m : n, 4);
+        at.side[i].pieces = take(i == 0 ? m : n, product(split_pitch(call), 2 * pieces));
+    }
+    at.sums = take(parts > 1 ? product(m, n) : 0, product(parts, 4));
+    return at;
+}
+
+// As many products of a stack as are computed at once: their workspace has at most 1 GiB, if one alone has not.
+inline int64_t split_products_at_once(const ck_call *call, int64_t parts) {
+    const int64_t fit = (int64_t{1} << 30) / (split_workspace_of(call, parts, 1).bytes + 1), most = 32768;
+    return smaller(products(call), fit < 1 ? 1 : smaller(fit, most));
+}
+
+} // namespace matmul
+
+#endif

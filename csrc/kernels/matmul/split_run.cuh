@@ -1,0 +1,48 @@
+// The launches of split_product for one size of tiles: in units of their own, for parallel builds.
+#ifndef CK_MATMUL_SPLIT_RUN_CUH
+#define CK_MATMUL_SPLIT_RUN_CUH
+
+#include "split_launches.cuh"
+
+namespace matmul {
+
+// The pieces of a product, and its operands.
+typedef int run_split_product_of(const split_operands &split, const split_product_operands &op, int multiprocessors,
+                                 const ck_context *context, ck_error *error);
+
+// A map of all pieces of an operand; a box has 64 elements along k, so many lines, and so many pieces.
+inline int split_map(tensor_map *map, const split_side &side, const split_operands &split, int pieces, int box_lines,
+                     int box_pieces, ck_error *error) {
+    const uint64_t line = static_cast<uint64_t>(split.pitch) * 2;
+    const tensor_map_shape shape = {2,
+                                    3,
+                                    {static_cast<uint64_t>(split.k), static_cast<uint64_t>(side.lines),
+                                     static_cast<uint64_t>(pieces) * static_cast<uint64_t>(split.products)},
+                                    {0, line, line * static_cast<uint64_t>(side.lines)},
+                                    {SLAB_DEPTH, static_cast<uint32_t>(box_lines), static_cast<uint32_t>(box_pieces)},
+                                    SLAB_BYTES};
+    const cudaError_t code = static_cast<cudaError_t>(tensor_map_make(map, side.pieces, &shape));
+    return code == cudaSuccess ? static_cast<int>(CK_OK) : ck_fail_cuda(error, code, "split_product");
+}
+
+template <typename size>
+int launch_split_product(const split_operands &split, const split_product_operands &op, int multiprocessors,
+                         const ck_context *context, ck_error *error) {
+    tensor_map a_map, b_map;
+    CK_TRY(split_map(&a_map, split.side[0], split, size::PIECES, size::ROWS, size::PIECES, error));
+    CK_TRY(split_map(&b_map, split.side[1], split, size::PIECES, size::COLUMNS / SPLIT_PAIR, 1, error));
+    const int64_t pairs = product(product(divide_up(op.m, SPLIT_PAIR * size::ROWS), divide_up(op.n, size::COLUMNS)),
+                                  product(op.parts, op.products));
+    const int64_t most = multiprocessors / SPLIT_PAIR > 0 ? multiprocessors / SPLIT_PAIR : 1;
+    CK_TRY(ck_launch_cluster(SPLIT_PAIR, context, error, "split_product", split_product<size>,
+                             dim3(static_cast<unsigned>(SPLIT_PAIR * smaller(pairs, most))), dim3(size::THREADS),
+                             size::SHARED_BYTES, a_map, b_map, op));
+    if (!op.sums) return CK_OK;
+    const int64_t blocks = smaller(divide_up(product(op.m, op.n), 256), 8 * static_cast<int64_t>(multiprocessors));
+    return ck_launch(context, error, "split_add", split_add<typename size::T>,
+                     dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(op.products)), dim3(256), 0, op);
+}
+
+} // namespace matmul
+
+#endif
