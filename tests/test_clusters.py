@@ -1,6 +1,7 @@
 """Clusters on both sides: other blocks' memory, barriers, multicast; and the mistakes that the emulator reports."""
 
 import ctypes
+import subprocess
 
 import numpy as np
 import pytest
@@ -152,3 +153,12 @@ def test_launches_that_are_refused(side, emulated, chip, grid, cluster, cooperat
         emulated.launch("run_ranks", out, grid=grid, cluster=cluster, cooperative=cooperative)
     assert failure.value.code == code
     assert message in failure.value.detail
+
+
+def test_a_size_that_the_launch_would_not_learn():
+    """A kernel with __cluster_dims__ does not compile, rather than run without clusters."""
+    line = ["c++", "-std=c++17", "-fsyntax-only", "-x", "c++", f"-I{cuda_api.emulator_headers()}", "-"]
+    kernel = '#include "cuda_runtime.h"\n__global__ void __cluster_dims__(2, 1, 1) pairs() {}'
+    run = subprocess.run(line, input=kernel, text=True, capture_output=True)
+    assert run.returncode != 0
+    assert "use cudaLaunchAttributeClusterDimension" in run.stderr

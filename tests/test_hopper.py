@@ -326,6 +326,18 @@ def test_stmatrix(library, order, order_name):
 
 
 @pytest.mark.parametrize("order_name", ORDERS)
+def test_one_lane_is_elected(library, order, order_name):
+    """Each time the same, and one of the mask: blocks of two warps, with one mask per block."""
+    order(order_name)
+    masks = np.array([0xFFFFFFFF, 0x0000FFFF, 0xAAAAAAAA, 0x0F0F00F0, 1 << 31, 0xFFFFFFFE], np.uint32)
+    out = library.buffer(np.zeros((len(masks), 2, 32, 3), np.int32))
+    library.launch("run_elections", library.buffer(masks), out, grid=len(masks), block=64)
+    elected = out.get()
+    np.testing.assert_array_equal(elected, elected[:, :1, :, :1].repeat(2, 1).repeat(3, 3))
+    np.testing.assert_array_equal(elected.sum(2), 1)
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
 @pytest.mark.parametrize("tiles", [0, 1, 3, 4, 20])
 def test_pipeline(library, order, order_name, tiles):
     order(order_name)

@@ -19,4 +19,13 @@ __device__ __forceinline__ unsigned long long global_timer_ns() {
     return now;
 }
 
+// True for one lane of those in the mask, which must all call it: the same lane each time. From compute capability 9.0 on.
+__device__ __forceinline__ bool elect_one(unsigned mask = 0xffffffff) {
+    unsigned elected = 0;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; elect.sync _|p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(elected) : "r"(mask));
+#endif
+    return elected != 0;
+}
+
 #endif

@@ -18,6 +18,17 @@ struct Place {
     int at[5];
 };
 
+// One mask per block; lanes outside it take no part.
+__global__ void elections(const unsigned *masks, int *out) {
+    const unsigned mask = masks[blockIdx.x], lane = threadIdx.x % 32;
+    if (!(mask >> lane & 1)) return;
+    int *mine = out + (blockIdx.x * blockDim.x + threadIdx.x) * 3;
+    for (int i = 0; i < 3; ++i) mine[i] = mask == 0xffffffff ? elect_one() : elect_one(mask);
+}
+ENTRY run_elections(const Shape *shape, const unsigned *masks, int *out) {
+    return launch(shape, elections, masks, out);
+}
+
 ENTRY make_map(const void *address, const tensor_map_shape *shape) {
     tensor_map map;
     return tensor_map_make(&map, address, shape);

@@ -19,7 +19,8 @@ const char *const emu_warp_names[EMU_WARP_KINDS] = {
     "__shfl_xor_sync",   "__all_sync",        "__any_sync",        "__ballot_sync",
     "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
     "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
-    "__reduce_or_sync",  "__reduce_xor_sync", "__activemask",      "a matrix operation of the warp"};
+    "__reduce_or_sync",  "__reduce_xor_sync", "__activemask",      "a matrix operation of the warp",
+    "elect_one"};
 
 #define FOR_LANES(lane, lanes)                                                                                       \
     for (unsigned left_ = (lanes), lane; left_ && (lane = (unsigned)__builtin_ctz(left_), 1); left_ &= left_ - 1)
@@ -111,6 +112,9 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
     case EMU_SHFL_DOWN:
     case EMU_SHFL_XOR: shuffle(block, warp, meeting); return;
     case EMU_TOGETHER: together(block, warp, meeting); return;
+    case EMU_ELECT:
+        FOR_LANES(lane, lanes) thread_of(block, warp, lane)->result = lane == (unsigned)__builtin_ctz(lanes);
+        return;
     case EMU_MATCH_ANY:
         FOR_LANES(lane, lanes) {
             unsigned same = 0;

@@ -40,6 +40,7 @@ typedef enum emu_warp_kind {
     EMU_REDUCE_XOR,
     EMU_ACTIVEMASK,
     EMU_TOGETHER,
+    EMU_ELECT,
     EMU_WARP_KINDS
 } emu_warp_kind;
 

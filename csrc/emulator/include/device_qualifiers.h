@@ -19,7 +19,9 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-#define __cluster_dims__(...)
+// Refused, because the launch does not learn a kernel's qualifiers: it would run without clusters.
+#define __cluster_dims__(...)                                                                                        \
+    _Pragma("GCC error \"use cudaLaunchAttributeClusterDimension: the emulator has no __cluster_dims__\"")
 
 // __noinline__ is a macro under g++ (clang has it as a keyword from version 15 on). The C++ library uses
 // __attribute__((__noinline__)), so its headers that do must be included first.

@@ -1,7 +1,7 @@
 // matmul "split_bf16": comes after "split_fp16".
 //
-// Change  Three pieces in bfloat16 instead of two in float16, and six products instead of three: those of pieces i and
-//         j with i + j <= 2.
+// Change  The kernel is the same. Three pieces in bfloat16 instead of two in float16, and six products instead of
+//         three: those of pieces i and j with i + j <= 2.
 // Why     bfloat16 has the exponents of float32. Three pieces have all 24 bits of every element that is larger than
 //         2^-165 of the largest in its line, so that no check is needed.
 // Claim   instructions of a warpgroup for 64 x 160 x 64 multiply-adds: 24 wgmma and 80 additions

@@ -1,0 +1,47 @@
+// The plans of "split_fp16" and "split_bf16".
+#ifndef CK_MATMUL_SPLIT_PLANS_CUH
+#define CK_MATMUL_SPLIT_PLANS_CUH
+
+#include "plans.cuh"
+#include "split_launches.cuh"
+
+namespace matmul {
+
+// The splits: workspace for the pieces, and the layout that "warp_tiles" needs, which takes over where an element is not finite.
+inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool fp16) {
+    const split_tiling in_bf16 = split_bf16_tiling(call, !fp16), tiling = fp16 ? split_fp16_tiling(call) : in_bf16;
+    const int64_t pairs =
+        product(product(divide_up(rows(call), SPLIT_PAIR * SPLIT_ROWS), divide_up(columns(call), tiling.columns)),
+                tiling.parts);
+    const int64_t blocks = SPLIT_PAIR * smaller(pairs, call->limits->multiprocessors / SPLIT_PAIR);
+    CK_TRY(plan_grid(call, plan, error, blocks, 1, split_fp16_208::THREADS, 1));
+    const int64_t most = INT32_MAX - 512,
+                  most_k = 1 << 24; // coordinates have 32 bits, and so have the counts of a line
+    if (rows(call) > most || columns(call) > most || inner(call) > most_k)
+        return ck_fail(error, CK_BAD_VALUE, "m and n must be at most %lld for this variant, and k at most %lld",
+                       static_cast<long long>(most), static_cast<long long>(most_k));
+    plan->grid[2] = 1;
+    const auto bytes_of = [&](auto size) { return static_cast<size_t>(decltype(size)::SHARED_BYTES); };
+    if (fp16)
+        plan->shared_bytes = tiling.columns == 208   ? bytes_of(split_fp16_208{})
+                             : tiling.columns == 128 ? bytes_of(split_fp16_128{})
+                                                     : bytes_of(split_fp16_64{});
+    else
+        plan->shared_bytes = tiling.columns == 160 ? bytes_of(split_bf16_160{}) : bytes_of(split_bf16_64{});
+    plan->layout[0].pitch = plan->layout[1].pitch = 4;
+    const int64_t parts = tiling.parts > in_bf16.parts ? tiling.parts : in_bf16.parts;
+    if (!empty(call))
+        plan->workspace_bytes =
+            static_cast<size_t>(split_workspace_of(call, parts, split_products_at_once(call, parts)).bytes);
+    return CK_OK;
+}
+inline int plan_split_fp16(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_split(call, plan, error, true);
+}
+inline int plan_split_bf16(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_split(call, plan, error, false);
+}
+
+} // namespace matmul
+
+#endif

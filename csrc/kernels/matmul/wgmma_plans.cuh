@@ -1,0 +1,154 @@
+// The plans of the rungs on Hopper's wgmma: in addition to those of plans.cuh, tensor maps for TMA, and a grid of as many
+// blocks as run at once.
+#ifndef CK_MATMUL_WGMMA_PLANS_CUH
+#define CK_MATMUL_WGMMA_PLANS_CUH
+
+#include "wgmma_tiles.cuh"
+#include "wgmma_producer.cuh"
+#include "wgmma_persistent.cuh"
+#include "wgmma_multicast.cuh"
+#include "wgmma_split.cuh"
+#include "wgmma_tf32.cuh"
+
+#include "plans.cuh"
+
+namespace matmul {
+
+// Kernels whose operands come by TMA, in boxes of 64 elements along k (or along the other axis, where that is the contiguous one).
+template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_size<Size>(call, plan, error));
+    const int64_t most = INT32_MAX - Size::COLUMNS; // coordinates have 32 bits
+    if (rows(call) > most || columns(call) > most || inner(call) > most || products(call) > most)
+        return ck_fail(error, CK_BAD_VALUE,
+                       "m, n, k and the number of products must be at most %lld for this variant",
+                       static_cast<long long>(most));
+    const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
+    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
+    for (int view = 0; view < 2; ++view) plan->layout[view].pitch = 16, plan->layout[view].boxed = 1;
+    plan->bindings[0] = ck_bind_tensor_map({64, Size::ROWS, 64, 128}, 0);
+    plan->bindings[1] = ck_bind_tensor_map({64, 64, Size::COLUMNS, 128}, 1);
+    return CK_OK;
+}
+constexpr auto plan_wgmma_tiles = plan_boxes<wgmma_tiles_size>;
+constexpr auto plan_wgmma_producer = plan_boxes<wgmma_producer_size>;
+
+// The same, but wgmma reads these operands along k alone: 128 bytes of each row of A and of each column of B.
+template <typename Size> int plan_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_boxes<Size>(call, plan, error));
+    const int depth = SLAB_BYTES / static_cast<int>(ck_dtype_size(call->types.input));
+    plan->layout[0].lines = CK_ROWS, plan->layout[1].lines = CK_COLUMNS;
+    plan->bindings[0] = ck_bind_tensor_map({depth, Size::ROWS, Size::ROWS, 128}, 0);
+    plan->bindings[1] = ck_bind_tensor_map({depth, Size::COLUMNS, Size::COLUMNS, 128}, 1);
+    return CK_OK;
+}
+
+// TMA stores the results if it can address C; otherwise the threads do.
+inline void plan_stored_boxes(const ck_call *call, ck_plan *plan) {
+    const ck_view &c = call->views[2];
+    if (stride(c, 1) != 2 || stride(c, 2) % 16 != 0) return;
+    plan->layout[2].pitch = 16, plan->layout[2].boxed = 1;
+    plan->bindings[2] = ck_bind_tensor_map({64, 64, 64, 128}, 2);
+}
+
+inline int plan_width(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
+    const auto plan_tiles_of = width == 256   ? plan_boxes<wgmma_persistent_256>
+                               : width == 128 ? plan_boxes<wgmma_persistent_128>
+                                              : plan_boxes<wgmma_persistent_64>;
+    return plan_tiles_of(call, plan, error);
+}
+
+// A block per multiprocessor, which computes tiles of 128 rows: the widest that give every multiprocessor one, unless the caller
+// chooses.
+inline int plan_persistent(const ck_call *call, ck_plan *plan, ck_error *error, ck_plan_of *plan_256,
+                           ck_plan_of *plan_128, ck_plan_of *plan_64) {
+    const auto blocks_of = [&](int64_t columns_of_tile) {
+        return product(product(divide_up(rows(call), 128), divide_up(columns(call), columns_of_tile)),
+                       products(call));
+    };
+    int64_t width = call->parameters[0];
+    if (width == 0) width = 256;
+    while (call->parameters[0] == 0 && width > 64 && blocks_of(width) < call->limits->multiprocessors) width /= 2;
+    CK_TRY((width == 256 ? plan_256 : width == 128 ? plan_128 : plan_64)(call, plan, error));
+    const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
+    plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
+    plan->grid[2] = 1;
+    return CK_OK;
+}
+
+inline int plan_wgmma_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_persistent(call, plan, error, plan_along_k<wgmma_along_k_256>, plan_along_k<wgmma_along_k_128>,
+                           plan_along_k<wgmma_along_k_64>);
+}
+constexpr auto plan_wgmma_tf32 = plan_wgmma_along_k;
+constexpr auto plan_wgmma_int8 = plan_wgmma_along_k;
+
+inline int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_persistent(call, plan, error, plan_boxes<wgmma_persistent_256>, plan_boxes<wgmma_persistent_128>,
+                           plan_boxes<wgmma_persistent_64>));
+    plan_stored_boxes(call, plan);
+    return CK_OK;
+}
+
+// The same for pairs of tiles, which lie side by side where they have 64 columns.
+inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const auto pairs_of = [&](int64_t width) {
+        const int64_t down = divide_up(rows(call), width == 64 ? 128 : 256);
+        return product(product(down, divide_up(columns(call), width == 64 ? 128 : width)), products(call));
+    };
+    const int64_t most = call->limits->multiprocessors / PAIR;
+    int64_t width = call->parameters[0];
+    if (width == 0) width = 256;
+    while (call->parameters[0] == 0 && width > 64 && pairs_of(width) < most) width /= 2;
+    CK_TRY(plan_width(width, call, plan, error));
+    // What one block copies is half of what both need.
+    if (width == 64)
+        plan->bindings[0] = ck_bind_tensor_map({64, 128 / PAIR, 64, 128}, 0);
+    else
+        plan->bindings[1] = ck_bind_tensor_map({64, 64, static_cast<int>(width) / PAIR, 128}, 1);
+    const int64_t pairs = smaller(pairs_of(width), most), blocks = PAIR * (pairs > 0 ? pairs : 1);
+    plan->grid[0] = static_cast<unsigned>(blocks);
+    plan->grid[2] = 1;
+    plan_stored_boxes(call, plan);
+    return CK_OK;
+}
+
+// Clusters of `size` blocks that can run at once. Not every part of the chip has a multiple of four or eight multiprocessors: of an H200's
+// 132, 30 clusters of four or 14 of eight run at once (measured).
+inline int64_t clusters_at_once(const ck_call *call, int64_t size) {
+    const int64_t even = call->limits->multiprocessors / size;
+    return even - (size > 2 ? even * size / 64 : 0);
+}
+
+// As many parts of k as can run at once, with at least 16 slabs each, unless the caller chooses. Narrow tiles need fewer parts; wide
+// ones read less, which decides where k is long. Groups of clusters cost a second launch, so they need a very long k.
+inline int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t slabs = divide_up(inner(call), SLAB_DEPTH), long_k = 16384;
+    int64_t width = call->parameters[0], parts = call->parameters[1], groups = call->parameters[2];
+    if (width == 0) width = inner(call) >= long_k && columns(call) > 64 ? 128 : 64;
+    const int64_t tiles = product(
+        product(divide_up(rows(call), wgmma_split_128::ROWS), divide_up(columns(call), width)), products(call));
+    int64_t best = 0, best_parts = 1, best_groups = 1;
+    for (int64_t size = 1; size <= MOST_PARTS; size *= 2) {
+        if (parts != 0 && size != parts) continue;
+        const int64_t room = tiles > 0 ? clusters_at_once(call, size) / tiles : 1;
+        int64_t each = groups != 0 ? groups : inner(call) >= long_k ? smaller(room, slabs / size / 16) : 1;
+        if (each < 1) each = 1;
+        const bool fits = size == 1 || parts != 0 || (room >= 1 && slabs >= size * 16);
+        if (fits && size * each >= best) best = size * each, best_parts = size, best_groups = each;
+    }
+    CK_TRY((width == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
+    const int64_t blocks = product(tiles, best_parts * best_groups);
+    if (blocks > call->limits->max_grid[0])
+        return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
+                       static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
+    plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
+    plan->grid[2] = 1;
+    if (best_groups > 1)
+        plan->workspace_bytes =
+            static_cast<size_t>(product(product(rows(call), columns(call)), products(call)) * best_groups) * 4;
+    return CK_OK;
+}
+
+} // namespace matmul
+
+#endif
