@@ -118,6 +118,7 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
     constexpr bool halves = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
     static_assert(halves || std::is_same_v<T, float> || std::is_same_v<T, int8_t>, "half, bfloat16, float or int8_t");
     static_assert(halves || (!A_TRANSPOSED && !B_TRANSPOSED), "operands of this type are contiguous along k");
+    static_assert(N % 64 == 0 || !B_TRANSPOSED, "boxes of 64 columns");
     static_assert(N == 64 || N == 128 || N == 160 || N == 208 || N == 256, "64, 128, 160, 208 or 256 columns");
 #if CK_HAS_WGMMA
 // `rest` follows the operand `add`: factors 1 (not for integers), and the directions of 16-bit operands.

@@ -270,6 +270,13 @@ MULTIPLY_ALONG_K(tf32, float, 256)
 MULTIPLY_ALONG_K(int8, int8_t, 64)
 MULTIPLY_ALONG_K(int8, int8_t, 128)
 MULTIPLY_ALONG_K(int8, int8_t, 256)
+// Columns that are no whole boxes of 64.
+MULTIPLY_ALONG_K(float16, __half, 160)
+MULTIPLY_ALONG_K(float16, __half, 208)
+MULTIPLY_ALONG_K(bfloat16, __nv_bfloat16, 160)
+MULTIPLY_ALONG_K(bfloat16, __nv_bfloat16, 208)
+MULTIPLY_ALONG_K(tf32, float, 208)
+MULTIPLY_ALONG_K(int8, int8_t, 160)
 
 // Operands of one depth of 64 in shared memory, which the block fills with the number 1 where TMA would write them.
 template <int N> __device__ __forceinline__ void fill(char *memory, __half value) {
