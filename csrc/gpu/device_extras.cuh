@@ -19,6 +19,20 @@ __device__ __forceinline__ unsigned long long global_timer_ns() {
     return now;
 }
 
+// In a kernel that is launched early (ck_launch_early of launch.cuh): waits until all launches before it have ended, and
+// their memory is visible. In others it returns at once. From compute capability 9.0 on.
+__device__ __forceinline__ void wait_for_grid_before() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+// When all blocks have called it or ended, a next launch that is early may begin.
+__device__ __forceinline__ void let_next_grid_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // True for one lane of those in the mask, which must all call it: the same lane each time. From compute capability 9.0 on.
 __device__ __forceinline__ bool elect_one(unsigned mask = 0xffffffff) {
     unsigned elected = 0;

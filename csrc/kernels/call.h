@@ -177,6 +177,7 @@ typedef struct ck_launch_plan {
     size_t shared_bytes; // dynamic
     int cooperative;     // 1: all blocks are resident at once, so they may wait for each other
     int cluster;         // blocks of a cluster, along x; 0: none
+    int early;           // 1: blocks may begin before the launch before has ended; see ck_launch_early
     void **arguments;    // the addresses of the values, each of the type of the kernel's parameter
     // For a library of the toolkit, which launches its own kernels: `kernel` is NULL, and this function enqueues the
     // kernels and returns a cudaError_t.

@@ -36,8 +36,12 @@ void ck_addresses(std::tuple<Expected...> &values, void **addresses, std::index_
     ((addresses[I] = const_cast<void *>(static_cast<const volatile void *>(&std::get<I>(values)))), ...);
 }
 
+struct ck_launch_kind {
+    int cooperative, cluster, early; // as in ck_launch_plan
+};
+
 template <typename... Expected, typename... Actual>
-int ck_launch_with(bool cooperative, int cluster, const ck_context *context, ck_error *error, const char *name,
+int ck_launch_with(const ck_launch_kind &kind, const ck_context *context, ck_error *error, const char *name,
                    void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
     std::tuple<Expected...> values(std::forward<Actual>(arguments)...);
     void *addresses[sizeof...(Expected) + 1];
@@ -47,8 +51,9 @@ int ck_launch_with(bool cooperative, int cluster, const ck_context *context, ck_
                              {grid.x, grid.y, grid.z},
                              {block.x, block.y, block.z},
                              shared_bytes,
-                             cooperative,
-                             cluster,
+                             kind.cooperative,
+                             kind.cluster,
+                             kind.early,
                              addresses,
                              nullptr,
                              nullptr};
@@ -61,7 +66,7 @@ int ck_launch_with(bool cooperative, int cluster, const ck_context *context, ck_
 template <typename... Expected, typename... Actual>
 int ck_launch(const ck_context *context, ck_error *error, const char *name, void (*kernel)(Expected...), dim3 grid,
               dim3 block, size_t shared_bytes, Actual &&...arguments) {
-    return ck_launch_with(false, 0, context, error, name, kernel, grid, block, shared_bytes,
+    return ck_launch_with({0, 0, 0}, context, error, name, kernel, grid, block, shared_bytes,
                           std::forward<Actual>(arguments)...);
 }
 
@@ -69,7 +74,7 @@ int ck_launch(const ck_context *context, ck_error *error, const char *name, void
 template <typename... Expected, typename... Actual>
 int ck_launch_cooperative(const ck_context *context, ck_error *error, const char *name, void (*kernel)(Expected...),
                           dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
-    return ck_launch_with(true, 0, context, error, name, kernel, grid, block, shared_bytes,
+    return ck_launch_with({1, 0, 0}, context, error, name, kernel, grid, block, shared_bytes,
                           std::forward<Actual>(arguments)...);
 }
 
@@ -78,7 +83,17 @@ template <typename... Expected, typename... Actual>
 int ck_launch_cluster(int cluster, const ck_context *context, ck_error *error, const char *name,
                       void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes,
                       Actual &&...arguments) {
-    return ck_launch_with(false, cluster, context, error, name, kernel, grid, block, shared_bytes,
+    return ck_launch_with({0, cluster, 0}, context, error, name, kernel, grid, block, shared_bytes,
+                          std::forward<Actual>(arguments)...);
+}
+
+// A launch that follows another one of the same call. Its blocks may begin when those of the launch before have all called
+// let_next_grid_begin() or ended, and wait in wait_for_grid_before() (device_extras.cuh), which each thread calls
+// before it touches global memory. For compute capability 9.0 and later. cluster: 0 or as above.
+template <typename... Expected, typename... Actual>
+int ck_launch_early(int cluster, const ck_context *context, ck_error *error, const char *name,
+                    void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
+    return ck_launch_with({0, cluster, 1}, context, error, name, kernel, grid, block, shared_bytes,
                           std::forward<Actual>(arguments)...);
 }
 
@@ -91,7 +106,7 @@ int ck_launch_library(const ck_context *context, ck_error *error, const char *na
         return ck_answer((*static_cast<Enqueue *>(closure))(stream));
     };
     const ck_launch_plan launch = {
-        name, nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, 0, 0, nullptr, library, &enqueue};
+        name, nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, 0, 0, 0, nullptr, library, &enqueue};
     return context->launcher->launch(context->launcher, &launch, context->stream, error);
 }
 

@@ -15,16 +15,22 @@ int ck_allow_shared(const ck_launch_plan *launch, ck_error *error) {
 }
 
 static cudaError_t launch_kernel(const ck_launch_plan *launch, cudaStream_t stream) {
-    cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeCooperative, .val = {.cooperative = 1}};
+    cudaLaunchAttribute attributes[3];
+    unsigned count = 0;
+    if (launch->cooperative)
+        attributes[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeCooperative, .val = {.cooperative = 1}};
     if (launch->cluster)
-        attribute = (cudaLaunchAttribute){.id = cudaLaunchAttributeClusterDimension,
-                                          .val = {.clusterDim = {(unsigned)launch->cluster, 1, 1}}};
+        attributes[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeClusterDimension,
+                                                    .val = {.clusterDim = {(unsigned)launch->cluster, 1, 1}}};
+    if (launch->early)
+        attributes[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                                                    .val = {.programmaticStreamSerializationAllowed = 1}};
     const cudaLaunchConfig_t config = {.gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]},
                                        .blockDim = {launch->block[0], launch->block[1], launch->block[2]},
                                        .dynamicSmemBytes = launch->shared_bytes,
                                        .stream = stream,
-                                       .attrs = &attribute,
-                                       .numAttrs = launch->cooperative || launch->cluster ? 1 : 0};
+                                       .attrs = attributes,
+                                       .numAttrs = count};
     return cudaLaunchKernelExC(&config, (const void *)launch->kernel, launch->arguments);
 }
 

@@ -13,6 +13,10 @@ __device__ __forceinline__ unsigned long long global_timer_ns() {
     return emu_global_timer_ns();
 }
 
+// Launches of the emulator run one after another.
+__device__ __forceinline__ void wait_for_grid_before() {}
+__device__ __forceinline__ void let_next_grid_begin() {}
+
 // True for one lane of those in the mask: here the first.
 __device__ __forceinline__ bool elect_one(unsigned mask = 0xffffffff, EMU_SITE) {
     return emu::warp(EMU_ELECT, mask, 0, file, line) != 0;

@@ -195,6 +195,7 @@ typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
     cudaLaunchAttributeCooperative = 2,
     cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
     cudaLaunchAttributePriority = 8,
 } cudaLaunchAttributeID;
 
@@ -204,6 +205,7 @@ typedef union cudaLaunchAttributeValue {
     struct {
         unsigned x, y, z;
     } clusterDim;
+    int programmaticStreamSerializationAllowed; // the emulator runs launches one after another all the same
     int priority;
 } cudaLaunchAttributeValue;
 

@@ -67,20 +67,20 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     const unsigned z = static_cast<unsigned>(products);
     const dim3 grid(static_cast<unsigned>(smaller(tiles, most)), 2, z);
     const auto launch_pieces = [&](auto kernel) {
-        return ck_launch(context, error, "split_pieces", kernel, grid, dim3(PIECES_THREADS), 0, split);
+        return ck_launch_early(0, context, error, "split_pieces", kernel, grid, dim3(PIECES_THREADS), 0, split);
     };
     const int64_t to_clear = at.statistics / 4;
     CK_TRY(ck_launch(context, error, "split_clear", split_clear,
                      dim3(static_cast<unsigned>(smaller(divide_up(to_clear, 256), most))), dim3(256), 0, words(0),
                      to_clear));
-    CK_TRY(ck_launch(context, error, "split_largest", split_largest, grid, dim3(SCALES_THREADS), 0, split));
-    CK_TRY(ck_launch(context, error, "split_balance", split_balance, dim3(1, 1, z), dim3(BALANCE_THREADS), 0, split,
-                     fp16));
-    CK_TRY(ck_launch(context, error, "split_tops", split_tops, grid, dim3(SCALES_THREADS), 0, split));
+    CK_TRY(ck_launch_early(0, context, error, "split_largest", split_largest, grid, dim3(SCALES_THREADS), 0, split));
+    CK_TRY(ck_launch_early(0, context, error, "split_balance", split_balance, dim3(1, 1, z), dim3(BALANCE_THREADS), 0,
+                           split, fp16));
+    CK_TRY(ck_launch_early(0, context, error, "split_tops", split_tops, grid, dim3(SCALES_THREADS), 0, split));
     if (fp16) {
         CK_TRY(launch_pieces(split_pieces<__half>));
-        CK_TRY(
-            ck_launch(context, error, "split_choose", split_choose, dim3(1, 1, z), dim3(CHOOSE_THREADS), 0, split));
+        CK_TRY(ck_launch_early(0, context, error, "split_choose", split_choose, dim3(1, 1, z), dim3(CHOOSE_THREADS),
+                               0, split));
         const auto run = in_fp16.columns == 208   ? run_split_fp16_208
                          : in_fp16.columns == 128 ? run_split_fp16_128
                                                   : run_split_fp16_64;

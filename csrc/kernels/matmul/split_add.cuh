@@ -30,6 +30,8 @@ struct split_product_operands {
 
 // C = the sum of the parts, added in double and scaled back, one thread per element. blockIdx.z: the product.
 template <typename T> __global__ void __launch_bounds__(256) split_add(const split_product_operands op) {
+    wait_for_grid_before();
+    let_next_grid_begin();
     const int64_t product = blockIdx.z;
     if (op.choice[product] != split_kind<T>::CHOICE) return;
     const output_matrix<float, false> c = op.c_of(static_cast<int>(product));

@@ -2,6 +2,7 @@
 #ifndef CK_MATMUL_SPLIT_CHOOSE_CUH
 #define CK_MATMUL_SPLIT_CHOOSE_CUH
 
+#include "device_extras.cuh"
 #include "split_operands.cuh"
 
 namespace matmul {
@@ -17,6 +18,8 @@ enum { CHOOSE_THREADS = 1024 };
 // a row that has zeros, the good elements are taken to meet their share of the column.) The error is less than 2^-23
 // |A||B| if lossy <= 4 (N good / k - small). The same goes for the columns of B.
 __global__ void __launch_bounds__(CHOOSE_THREADS) split_choose(const split_operands op) {
+    wait_for_grid_before();
+    let_next_grid_begin();
     __shared__ unsigned least[2];
     __shared__ int lossy;
     const int product = static_cast<int>(blockIdx.z);

@@ -72,6 +72,8 @@ template <typename size>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                   const split_product_operands op) {
+    wait_for_grid_before();
+    let_next_grid_begin();
     constexpr int CHOICE = split_kind<typename size::T>::CHOICE;
     if (op.products == 1 && *op.choice != CHOICE) return;
     constexpr int STAGES = size::STAGES, PIECES = size::PIECES, COLUMNS = size::COLUMNS;

@@ -15,6 +15,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "device_extras.cuh"
 #include "split_operands.cuh"
 
 namespace matmul {
@@ -32,6 +33,8 @@ enum { PIECES_THREADS = 256, PIECES_SIDE = 64 };
 // Writes the pieces of tiles of 64 lines by 64 elements along k, which pass through shared memory: they are read along
 // the contiguous axis, and written along k, 16 bytes by each thread. Counts, for the check of fp16, of each line.
 template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 4) split_pieces(const split_operands op) {
+    wait_for_grid_before();
+    let_next_grid_begin();
     enum { PIECES = split_kind<T>::PIECES, SIDE = PIECES_SIDE, WARPS = PIECES_THREADS / 32, CHECK = PIECES == 2 };
     const int product = static_cast<int>(blockIdx.z), choice = op.choice[product];
     if (choice != (CHECK ? SPLIT_OPEN : SPLIT_IN_BF16)) return;

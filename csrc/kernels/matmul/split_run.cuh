@@ -34,13 +34,14 @@ int launch_split_product(const split_operands &split, const split_product_operan
     const int64_t pairs = product(product(divide_up(op.m, SPLIT_PAIR * size::ROWS), divide_up(op.n, size::COLUMNS)),
                                   product(op.parts, op.products));
     const int64_t most = multiprocessors / SPLIT_PAIR > 0 ? multiprocessors / SPLIT_PAIR : 1;
-    CK_TRY(ck_launch_cluster(SPLIT_PAIR, context, error, "split_product", split_product<size>,
-                             dim3(static_cast<unsigned>(SPLIT_PAIR * smaller(pairs, most))), dim3(size::THREADS),
-                             size::SHARED_BYTES, a_map, b_map, op));
+    CK_TRY(ck_launch_early(SPLIT_PAIR, context, error, "split_product", split_product<size>,
+                           dim3(static_cast<unsigned>(SPLIT_PAIR * smaller(pairs, most))), dim3(size::THREADS),
+                           size::SHARED_BYTES, a_map, b_map, op));
     if (!op.sums) return CK_OK;
     const int64_t blocks = smaller(divide_up(product(op.m, op.n), 256), 8 * static_cast<int64_t>(multiprocessors));
-    return ck_launch(context, error, "split_add", split_add<typename size::T>,
-                     dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(op.products)), dim3(256), 0, op);
+    return ck_launch_early(0, context, error, "split_add", split_add<typename size::T>,
+                           dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(op.products)), dim3(256), 0,
+                           op);
 }
 
 } // namespace matmul

@@ -8,6 +8,7 @@
 #ifndef CK_MATMUL_SPLIT_SCALES_CUH
 #define CK_MATMUL_SPLIT_SCALES_CUH
 
+#include "device_extras.cuh"
 #include "split_operands.cuh"
 
 namespace matmul {
@@ -15,8 +16,18 @@ namespace matmul {
 enum { SCALES_THREADS = 256, SCALES_OUTER = 64, SCALES_INNER = 128, BALANCE_THREADS = 1024 };
 
 __global__ void split_clear(unsigned *words, int64_t count) {
+    let_next_grid_begin();
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) words[i] = 0;
+}
+
+__device__ __forceinline__ unsigned largest_of_warp(unsigned x) {
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2) {
+        const unsigned other = __shfl_xor_sync(0xffffffffu, x, lanes);
+        x = x > other ? x : other;
+    }
+    return x;
 }
 
 // Visits the tiles of an operand. In a tile, a warp takes a row after another of 128
@@ -48,7 +59,7 @@ __device__ __forceinline__ void largest_of_tiles(const split_side &side, int k, 
                 row_largest = row_largest > found ? row_largest : found;
                 column_largest[j] = column_largest[j] > found ? column_largest[j] : found;
             }
-            row_largest = __reduce_max_sync(0xffffffffu, row_largest);
+            row_largest = largest_of_warp(row_largest);
             own_row = lane == i ? row_largest : own_row;
         }
         if (lane < ROWS) of_rows[warp + lane * WARPS] = own_row;
@@ -70,6 +81,8 @@ __device__ __forceinline__ void largest_of_tiles(const split_side &side, int k, 
 
 // The largest magnitude of each line and of each k. blockIdx.y: A or B; blockIdx.z: the product, as in the kernels below.
 __global__ void __launch_bounds__(SCALES_THREADS, 4) split_largest(const split_operands op) {
+    wait_for_grid_before();
+    let_next_grid_begin();
     const split_side side = side_of(op, blockIdx.y, blockIdx.z);
     largest_of_tiles(side, op.k, side.largest, side.largest_of_k, [](unsigned bits, int) { return bits; });
 }
@@ -78,6 +91,8 @@ __global__ void __launch_bounds__(SCALES_THREADS, 4) split_largest(const split_o
 // are used only if they differ by more than a factor of 16: balancing costs one more pass over the operands. One block
 // for each product, which also decides whether the elements are split at all.
 __global__ void __launch_bounds__(BALANCE_THREADS) split_balance(const split_operands op, bool try_fp16) {
+    wait_for_grid_before();
+    let_next_grid_begin();
     __shared__ int least, most, infinite;
     const int product = static_cast<int>(blockIdx.z);
     const split_side a_side = side_of(op, 0, product), b_side = side_of(op, 1, product);
@@ -108,6 +123,8 @@ __global__ void __launch_bounds__(BALANCE_THREADS) split_balance(const split_ope
 
 // The largest exponent of each line after balancing.
 __global__ void __launch_bounds__(SCALES_THREADS, 4) split_tops(const split_operands op) {
+    wait_for_grid_before();
+    let_next_grid_begin();
     if (!op.balanced[blockIdx.z]) return;
     const split_side side = side_of(op, blockIdx.y, blockIdx.z);
     const int *const balances = op.balance + static_cast<int64_t>(blockIdx.z) * op.k;

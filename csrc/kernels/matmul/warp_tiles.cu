@@ -23,8 +23,8 @@ int run_warp_tiles_if(const operand_stack<float, false> &stack, int64_t products
                                   : (b_along_k ? warp_tiles<size, false, true> : warp_tiles<size, false, false>);
     const int64_t tiles = product(divide_up(stack.first.m, size::ROWS), divide_up(stack.first.n, size::COLUMNS));
     const dim3 grid(static_cast<unsigned>(tiles), 1, static_cast<unsigned>(products));
-    return ck_launch(context, error, "warp_tiles", kernel, grid, dim3(size::THREADS), size::SHARED_BYTES, stack,
-                     choice, wanted);
+    return ck_launch_early(0, context, error, "warp_tiles", kernel, grid, dim3(size::THREADS), size::SHARED_BYTES,
+                           stack, choice, wanted);
 }
 
 } // namespace matmul

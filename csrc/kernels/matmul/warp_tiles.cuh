@@ -44,7 +44,8 @@ using warp_tiles_small = warp_tiles_size<64, 64, 8, 32, 32, 8, 4, 4, 5>;
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     warp_tiles(const operand_stack<float, false> stack, const int *choice, int wanted) {
-    if (choice && choice[blockIdx.z] != wanted) return; // as a step of another variant, which decides on the device
+    wait_for_grid_before(); // as a step of another variant, which decides on the device
+    if (choice && choice[blockIdx.z] != wanted) return;
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES, LANES_Y = Size::LANES_Y, LANES_X = Size::LANES_X;
     using a_copies = slab_copies<float, Size::ROWS, DEPTH, Size::THREADS, A_ALONG_K>;
     using b_copies = slab_copies<float, Size::COLUMNS, DEPTH, Size::THREADS, B_ALONG_K>;
