@@ -130,8 +130,11 @@ _Matmul: TypeAlias = Literal[
     "wgmma_multicast",
     "wgmma_split",
     "wgmma_tf32",
+    "split_fp16",
+    "split_bf16",
     "wgmma_int8",
     "tensor_cores_double",
+    "fastest",
 ]
 _Packbits: TypeAlias = Literal[
     "auto",
@@ -423,6 +426,7 @@ def matmul(
     out: Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None = None,
     *,
     variant: _Matmul | str = "auto",
+    accuracy: Literal['fast', 'strict'] = "fast",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -434,6 +438,7 @@ def matmul(
     out: Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None = None,
     *,
     variant: _Matmul | str = "auto",
+    accuracy: Literal['fast', 'strict'] = "fast",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -198,8 +199,7 @@ RULE = Rule(
     "matmul",
     ("a", "b"),
     by_numpy,
-    preferred=("tiled_padded", "tiled", "kahan"),  # compensated, so that no result is less exact than numpy.dot's
-    on_device=("tiled",),  # it takes every type and any strides
+    preferred=("fastest",),
     shape=_shape,
     arrangement=Stacks(),
     check_out=lambda name, out, result, a, b: product(a, b).check_out(out),
@@ -209,6 +209,10 @@ RULE = Rule(
     numpys_own=numpys_own,
     refuse=_refuse_scalars,
 )
+
+
+#: With accuracy="strict": three pieces of bfloat16 for each float32, or compensated sums.
+STRICT = replace(RULE, preferred=("split_bf16", "tiled"))
 
 
 # --- the public function ---------------------------------------------------------------------------------------------
@@ -235,7 +239,15 @@ def reference(a: Array, b: Array) -> Array:
 )
 @documented()
 def matmul(
-    a: ArrayStack, b: ArrayStack, /, out: NumpyOut = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
+    a: ArrayStack,
+    b: ArrayStack,
+    /,
+    out: NumpyOut = None,
+    *,
+    variant: str = AUTO,
+    accuracy: Literal["fast", "strict"] = "fast",
+    stream: Any = None,
+    **parameters: int,
 ) -> Result:
     """Multiply matrices, by the rules of ``numpy.matmul``.
 
@@ -250,6 +262,9 @@ def matmul(
         Array for the result, in the same place as the operands, of any layout and of a type the product can be cast to
         ("same_kind"); it may overlap the operands. It has the product's shape. It may also have more axes in front,
         along which the product is repeated, or lack leading axes of length 1.
+    accuracy : "fast" or "strict"
+        What "auto" may do on a GPU. "fast" is at least as accurate as a float32 product by the GPU's library, except
+        where the terms of a sum nearly cancel. With "strict" it is so there, too, and other types than float32 are added with compensation.
     <call>
 
     Returns
@@ -281,7 +296,16 @@ def matmul(
     >>> cudakern.matmul(d, d.T).get().tolist()
     [[5.0, 14.0], [14.0, 50.0]]
     """
-    return call(RULE, (a, b), out, variant, stream, parameters)
+    rule = RULE if accuracy == "fast" else _strict(accuracy, variant)
+    return call(rule, (a, b), out, variant, stream, parameters)
+
+
+def _strict(accuracy: Any, variant: str) -> Rule:
+    if accuracy != "strict":
+        raise ValueError(f"matmul: accuracy must be 'fast' or 'strict', not {accuracy!r}")
+    if variant != AUTO:
+        raise TypeError(f"matmul: accuracy='strict' is for variant='auto'; {variant!r} has an accuracy of its own")
+    return STRICT
 
 
 DeviceArray._matmul = staticmethod(matmul)  # for @, whose module cannot import this one, which needs it

@@ -13,6 +13,7 @@
 #include "plans.cuh"
 #include "wgmma_plans.cuh"
 #include "split_plans.cuh"
+#include "fastest.cuh"
 #include "../table.h"
 
 namespace matmul {
@@ -66,6 +67,27 @@ CK_RUN(shared_row) {
     });
 }
 constexpr auto run_pitched = run_shared_row; // the plan determines the layout
+
+// The chosen variant, and the call with the default values of its parameters. (The table comes below.)
+const ck_variant *chosen(const ck_call *call, ck_call *own, int64_t (&values)[CK_MAX_PARAMETERS]);
+
+int plan_fastest(const ck_call *call, ck_plan *plan, ck_error *error) {
+    ck_call own;
+    int64_t values[CK_MAX_PARAMETERS];
+    return chosen(call, &own, values)->plan(&own, plan, error);
+}
+
+CK_RUN(fastest) {
+    ck_call own;
+    int64_t values[CK_MAX_PARAMETERS];
+    return chosen(call, &own, values)->run(&own, plan, context, error);
+}
+
+double depth_of_fastest(const ck_call *call) {
+    ck_call own;
+    int64_t values[CK_MAX_PARAMETERS];
+    return chosen(call, &own, values)->depth(&own);
+}
 
 // --- error depth and work
 
@@ -203,7 +225,21 @@ const ck_variant variants[] = {
     VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
+    VARIANT(fastest, AFTER(split_bf16), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth_of_fastest, KERNELS("split_product"),
+            "The variant that is estimated to be the fastest for the type, the sizes and the chip",
+            "No variant is the fastest everywhere: choose by a model of their times", "cudakern"),
 };
+
+const ck_variant *chosen(const ck_call *call, ck_call *own, int64_t (&values)[CK_MAX_PARAMETERS]) {
+    *own = *call;
+    own->parameters = values;
+    const char *const name = fastest_of(call);
+    const ck_variant *variant = variants;
+    while (strcmp(variant->name, name) != 0) ++variant;
+    for (int i = 0; i < CK_MAX_PARAMETERS; ++i) values[i] = variant->parameters[i].fallback;
+    return variant;
+}
 
 } // namespace
 } // namespace matmul

@@ -22,6 +22,7 @@ constexpr split_width SPLIT_BF16_WIDTHS[] = {{160, per_microsecond(130)}, {64, p
 
 struct split_tiling {
     int columns, parts, part_slabs;
+    double time; // estimated, in microseconds
 };
 
 // The width and the number of parts with the shortest estimated time. A sum in registers has at most 128 slabs, so that
@@ -31,8 +32,7 @@ template <int COUNT>
 split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int64_t n, int64_t k, int64_t products,
                              int multiprocessors, int64_t columns, int64_t parts) {
     const int64_t slabs = k > 0 ? divide_up(k, SLAB_DEPTH) : 1, least = divide_up(slabs, 128);
-    split_tiling best = {widths[0].columns, 1, static_cast<int>(slabs)};
-    double best_time = -1;
+    split_tiling best = {widths[0].columns, 1, static_cast<int>(slabs), -1};
     for (const split_width &width : widths) {
         if (columns != 0 && columns != width.columns) continue;
         for (int64_t count = least; count <= slabs; count *= 2) {
@@ -45,8 +45,8 @@ split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int6
             const double bytes = static_cast<double>(product(product(m, n), products * (2 * number + 1))) * 4;
             const double time =
                 rounds * static_cast<double>(each + 2) * slab_time + (number > 1 ? 3 + bytes / 3e6 : 0);
-            if (best_time < 0 || time < best_time)
-                best_time = time, best = {width.columns, static_cast<int>(number), static_cast<int>(each)};
+            if (best.time < 0 || time < best.time)
+                best = {width.columns, static_cast<int>(number), static_cast<int>(each), time};
             if (parts != 0 || pairs * SPLIT_PAIR > multiprocessors) break; // more parts would not help
         }
     }

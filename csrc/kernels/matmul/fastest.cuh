@@ -1,0 +1,64 @@
+// matmul "fastest": no kernel of its own. It is one of the other variants, by the type, the sizes and the chip.
+//
+// Change  The choice comes first. Everything else is the chosen variant's: its plan, its kernels, its results.
+// Why     No variant is the fastest everywhere. Large tiles read least, but a small C has too few of them for all
+//         multiprocessors; splitting float32 into pieces costs passes over the operands, which a short k does not
+//         repay.
+// Claim   the time is that of the variant which it names
+// Gain    see docs/speed.md, where the variants are compared over many shapes
+// Price   The numbers below are measured on an H200. On another chip they may choose the second best.
+// Edges   as in the chosen variant
+// Map     as in the chosen variant
+// Limit   as in the chosen variant
+#ifndef CK_MATMUL_FASTEST_CUH
+#define CK_MATMUL_FASTEST_CUH
+
+#include "split_fp16.cuh" // the kernel for large products of float32 on compute capability 9.0
+#include "split_launches.cuh"
+
+namespace matmul {
+
+// Estimates in microseconds, fitted to an H200 (docs/results/gpu_bench.json).
+//
+// "warp_tiles": a block of its small tile takes 34 ns for each step of k while it has a multiprocessor for itself, and
+// 24.5 ns of the multiprocessor's time where there are several.
+inline double time_of_warp_tiles(const ck_call *call) {
+    const double tiles = static_cast<double>(
+        product(product(divide_up(rows(call), 64), divide_up(columns(call), 64)), products(call)));
+    const double blocks = ceil(tiles / call->limits->multiprocessors) * 0.0245;
+    return 3 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034);
+}
+
+// "split_fp16": its ten launches, twelve bytes of traffic for each element of the operands, and the product.
+inline double time_of_split(const ck_call *call) {
+    const double elements =
+        static_cast<double>(product(product(rows(call) + columns(call), inner(call)), products(call)));
+    const int64_t any[] = {0, 0};
+    ck_call own = *call;
+    own.parameters = any;
+    return 20 + elements * 12 / 3.3e6 + split_fp16_tiling(&own).time;
+}
+
+inline const char *fastest_of_halves(const ck_call *call) {
+    const int64_t tiles = product(product(divide_up(rows(call), 128), divide_up(columns(call), 64)), products(call));
+    return tiles * 3 <= call->limits->multiprocessors * 2 && inner(call) >= 2048 ? "wgmma_split" : "wgmma_persistent";
+}
+
+// The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.
+inline const char *fastest_of(const ck_call *call) {
+    const int capability = call->limits->capability;
+    const bool hopper = capability == 90; // wgmma runs on no other chip
+    switch (call->types.input) {
+    case CK_FLOAT32:
+        if (hopper && time_of_split(call) < time_of_warp_tiles(call)) return "split_fp16";
+        return capability >= 80 ? "warp_tiles" : "vectorized";
+    case CK_FLOAT64: return capability >= 90 ? "tensor_cores_double" : "register_tile";
+    case CK_FLOAT16:
+    case CK_BFLOAT16: return hopper ? fastest_of_halves(call) : capability >= 80 ? "tensor_cores" : "tiled";
+    default: return "tiled";
+    }
+}
+
+} // namespace matmul
+
+#endif
