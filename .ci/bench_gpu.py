@@ -34,15 +34,17 @@ CASES = {
 }
 #: m, n and k for each type.
 SHAPES = {
-    "float32": [(4096, 4096, 4096), (2048, 2048, 2048), (4095, 4097, 4093), (1000, 1000, 1000)],
     "float64": [(4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024)],
 }
-SHAPES["float16"] = SHAPES["bfloat16"] = [
+SHAPES["float32"] = SHAPES["float16"] = SHAPES["bfloat16"] = [
     *((n, n, n) for n in (512, 1000, 1024, 2048, 4096, 8192)),
     *((4095, 4097, 4093), (1023, 1025, 999), (16, 4096, 4096), (128, 4096, 4096), (4096, 14336, 4096)),
     *((8192, 8192, 512), (512, 512, 65536), (64, 64, 262144)),
 ]
-RANDOM = ("float16", "bfloat16")  #: types that are also measured with ten shapes of random lengths
+#: Types that are also measured with ten shapes of random lengths, at least so long.
+RANDOM = {"float32": 512, "float16": 64, "bfloat16": 64}
+#: The variants that are measured for other shapes than the first one, where not all.
+FEW = {"float32": ("warp_tiles", "split_fp16", "split_bf16")}
 
 
 def rows_of(result):
@@ -68,24 +70,32 @@ def of_bench():
 
 def of_matmul():
     draw = np.random.default_rng()
-    extra = [tuple(map(int, np.exp(draw.uniform(math.log(64), math.log(8192), 3)).round())) for _ in range(10)]
     for dtype, shapes in SHAPES.items():
+        extra = []
+        if least := RANDOM.get(dtype):
+            extra = [
+                tuple(map(int, np.exp(draw.uniform(math.log(least), math.log(8192), 3)).round())) for _ in range(10)
+            ]
         names = [v.name for v in ck.variants("matmul") if dtype in v.types]
         first = "tiled_plain" if dtype == "float32" else "tensor_cores_double" if dtype == "float64" else "tensor_cores"
         names = names[names.index(first) :]
-        for shape in (*shapes, *(extra if dtype in RANDOM else ())):
+        for shape in (*shapes, *extra):
             kind = "random" if shape in extra else "odd" if any(n % 2 for n in shape) else "even"
-            yield bench("matmul", [shape], dtype, variants=names, progress=False), {"kind": kind}
+            some = names if shape == (4096, 4096, 4096) else FEW.get(dtype, names)
+            yield bench("matmul", [shape], dtype, variants=[*some, "auto"], progress=False), {"kind": kind}
 
 
 def means(rows):
-    """Geometric means of the ratios by type, kind of shape and variant; "fastest": of our fastest for each shape, among
+    """Geometric means of the ratios by type, kind of shape and variant; "best": of our fastest for each shape, among
     those that do not cut the inputs."""
     ratios, steps = {}, ck.variants("matmul")
     for row in rows:
         if row["ratio"] and row["variant"]:
             shape = tuple(row[name] for name in "mnk")
-            for name in (*([] if steps[row["variant"]].cuts_inputs else ["fastest"]), row["variant"]):
+            for name in (
+                *([] if row["variant"] != "auto" and steps[row["variant"]].cuts_inputs else ["best"]),
+                row["variant"],
+            ):
                 some = ratios.setdefault((row["dtype"], row["kind"], name), {})
                 some[shape] = max(some.get(shape, 0), row["ratio"])
     return [

