@@ -14,6 +14,7 @@
 #define CK_MATMUL_FASTEST_CUH
 
 #include "split_fp16.cuh" // the kernel for large products of float32 on compute capability 9.0
+#include "plans.cuh"
 #include "split_launches.cuh"
 
 namespace matmul {
@@ -27,6 +28,19 @@ inline double time_of_warp_tiles(const ck_call *call) {
         product(product(divide_up(rows(call), 64), divide_up(columns(call), 64)), products(call)));
     const double blocks = ceil(tiles / call->limits->multiprocessors) * 0.0245;
     return 3 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034);
+}
+
+// "warp_tiles_split": the same for parts of k, and where there are groups, a launch that adds them.
+inline double time_of_warp_tiles_split(const ck_call *call) {
+    const auto [tiles, parts, groups] = parts_of_warp_tiles(call, 0, 0);
+    const double all = static_cast<double>(product(product(tiles, products(call)), parts * groups));
+    const double blocks = ceil(all / call->limits->multiprocessors) * 0.0245;
+    const double bytes =
+        static_cast<double>(product(product(rows(call), columns(call)), products(call) * groups)) * 8;
+    return 4 +
+           static_cast<double>(inner(call)) / static_cast<double>(parts * groups) *
+               (blocks > 0.034 ? blocks : 0.034) +
+           (groups > 1 ? 3 + bytes / 3e6 : 0);
 }
 
 // "split_fp16": its ten launches, twelve bytes of traffic for each element of the operands, and the product.
@@ -50,7 +64,11 @@ inline const char *fastest_of(const ck_call *call) {
     const bool hopper = capability == 90; // wgmma runs on no other chip
     switch (call->types.input) {
     case CK_FLOAT32:
-        if (hopper && time_of_split(call) < time_of_warp_tiles(call)) return "split_fp16";
+        if (hopper) {
+            const double plain = time_of_warp_tiles(call), parts = time_of_warp_tiles_split(call);
+            if (time_of_split(call) < (plain < parts ? plain : parts)) return "split_fp16";
+            return parts < plain && products(call) <= call->limits->max_grid[2] ? "warp_tiles_split" : "warp_tiles";
+        }
         return capability >= 80 ? "warp_tiles" : "vectorized";
     case CK_FLOAT64: return capability >= 90 ? "tensor_cores_double" : "register_tile";
     case CK_FLOAT16:

@@ -20,7 +20,7 @@ namespace matmul {
 
 ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
 ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered;        // register_tiles.cu
-ck_run run_warp_tiles;                                                                 // warp_tiles.cu
+ck_run run_warp_tiles, run_warp_tiles_split;                                           // warp_tiles.cu
 ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_multicast; // wgmma.cu
 ck_run run_wgmma_split;                                                                // wgmma_split.cu
 ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
@@ -181,6 +181,13 @@ const ck_variant variants[] = {
             TILE_SIZE, depth_in_a_row, KERNELS("warp_tiles"),
             "A tile per warp, lanes arranged for shared memory, four slabs ahead",
             "Tiles at every level: block, warp, thread", "CUTLASS, and S. Gray's maxas"),
+    VARIANT(warp_tiles_split, AFTER(warp_tiles), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
+            PARAMETERS(
+                CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8),
+                CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16)),
+            depth_in_a_row, KERNELS("warp_tiles_split"),
+            "The blocks of a cluster divide k, and add their sums through distributed shared memory",
+            "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(tensor_cores, AFTER(warp_tiles), AT_LEAST(80), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_SIZE,
             depth_in_a_row, KERNELS("tensor_cores"), "A warp multiplies small matrices in one instruction (mma.sync)",
             "One instruction for 2048 multiply-adds", "PTX: mma.sync, ldmatrix"),

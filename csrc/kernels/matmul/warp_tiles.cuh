@@ -41,26 +41,33 @@ struct [[gnu::visibility("default")]] warp_tiles_size {
 using warp_tiles_large = warp_tiles_size<128, 128, 8, 32, 64, 8, 8, 3, 2>;
 using warp_tiles_small = warp_tiles_size<64, 64, 8, 32, 32, 8, 4, 4, 5>;
 
+// The place of a thread's first group of rows and of columns in the tile of its block.
+template <typename Size> struct warp_place {
+    int ty, tx;
+
+    __device__ __forceinline__ warp_place() {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        const int two_bits = (lane & 1) | (lane >> 3 & 2), three_bits = lane >> 1 & 7;
+        ty = warp / Size::WARPS_X * Size::WARP_ROWS + (Size::LANES_Y == 4 ? two_bits : three_bits) * 4;
+        tx = warp % Size::WARPS_X * Size::WARP_COLUMNS + (Size::LANES_X == 4 ? two_bits : three_bits) * 4;
+    }
+};
+
+// Adds the products of a thread's elements over k elements, from the first of the operands on.
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
-__global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
-    warp_tiles(const operand_stack<float, false> stack, const int *choice, int wanted) {
-    wait_for_grid_before(); // as a step of another variant, which decides on the device
-    if (choice && choice[blockIdx.z] != wanted) return;
+__device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Size::THREAD_COLUMNS], float *shared,
+                                              const operands<float, false> &op, const tile_origin &first,
+                                              const warp_place<Size> &place) {
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES, LANES_Y = Size::LANES_Y, LANES_X = Size::LANES_X;
     using a_copies = slab_copies<float, Size::ROWS, DEPTH, Size::THREADS, A_ALONG_K>;
     using b_copies = slab_copies<float, Size::COLUMNS, DEPTH, Size::THREADS, B_ALONG_K>;
-    DYNAMIC_SHARED(float, a_slabs);
-    float *const b_slabs = a_slabs + STAGES * a_copies::WORDS;
-    const auto [a, b, c, m, n, k] = stack.of_block();
-    const auto [first_row, first_column] = tile_of_block<Size::ROWS, Size::COLUMNS>(m, n);
-    a_copies from_a(a.data + first_row * a.row_stride, A_ALONG_K ? a.row_stride : a.column_stride, m - first_row);
-    b_copies from_b(b.data + first_column * b.column_stride, B_ALONG_K ? b.column_stride : b.row_stride,
-                    n - first_column);
-
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int two_bits = (lane & 1) | (lane >> 3 & 2), three_bits = lane >> 1 & 7;
-    const int ty = warp / Size::WARPS_X * Size::WARP_ROWS + (LANES_Y == 4 ? two_bits : three_bits) * 4;
-    const int tx = warp % Size::WARPS_X * Size::WARP_COLUMNS + (LANES_X == 4 ? two_bits : three_bits) * 4;
+    float *const a_slabs = shared, *const b_slabs = shared + STAGES * a_copies::WORDS;
+    const input_matrix<float, false> &a = op.a, &b = op.b;
+    const int64_t m = op.m, n = op.n, k = op.k;
+    const int ty = place.ty, tx = place.tx;
+    a_copies from_a(a.data + first.row * a.row_stride, A_ALONG_K ? a.row_stride : a.column_stride, m - first.row);
+    b_copies from_b(b.data + first.column * b.column_stride, B_ALONG_K ? b.column_stride : b.row_stride,
+                    n - first.column);
 
     // Begins the copies of the next slab, if there is one. Only the last one may need checks along k.
     const int whole = static_cast<int>(k / DEPTH), rest = static_cast<int>(k % DEPTH), slabs = whole + (rest > 0);
@@ -99,7 +106,6 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i) begin_slab();
     wait_for_slab();
-    float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
     int stage = 0;
     if (slabs > 0) load_step(stage, 0, 0);
 #pragma unroll 2 // the compiler then chooses better registers: 47.5 TFLOP/s, otherwise 46
@@ -118,7 +124,21 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
         }
         stage = following;
     }
-    store_tile(c, first_row + ty, LANES_Y * 4, first_column + tx, LANES_X * 4, m, n, sum);
+}
+
+template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
+__global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
+    warp_tiles(const operand_stack<float, false> stack, const int *choice, int wanted) {
+    wait_for_grid_before(); // as a step of another variant, which decides on the device
+    if (choice && choice[blockIdx.z] != wanted) return;
+    DYNAMIC_SHARED(float, slabs);
+    const operands<float, false> op = stack.of_block();
+    const tile_origin first = tile_of_block<Size::ROWS, Size::COLUMNS>(op.m, op.n);
+    const warp_place<Size> place;
+    float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
+    add_warp_tile<Size, A_ALONG_K, B_ALONG_K>(sum, slabs, op, first, place);
+    store_tile(op.c, first.row + place.ty, Size::LANES_Y * 4, first.column + place.tx, Size::LANES_X * 4, op.m, op.n,
+               sum);
 }
 
 } // namespace matmul

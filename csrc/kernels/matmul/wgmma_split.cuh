@@ -14,6 +14,7 @@
 #ifndef CK_MATMUL_WGMMA_SPLIT_CUH
 #define CK_MATMUL_WGMMA_SPLIT_CUH
 
+#include "add_groups.cuh"
 #include "cluster.cuh"
 #include "wgmma_persistent.cuh"
 
@@ -24,21 +25,9 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the slabs");
 };
-enum { MOST_PARTS = 8 }; // blocks of a cluster
 using wgmma_split_128 = wgmma_split_size<128, 6>;
 using wgmma_split_64 = wgmma_split_size<64, 7>;
 static_assert(int(wgmma_split_128::SHARED_BYTES) != int(wgmma_split_64::SHARED_BYTES), "by which the launch chooses");
-
-// The sums of the groups: matrices like C, one after another, for each group.
-struct group_sums {
-    float *data;
-    int groups; // 1: results go to C at once
-
-    __device__ __forceinline__ output_matrix<float, false> matrix(int m, int n, int group, int products,
-                                                                  int number) const {
-        return {data + (static_cast<int64_t>(group) * products + number) * m * n, n, 1};
-    }
-};
 
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
@@ -137,17 +126,6 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     else
         store(sums_of_groups.matrix(operands.m, operands.n, group, operands.products, number));
     cluster_sync(); // no block ends while others may still read its sums
-}
-
-// C = the sum of the groups' sums, one thread per element, in the order of the groups.
-template <typename T> __global__ void add_groups(const box_operands<T> operands, const group_sums sums_of_groups) {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const int64_t each = static_cast<int64_t>(operands.m) * operands.n, elements = each * operands.products;
-    if (i >= elements) return;
-    float sum = 0;
-#pragma unroll 4
-    for (int group = 0; group < sums_of_groups.groups; ++group) sum += sums_of_groups.data[group * elements + i];
-    product_index<T>(operands, static_cast<int>(i / each)).c.store(i % each / operands.n, i % operands.n, sum);
 }
 
 } // namespace matmul
