@@ -64,10 +64,11 @@ inline const char *fastest_of(const ck_call *call) {
     const bool hopper = capability == 90; // wgmma runs on no other chip
     switch (call->types.input) {
     case CK_FLOAT32:
+        if (rows(call) <= FEW_MOST || columns(call) <= FEW_MOST) return "few_rows";
         if (hopper) {
             const double plain = time_of_warp_tiles(call), parts = time_of_warp_tiles_split(call);
             if (time_of_split(call) < (plain < parts ? plain : parts)) return "split_fp16";
-            return parts < plain && products(call) <= call->limits->max_grid[2] ? "warp_tiles_split" : "warp_tiles";
+            return parts < plain ? "warp_tiles_split" : "warp_tiles";
         }
         return capability >= 80 ? "warp_tiles" : "vectorized";
     case CK_FLOAT64: return capability >= 90 ? "tensor_cores_double" : "register_tile";

@@ -20,6 +20,7 @@ namespace matmul {
 
 ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
 ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered;        // register_tiles.cu
+ck_run run_few_rows;                                                                   // few_rows.cu
 ck_run run_warp_tiles, run_warp_tiles_split;                                           // warp_tiles.cu
 ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_multicast; // wgmma.cu
 ck_run run_wgmma_split;                                                                // wgmma_split.cu
@@ -188,6 +189,10 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("warp_tiles_split"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
+    VARIANT(few_rows, AFTER(warp_tiles_split), AT_LEAST(60), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
+            NO_PARAMETERS, depth_in_a_row, KERNELS("few_across"),
+            "At most 16 rows or columns: each thread computes all of them, and reads the other operand once",
+            "Where one operand is small, the product is as fast as the other one is read", "cudakern"),
     VARIANT(tensor_cores, AFTER(warp_tiles), AT_LEAST(80), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_SIZE,
             depth_in_a_row, KERNELS("tensor_cores"), "A warp multiplies small matrices in one instruction (mma.sync)",
             "One instruction for 2048 multiply-adds", "PTX: mma.sync, ldmatrix"),

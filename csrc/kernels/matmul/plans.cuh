@@ -12,6 +12,7 @@
 #include "vectorized.cuh"
 #include "double_buffered.cuh"
 #include "warp_tiles_split.cuh"
+#include "few_rows.cuh"
 #include "tensor_cores.cuh"
 #include "tensor_cores_double.cuh"
 
@@ -155,6 +156,7 @@ inline k_parts parts_of_warp_tiles(const ck_call *call, int64_t parts, int64_t g
     const int64_t all = product(tiles, products(call));
     if (parts == 0)
         for (parts = 1; parts < MOST_PARTS && product(all, parts) < most && slabs >= parts * 16;) parts *= 2;
+    if (products(call) > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
     if (groups == 0)
         for (groups = 1; product(all, parts * groups) < most && slabs >= parts * groups * 64;) groups *= 2;
     return {tiles, parts, groups};
@@ -166,12 +168,9 @@ inline int plan_warp_tiles_split(const ck_call *call, ck_plan *plan, ck_error *e
     CK_TRY(plan_tiles(call, plan, error, size::ROWS, size::COLUMNS, size::THREADS));
     const int64_t blocks = product(tiles, parts * groups);
     const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
-    if (blocks > call->limits->max_grid[0] || products(call) > call->limits->max_grid[2])
-        return ck_fail(
-            error, CK_BAD_VALUE,
-            "the result needs %lld blocks for each of %lld products, but this device allows at most %lld and %lld",
-            static_cast<long long>(blocks), static_cast<long long>(products(call)),
-            static_cast<long long>(call->limits->max_grid[0]), static_cast<long long>(call->limits->max_grid[2]));
+    if (blocks > call->limits->max_grid[0])
+        return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
+                       static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
     if (!empty(call)) plan->grid[0] = static_cast<unsigned>(blocks);
     plan->shared_bytes = size::SHARED_BYTES;
@@ -179,6 +178,24 @@ inline int plan_warp_tiles_split(const ck_call *call, ck_plan *plan, ck_error *e
     if (groups > 1)
         plan->workspace_bytes =
             static_cast<size_t>(product(product(rows(call), columns(call)), products(call)) * groups) * 4;
+    return CK_OK;
+}
+
+// Workspace for as many parts of k as fill the multiprocessors, with at least 32 elements each.
+inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = divide_up(m > n ? n : m, FEW_MOST);
+    const int64_t blocks = product(divide_up(lines, FEW_THREADS / 32 * FEW_LINES), few);
+    const int64_t least = product(product(divide_up(lines, FEW_THREADS * FEW_COLUMNS), few), products(call));
+    const int64_t parts = smaller(
+        divide_up(4 * static_cast<int64_t>(call->limits->multiprocessors), least > 0 ? least : 1), inner(call) / 32);
+    CK_TRY(plan_grid(call, plan, error, blocks, 1, FEW_THREADS, 1));
+    if (inner(call) > INT32_MAX)
+        return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",
+                       static_cast<long long>(INT32_MAX));
+    const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
+    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
+    if (parts > 1 && !empty(call) && products(call) <= call->limits->max_grid[2]) // all products in one launch
+        plan->workspace_bytes = static_cast<size_t>(product(product(m, n), products(call)) * parts) * 4;
     return CK_OK;
 }
 

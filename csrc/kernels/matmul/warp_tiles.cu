@@ -39,9 +39,10 @@ CK_RUN(warp_tiles_split) {
         const int parts = static_cast<int>(plan->grid[0] / tiles / groups);
         const group_sums sums = {static_cast<float *>(context->workspace), static_cast<int>(groups)};
         CK_TRY(in_parts(first_operands<float, false>(call), axes_of<float>(call), plan->grid[2],
-                        [&](const operand_stack<float, false> &stack, int64_t) {
+                        [&](const operand_stack<float, false> &stack, int64_t count) {
                             return ck_launch_cluster(parts, context, error, "warp_tiles_split",
-                                                     warp_tiles_split<A, B>, ck_dim3(plan->grid),
+                                                     warp_tiles_split<A, B>,
+                                                     dim3(plan->grid[0], 1, static_cast<unsigned>(count)),
                                                      ck_dim3(plan->block), plan->shared_bytes, stack, sums);
                         }));
         if (groups == 1) return static_cast<int>(CK_OK);

@@ -1,0 +1,143 @@
+// matmul "few_rows": comes after "warp_tiles_split".
+//
+// Change  C has at most 16 rows (or columns). Each thread computes all of them for its columns, so that it reads each
+//         element of B once, and there is no tile. A's few rows are in shared memory. Parts of k are computed by
+//         different blocks, and a second kernel adds them.
+// Why     A tile of 64 x 64 computes 64 rows, of which 16 or one are used. With so few rows, the product can be as fast
+//         as B is read.
+// Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
+// Gain    not measured yet
+// Price   Where C has more rows and columns than that, B is read once for every 16 rows.
+// Edges   columns and rows outside C are not stored; k is divided into parts of any length
+// Map     few_across, where B's rows are contiguous: thread t of block x: columns 256 x + t and 256 x + 128 + t.
+//         few_along, where its columns are: warp w: columns 16 x + 4 w to 16 x + 4 w + 3, and its lanes divide k.
+//         blockIdx.y: the part of k; blockIdx.z: the product
+// Limit   the memory's bandwidth, up to about eight rows; then the multiply-adds
+#ifndef CK_MATMUL_FEW_ROWS_CUH
+#define CK_MATMUL_FEW_ROWS_CUH
+
+#include "add_groups.cuh"
+
+namespace matmul {
+
+enum { FEW_MOST = 16, FEW_THREADS = 128, FEW_COLUMNS = 2, FEW_LINES = 4 }; // a thread's columns; a warp's lines
+
+// The product with few columns is the transposed product with few rows: `few` has the few lines along k, and `many` the
+// others.
+struct few_operands {
+    const float *few, *many;
+    float *c;
+    int64_t few_line, few_k, many_line, many_k, c_few, c_many;
+    int rows, lines, block, begin, end; // the block of lines; this block's part of k
+
+    // A block has at most so many rows, and so many lines.
+    __device__ __forceinline__ few_operands(const operands<float, false> &op, bool columns, const group_sums &sums,
+                                            int most_rows, int block_lines)
+        : few(columns ? op.b.data : op.a.data), many(columns ? op.a.data : op.b.data),
+          few_line(columns ? op.b.column_stride : op.a.row_stride),
+          few_k(columns ? op.b.row_stride : op.a.column_stride),
+          many_line(columns ? op.a.row_stride : op.b.column_stride),
+          many_k(columns ? op.a.column_stride : op.b.row_stride), rows(static_cast<int>(columns ? op.n : op.m)),
+          lines(static_cast<int>(columns ? op.m : op.n)) {
+        const int blocks = (lines + block_lines - 1) / block_lines;
+        const int first = static_cast<int>(blockIdx.x) / blocks * most_rows; // the first row
+        block = static_cast<int>(blockIdx.x) % blocks;
+        const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y);
+        begin = static_cast<int>(op.k * part / parts), end = static_cast<int>(op.k * (part + 1) / parts);
+        const output_matrix<float, false> to =
+            parts == 1 ? op.c
+                       : sums.matrix(static_cast<int>(op.m), static_cast<int>(op.n), part,
+                                     static_cast<int>(gridDim.z), static_cast<int>(blockIdx.z));
+        c = to.data, c_few = columns ? to.column_stride : to.row_stride,
+        c_many = columns ? to.row_stride : to.column_stride;
+        few += first * few_line, c += first * c_few, rows -= first;
+    }
+};
+
+template <int ROWS>
+__global__ void __launch_bounds__(FEW_THREADS)
+    few_across(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
+    enum { DEPTH = 64 };
+    __shared__ float few[DEPTH][ROWS];
+    const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS * FEW_COLUMNS);
+    const int t = threadIdx.x, line = op.block * FEW_THREADS * FEW_COLUMNS + t;
+    const float *const many = op.many + line * op.many_line;
+    const int64_t next = FEW_THREADS * op.many_line;
+    bool inside[FEW_COLUMNS];
+#pragma unroll
+    for (int j = 0; j < FEW_COLUMNS; ++j) inside[j] = line + j * FEW_THREADS < op.lines;
+    float sum[ROWS][FEW_COLUMNS] = {};
+    for (int k = op.begin; k < op.end; k += DEPTH) {
+        const int depth = op.end - k < DEPTH ? op.end - k : DEPTH;
+        __syncthreads(); // the elements of the last step have been read
+        for (int i = t; i < ROWS * depth; i += FEW_THREADS) {
+            const int row = i / depth, at = i % depth;
+            few[at][row] = row < op.rows ? op.few[row * op.few_line + (k + at) * op.few_k] : 0;
+        }
+        __syncthreads();
+#pragma unroll 8
+        for (int i = 0; i < depth; ++i) {
+            float x[FEW_COLUMNS];
+#pragma unroll
+            for (int j = 0; j < FEW_COLUMNS; ++j) x[j] = inside[j] ? many[(k + i) * op.many_k + j * next] : 0;
+#pragma unroll
+            for (int row = 0; row < ROWS; ++row)
+#pragma unroll
+                for (int j = 0; j < FEW_COLUMNS; ++j) sum[row][j] += few[i][row] * x[j];
+        }
+    }
+#pragma unroll
+    for (int row = 0; row < ROWS; ++row)
+#pragma unroll
+        for (int j = 0; j < FEW_COLUMNS; ++j)
+            if (row < op.rows && inside[j]) op.c[row * op.c_few + (line + j * FEW_THREADS) * op.c_many] = sum[row][j];
+}
+
+template <int ROWS>
+__global__ void __launch_bounds__(FEW_THREADS)
+    few_along(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
+    enum { DEPTH = 128, STEPS = DEPTH / 32 };
+    __shared__ float few[ROWS][DEPTH];
+    const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS / 32 * FEW_LINES);
+    const int t = threadIdx.x, lane = t % 32, line = (op.block * (FEW_THREADS / 32) + t / 32) * FEW_LINES;
+    const float *const many = op.many + line * op.many_line;
+    float sum[ROWS][FEW_LINES] = {};
+    for (int k = op.begin; k < op.end; k += DEPTH) {
+        float x[FEW_LINES][STEPS];
+#pragma unroll
+        for (int j = 0; j < FEW_LINES; ++j)
+#pragma unroll
+            for (int i = 0; i < STEPS; ++i) {
+                const int at = k + lane + i * 32;
+                x[j][i] = line + j < op.lines && at < op.end ? many[j * op.many_line + at * op.many_k] : 0;
+            }
+        __syncthreads(); // the elements of the last step have been read
+        for (int i = t; i < ROWS * DEPTH; i += FEW_THREADS) {
+            const int row = i / DEPTH, at = k + i % DEPTH;
+            few[row][i % DEPTH] = row < op.rows && at < op.end ? op.few[row * op.few_line + at * op.few_k] : 0;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < STEPS; ++i)
+#pragma unroll
+            for (int row = 0; row < ROWS; ++row) {
+                const float a = few[row][lane + i * 32];
+#pragma unroll
+                for (int j = 0; j < FEW_LINES; ++j) sum[row][j] += a * x[j][i];
+            }
+    }
+#pragma unroll
+    for (int row = 0; row < ROWS; ++row)
+#pragma unroll
+        for (int j = 0; j < FEW_LINES; ++j) {
+            float total = sum[row][j]; // of all lanes
+#pragma unroll
+            for (int lanes = 16; lanes > 0; lanes /= 2) total += __shfl_xor_sync(0xffffffffu, total, lanes);
+            if (lane == (row * FEW_LINES + j) % 32 && row < op.rows && line + j < op.lines)
+                op.c[row * op.c_few + (line + j) * op.c_many] = total;
+        }
+}
+
+} // namespace matmul
+
+#endif
