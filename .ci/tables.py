@@ -205,19 +205,21 @@ def emulator_table():
 
 
 def matmul_table():
-    """The steps of matmul by type and shape: TFLOP/s, and the fastest step's time relative to the fastest library's."""
+    """The steps of matmul by type and shape: TFLOP/s, and the best time relative to the fastest library's."""
     path = RESULTS / MATMUL
     record = json.loads(path.read_text())
     tables = []
     for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
         own = [row for row in record["rows"] if row["dtype"] == dtype and row.get("kind") != "random"]
-        names = list(dict.fromkeys(row["who"] for row in own if row["who"].startswith("cudakern")))
-        cuts = {name: cudakern.variants("matmul")[name.split()[1]].cuts_inputs for name in names}
+        steps = {row["who"]: row["variant"] for row in own if row["who"].startswith("cudakern")}
+        cuts = {name: cudakern.variants("matmul")[variant].cuts_inputs for name, variant in steps.items()}
+        shapes = [{(row["m"], row["n"], row["k"]) for row in own if row["who"] == name} for name in steps]
+        names = [name for name, some in zip(steps, shapes, strict=True) if len(some) > 1]  # (the rest: ladders.md)
         rows, errors = [], {}
         for shape in dict.fromkeys((row["m"], row["n"], row["k"]) for row in own):
             here = [row for row in own if (row["m"], row["n"], row["k"]) == shape]
-            other = min((row for row in here if row["who"] not in names), key=lambda row: row["kernel_ns"])
-            ours = {row["who"]: row for row in here if row["who"] in names}
+            other = min((row for row in here if row["who"] not in steps), key=lambda row: row["kernel_ns"])
+            ours = {row["who"]: row for row in here if row["who"] in steps}
             best = min(row["kernel_ns"] for name, row in ours.items() if not cuts[name])
             cells = [other, *(ours.get(name) for name in names)]
             for column, row in enumerate(cells):
@@ -225,7 +227,7 @@ def matmul_table():
             rates = [f"{2e-3 * math.prod(shape) / row['kernel_ns']:.1f}" if row else "-" for row in cells]
             rows.append([dtype, " x ".join(f"{n:,}" for n in shape), *rates, f"{best / other['kernel_ns']:.2f}"])
         rows.append([dtype, "largest error", *map(error, errors.values()), ""])
-        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "fastest / library"]
+        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "best / library"]
         tables.append(markdown(heads, rows, ""))
     if means := record.get("means"):
         groups = {}
@@ -234,19 +236,19 @@ def matmul_table():
                 1 / mean["ratio"]
             )
         words = [
-            [*group, ", ".join(f"{name if name == 'fastest' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
+            [*group, ", ".join(f"{name if name == 'best' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
             for group, some in groups.items()
         ]
         heads = [
             "type",
             "shapes",
             "number",
-            "time / library's time, geometric mean; fastest: of our fastest for each shape",
+            "time / library's time, geometric mean; best: of our fastest for each shape",
         ]
         tables.append(markdown(heads, words, ""))
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
     what = (
-        "library: the faster of PyTorch and CuPy, which call cuBLAS. fastest / library: the times, without variants "
+        "library: the faster of PyTorch and CuPy, which call cuBLAS. best / library: the times, without variants "
         "that cut inputs to tf32. Normal random numbers. The error is that of all checked rows (Frobenius norm)."
     )
     source = f"{how} {what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}\n"

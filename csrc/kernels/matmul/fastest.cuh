@@ -64,7 +64,7 @@ inline const char *fastest_of(const ck_call *call) {
     const bool hopper = capability == 90; // wgmma runs on no other chip
     switch (call->types.input) {
     case CK_FLOAT32:
-        if (rows(call) <= FEW_MOST || columns(call) <= FEW_MOST) return "few_rows";
+        if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
         if (hopper) {
             const double plain = time_of_warp_tiles(call), parts = time_of_warp_tiles_split(call);
             if (time_of_split(call) < (plain < parts ? plain : parts)) return "split_fp16";

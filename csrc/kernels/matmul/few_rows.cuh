@@ -61,11 +61,13 @@ __global__ void __launch_bounds__(FEW_THREADS)
     __shared__ float few[DEPTH][ROWS];
     const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS * FEW_COLUMNS);
     const int t = threadIdx.x, line = op.block * FEW_THREADS * FEW_COLUMNS + t;
-    const float *const many = op.many + line * op.many_line;
-    const int64_t next = FEW_THREADS * op.many_line;
-    bool inside[FEW_COLUMNS];
+    // Outside C, the last column comes once more: a load without a condition can begin early.
+    const float *many[FEW_COLUMNS];
 #pragma unroll
-    for (int j = 0; j < FEW_COLUMNS; ++j) inside[j] = line + j * FEW_THREADS < op.lines;
+    for (int j = 0; j < FEW_COLUMNS; ++j) {
+        const int own = line + j * FEW_THREADS;
+        many[j] = op.many + (own < op.lines ? own : op.lines - 1) * op.many_line;
+    }
     float sum[ROWS][FEW_COLUMNS] = {};
     for (int k = op.begin; k < op.end; k += DEPTH) {
         const int depth = op.end - k < DEPTH ? op.end - k : DEPTH;
@@ -79,7 +81,7 @@ __global__ void __launch_bounds__(FEW_THREADS)
         for (int i = 0; i < depth; ++i) {
             float x[FEW_COLUMNS];
 #pragma unroll
-            for (int j = 0; j < FEW_COLUMNS; ++j) x[j] = inside[j] ? many[(k + i) * op.many_k + j * next] : 0;
+            for (int j = 0; j < FEW_COLUMNS; ++j) x[j] = many[j][(k + i) * op.many_k];
 #pragma unroll
             for (int row = 0; row < ROWS; ++row)
 #pragma unroll
@@ -90,7 +92,8 @@ __global__ void __launch_bounds__(FEW_THREADS)
     for (int row = 0; row < ROWS; ++row)
 #pragma unroll
         for (int j = 0; j < FEW_COLUMNS; ++j)
-            if (row < op.rows && inside[j]) op.c[row * op.c_few + (line + j * FEW_THREADS) * op.c_many] = sum[row][j];
+            if (row < op.rows && line + j * FEW_THREADS < op.lines)
+                op.c[row * op.c_few + (line + j * FEW_THREADS) * op.c_many] = sum[row][j];
 }
 
 template <int ROWS>
@@ -100,7 +103,10 @@ __global__ void __launch_bounds__(FEW_THREADS)
     __shared__ float few[ROWS][DEPTH];
     const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS / 32 * FEW_LINES);
     const int t = threadIdx.x, lane = t % 32, line = (op.block * (FEW_THREADS / 32) + t / 32) * FEW_LINES;
-    const float *const many = op.many + line * op.many_line;
+    const float *many[FEW_LINES];
+#pragma unroll
+    for (int j = 0; j < FEW_LINES; ++j)
+        many[j] = op.many + (line + j < op.lines ? line + j : op.lines - 1) * op.many_line;
     float sum[ROWS][FEW_LINES] = {};
     for (int k = op.begin; k < op.end; k += DEPTH) {
         float x[FEW_LINES][STEPS];
@@ -109,7 +115,8 @@ __global__ void __launch_bounds__(FEW_THREADS)
 #pragma unroll
             for (int i = 0; i < STEPS; ++i) {
                 const int at = k + lane + i * 32;
-                x[j][i] = line + j < op.lines && at < op.end ? many[j * op.many_line + at * op.many_k] : 0;
+                const float read = many[j][(at < op.end ? at : op.end - 1) * op.many_k];
+                x[j][i] = at < op.end ? read : 0;
             }
         __syncthreads(); // the elements of the last step have been read
         for (int i = t; i < ROWS * DEPTH; i += FEW_THREADS) {
