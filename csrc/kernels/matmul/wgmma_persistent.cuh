@@ -47,13 +47,13 @@ template <int ROWS, int COLUMNS, int BAND = 16> struct tile_order {
     }
 };
 
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
-__global__ void __launch_bounds__(size::THREADS, 1)
-    wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
-                     const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
+// The work of a block. (A function of its own, because "wgmma_tf32" and "wgmma_int8" call it for other elements.)
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES, typename Result>
+__device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const tensor_map &b_map,
+                                              const tensor_map &c_map, const box_operands<Result> &operands) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
-    constexpr int STAGES = size::STAGES;
+    constexpr int STAGES = size::STAGES, DEPTH = SLAB_BYTES / sizeof(T);
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     const tile_order<size::ROWS, size::COLUMNS> tiles(operands.m, operands.n);
     const int per_product = tiles.down * tiles.across, total = per_product * operands.products;
-    const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
+    const int slabs = (operands.k + DEPTH - 1) / DEPTH;
     int stage = 0, round = 0; // a stage's number, and the parity of its use
     const auto next_stage = [&] {
         if (++stage == STAGES) stage = 0, round ^= 1;
@@ -76,15 +76,15 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         give_up_registers<40>();
         if (threadIdx.x != 0) return;
         for (int tile = blockIdx.x; tile < total; tile += gridDim.x) {
-            const product_index<T> product(operands, tile / per_product);
+            const product_index<Result> product(operands, tile / per_product);
             int row, column;
             tiles.place(tile % per_product, row, column);
             for (int slab = 0; slab < slabs; ++slab, next_stage()) {
                 unsigned char *to = stages + stage * size::STAGE_BYTES;
                 mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
                 mbarrier_expect(&full[stage], size::STAGE_BYTES);
-                a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
-                b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH, product.b);
+                a_slab::load(to, &a_map, &full[stage], row, slab * DEPTH, product.a);
+                b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * DEPTH, product.b);
             }
         }
         return;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         int row, column;
         tiles.place(tile % per_product, row, column);
         row += warpgroup * 64;
-        float sum[size::COLUMNS / 2] = {};
+        wgmma_total<T> sum[size::COLUMNS / 2] = {};
         int before = -1; // the stage of the slab before
         for (int slab = 0; slab < slabs; ++slab, next_stage()) {
             const unsigned char *from = stages + stage * size::STAGE_BYTES;
@@ -122,10 +122,17 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 tensor_store_commit();
             }
         } else {
-            store_sums(product_index<T>(operands, number).c, row, column, operands.m, operands.n, sum);
+            store_sums(product_index<Result>(operands, number).c, row, column, operands.m, operands.n, sum);
         }
     }
     if (STORE_BOXES && t == 0) tensor_store_wait<0, false>();
+}
+
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
+__global__ void __launch_bounds__(size::THREADS, 1)
+    wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                     const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
+    compute_tiles<T, size, A_ALONG_K, B_ALONG_K, STORE_BOXES>(a_map, b_map, c_map, operands);
 }
 
 } // namespace matmul
