@@ -95,7 +95,7 @@ EXERCISES = {
     "sixteen times": Exercise(
         "a",
         "Was the chip busy with the small array?",
-        "At 4,800 GB/s the memory needs only 2.6 us for the small array; the rest of the 8.4 us is fixed. Only a full chip "
+        "At 4,800 GB/s the memory needs only 2.6 us for the small array; the rest of the 8 us is fixed. Only a full chip "
         "takes time in proportion to the work.",
     ),
     # --- 02_first_steps ----------------------------------------------------------------------------------------------

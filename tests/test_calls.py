@@ -247,7 +247,7 @@ def test_integers_that_change(backend, dtype):
             assert np.array_equal(cudakern.saxpy(number, d, d, variant=variant).get(), number * x + x)
 
 
-def test_what_is_no_single_number_is_refused_each_time(backend):
+def test_an_operand_that_is_not_one_number_is_refused_each_time(backend):
     x = np.float32([1, 2, 3])
     d = cudakern.asarray(x)
     for given, one, several in ((x, np.array(2.5, np.float32), x[:1]), (d, cudakern.asarray(np.float32(2.5)), d[:1])):

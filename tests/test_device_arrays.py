@@ -148,7 +148,7 @@ def test_every_type_is_the_c_sides(backend):
 
 
 @pytest.mark.parametrize("bad", [object, "U3", "S2", "M8[s]", "m8[s]", [("a", "i4")], "V4", "longdouble"])
-def test_types_that_the_device_has_not(backend, bad):
+def test_types_that_the_device_does_not_support(backend, bad):
     for call in (lambda: ck.zeros(3, bad), lambda: ck.empty_pinned(3, bad), lambda: ck.asarray([1], bad)):
         with pytest.raises(TypeError, match=r"device arrays have one of the types bool, int8, .*, complex128, not"):
             call()
@@ -567,7 +567,7 @@ def test_one_element_becomes_a_number(backend, dtype):
 
 
 @pytest.mark.parametrize("shape", [(2,), (0,), (3, 3)])
-def test_more_elements_become_no_number(backend, shape):
+def test_more_elements_do_not_become_a_number(backend, shape):
     x = ck.zeros(shape)
     for convert in (float, int, complex):
         with pytest.raises(TypeError, match="only arrays of one element can be converted to Python scalars"):

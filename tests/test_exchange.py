@@ -232,7 +232,7 @@ def test_a_capsule_is_used_once(emulator, version):
 
 
 @pytest.mark.parametrize("capsule", [None, 5, b"dltensor", object()])
-def test_what_is_no_capsule(emulator, capsule):
+def test_objects_that_are_not_capsules(emulator, capsule):
     with pytest.raises(TypeError, match="expected a DLPack capsule"):
         ck.from_dlpack(Capsule(capsule))
 
@@ -255,7 +255,7 @@ def test_the_emulator_takes_host_memory_only(emulator, place):
         ck.from_dlpack(Capsule(None, place))
 
 
-def test_types_that_the_device_has_not(emulator):
+def test_types_that_the_device_does_not_support(emulator):
     for a in (np.zeros(3, "longdouble"), np.zeros(3, "clongdouble")):
         with pytest.raises(BufferError):
             ck.from_dlpack(a)
@@ -610,7 +610,7 @@ def test_strides_that_reach_too_far(changed, words):
 
 
 @pytest.mark.parametrize("told", [None, 5, (), [("shape", (2,))]])
-def test_what_is_no_dictionary(told):
+def test_objects_that_are_not_dictionaries(told):
     with pytest.raises(TypeError, match="__cuda_array_interface__ must be a dictionary, not"):
         take(told)
 
@@ -842,7 +842,7 @@ def test_a_wait_for_export_comes_after_reads_too(backend):
     assert (b.get() == 300).all()
 
 
-def test_cuda_arrays_are_told_of_on_the_gpu(backend):
+def test_the_cuda_array_interface_on_the_gpu(backend):
     if backend == "cuda":
         x = ck.asarray(values((4, 6)))[:, ::2]
         told = x.__cuda_array_interface__

@@ -516,7 +516,7 @@ def test_subclasses_are_plain_arrays_and_masks_are_refused(backend):
 
 
 @pytest.mark.parametrize("number", FACTORS[:-1], ids=lambda a: f"{type(a).__name__}-{a}")
-def test_a_number_beside_an_array_on_the_device(backend, number):
+def test_a_number_next_to_an_array_on_the_device(backend, number):
     for dtype in TYPES:
         x, _ = pair(dtype, dtype)
         for first, second in ((x, number), (number, x)):

@@ -53,7 +53,7 @@ def test_sizes_that_it_does_not_take(backend):
         lab.registers(8, repeat=0)
 
 
-def test_a_result_that_is_not_numpys_is_no_result(monkeypatch):
+def test_a_result_that_differs_from_numpys_is_an_error(monkeypatch):
     from cudakern.lab import _where_values_live
 
     def off(a, **keywords):

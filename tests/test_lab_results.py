@@ -135,7 +135,7 @@ def is_time(column):
 
 
 @pytest.mark.parametrize("name", experiments())
-def test_texts_beside_the_figures(name, backend):
+def test_texts_next_to_the_figures(name, backend):
     """They are the experiment's, whatever was measured; the H200 comes first, then the claim and its source."""
     result = small(name)
     assert (result.documents, result.on_an_h200) == (EXPERIMENTS[name].claim, EXPERIMENTS[name].on_an_h200)

@@ -83,7 +83,7 @@ def test_local_memory_is_where_the_index_is_not_known(window, name):
         assert resources.registers <= 32 < window + resources.local_bytes // 4
 
 
-def test_forms_that_differ_are_no_result(monkeypatch):
+def test_forms_that_differ_are_an_error(monkeypatch):
     from cudakern.lab import _where_values_live
 
     def off(x, variant, window):

@@ -36,7 +36,7 @@ def bound(variant, inputs):
 @pytest.mark.parametrize("filter", FILTERS)
 @pytest.mark.parametrize("mode", MODES)
 @every_run
-def test_as_scipy_has_it(operation, name, variant, mode, filter):
+def test_scipys_values(operation, name, variant, mode, filter):
     for dtype in variant.types:
         table, *at = inputs_for(operation, dtype=dtype)
         result = call(operation, name, table, *at, mode, filter, variant=variant.name)
@@ -109,7 +109,7 @@ def test_infinities_and_nans_of_a_table(operation, name, variant, mode, filter):
 
 @pytest.mark.parametrize("mode", MODES)
 @every_run
-def test_coordinates_that_are_no_place(operation, name, variant, mode):
+def test_nan_infinite_and_huge_coordinates(operation, name, variant, mode):
     table, *at = inputs_for(operation, points=6)
     at = [np.zeros(6, np.float32) for _ in at]
     at[-1][:] = [np.nan, np.inf, -np.inf, 3e38, -3e38, 0]

@@ -583,7 +583,9 @@ def test_keywords_of_numpy_that_are_not_taken(backend, keyword):
 
 def test_keywords_that_nothing_has(backend):
     for x in (TWO, cudakern.asarray(TWO)):
-        with pytest.raises(TypeError, match=r"unknown keyword 'foo' of matmul: known: .*out, variant, accuracy, stream, tile"):
+        with pytest.raises(
+            TypeError, match=r"unknown keyword 'foo' of matmul: known: .*out, variant, accuracy, stream, tile"
+        ):
             cudakern.matmul(x, x, foo=1)
         with pytest.raises(TypeError, match=r"'auto' has no parameters, and 'tile' was passed; .* have it: 'tiled'"):
             cudakern.matmul(x, x, tile=16)

@@ -277,7 +277,7 @@ def left_to_numpy(operation):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_elements_that_are_no_numbers(operation, backend):
+def test_elements_that_are_not_numbers(operation, backend):
     """An error in our words, which says what was given and what is taken, from every variant; or NumPy's answer."""
     inputs = inputs_for(operation, registry()[operation].default_dtype, small_shape(operation))
     for kind, dtype in NO_NUMBERS.items():
@@ -294,7 +294,7 @@ def test_elements_that_are_no_numbers(operation, backend):
                 registry()[operation].call(*given, variant=variant)
 
 
-def test_what_numpy_answers_for_elements_that_are_no_numbers():
+def test_numpys_results_for_elements_that_are_not_numbers():
     days, spans = np.array(["2020-02-28", "2021-02-28"], "M8[D]"), np.array([2, 3], "m8[D]")
     for x, y in ((days, spans), (spans, days), (days.astype(">M8[D]"), spans), (spans, spans)):
         result = cudakern.vector_add(x, y)

@@ -94,7 +94,7 @@ def test_branches_and_barriers(library):
 
 
 @pytest.mark.parametrize("how", ["stream", "device", "event", "copy"])
-def test_text_appears_when_somebody_synchronises(library, how, tmp_path):
+def test_text_appears_when_the_host_synchronizes(library, how, tmp_path):
     """And not before: it waits on the device."""
     stream, event = library.stream(cuda_api.BLOCKING), library.event()
     place = np.zeros(4)

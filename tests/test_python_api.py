@@ -31,7 +31,7 @@ def emulated_note(text):
 
 # --- backends --------------------------------------------------------------------------------------------------------
 @pytest.mark.proves("backend")
-def test_backend_says_who_answers_and_why(backend):
+def test_backend_names_the_backend_and_the_reason(backend):
     here = cudakern.backend()
     assert here.name == backend
     assert here.emulated == (backend == "emulator")
@@ -108,7 +108,7 @@ def test_the_environment_chooses(value, good):
         assert "'emulator'" in said
 
 
-def test_without_a_gpu_the_emulator_answers_and_says_why():
+def test_without_a_gpu_the_emulator_is_used_and_the_reason_reported():
     said = subprocesses.run(
         """
         import warnings

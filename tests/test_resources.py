@@ -17,7 +17,7 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.proves("kernel_resources")
 @each_backend
 @pytest.mark.parametrize("op", names())
-def test_every_variant_tells_of_its_kernels(backend, op):
+def test_every_variant_has_the_resources_of_its_kernels(backend, op):
     with ck.use_backend(backend):
         kernels = ck.kernel_resources(op)
         variants = [variant for variant in ck.variants(op) if not variant.on_host and not variant.why_not(ck.backend())]

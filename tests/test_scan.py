@@ -116,7 +116,7 @@ def test_signs_of_zeros_are_numpys(operation, name, variant):
 
 @every_run
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
-def test_nothing_special_comes_before_its_place(operation, name, variant, special):
+def test_special_values_affect_no_earlier_element(operation, name, variant, special):
     """A scan that subtracts an element again would have NaN at its place, or an infinity before it."""
     x = np.ones(3000, "float64")
     for place in (0, 1, 1500, 2999):

@@ -112,7 +112,7 @@ def test_a_stream_protocol_of_another_version(backend):
 
 
 @pytest.mark.parametrize("stream", [True, 1.0, "2", (0, 1), object(), np.float64(0), np.bool_(False), Ellipsis])
-def test_what_is_no_stream(backend, stream):
+def test_invalid_streams(backend, stream):
     with pytest.raises(TypeError, match=r"stream= must be None, an int .* or an object with __cuda_stream__"):
         ck.zeros(3, stream=stream)
     with pytest.raises(TypeError, match=r"\.cuda_stream \(PyTorch\) or \.ptr \(CuPy\)"):
@@ -120,7 +120,7 @@ def test_what_is_no_stream(backend, stream):
 
 
 @pytest.mark.parametrize("handle", [-1, -5, 2**63, 2**70])
-def test_what_is_no_handle(backend, handle):
+def test_invalid_handles(backend, handle):
     with pytest.raises(ValueError, match=f"not {handle}"):
         ck.zeros(3, stream=handle)
 

@@ -181,7 +181,7 @@ def test_every_pair_of_types(there, dtype, to):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_floats_that_no_integer_is_as_large_as(there, dtype):
+def test_floats_beyond_the_range_of_an_integer(there, dtype):
     x = np.array([np.nan, np.inf, -np.inf, 3e4, -3e4, 3e9, -3e9, 1e10, -1e10, 1.5e19, -1.5e19, 3e19, 1e30, -1e30], "f8")
     x = np.concatenate([x, [2.0**31, -(2.0**31), 2.0**32, 2.0**63, -(2.0**63), 2.0**64, -0.5, -1.5]])
     x = ignoring(lambda: np.concatenate([x, x + 0.5, x / 7]).astype(dtype))

@@ -382,7 +382,7 @@ def test_values_that_a_parameter_does_not_take(backend, variant, dtype):
 
 
 @pytest.mark.parametrize("variant", ["auto", "numpy", "single_thread"])
-def test_what_is_no_real_number(backend, variant):
+def test_elements_that_are_not_real_numbers(backend, variant):
     for x in (np.zeros(2, "complex64"), np.array(["a"]), np.array([object()]), np.zeros(2, "M8[s]")):
         with pytest.raises(TypeError, match="sum_of_squares"):
             cudakern.sum_of_squares(x, variant=variant)

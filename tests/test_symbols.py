@@ -186,7 +186,7 @@ def test_directions(library, way):
     assert library.code("api_last_error") == INVALID_DIRECTION
 
 
-def test_what_is_no_symbol(library):
+def test_variables_that_are_not_symbols(library):
     host = np.zeros(4, np.int32)
     device = library.buffer(np.zeros(4, np.int32))
     place, bytes_ = ctypes.c_void_p(), size()

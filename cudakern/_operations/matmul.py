@@ -263,8 +263,9 @@ def matmul(
         ("same_kind"); it may overlap the operands. It has the product's shape. It may also have more axes in front,
         along which the product is repeated, or lack leading axes of length 1.
     accuracy : "fast" or "strict"
-        What "auto" may do on a GPU. "fast" is at least as accurate as a float32 product by the GPU's library, except
-        where the terms of a sum nearly cancel. With "strict" it is so there, too, and other types than float32 are added with compensation.
+        How accurate "auto" is on a GPU. With "fast", a product of float32 is at least as accurate as that of the GPU's
+        library, except where the terms of a sum nearly cancel. "strict" makes no such exception, and sums of other
+        floating-point types are compensated.
     <call>
 
     Returns

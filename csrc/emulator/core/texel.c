@@ -2,7 +2,7 @@
 // section "Texture Fetching" is silent, the rule was fitted to results of an H200 (some of them are in
 // tests/data/texture_filter_h200.json).
 //
-//   x in elements    the coordinate. A normalized one is floored to 21 bits after the point (22 along an axis of more
+//   x in elements    the coordinate. A normalized one is floored to 21 fractional bits (22 along an axis of more
 //                    than 16384 elements), wrapped or mirrored, and multiplied by the axis's length. Element i covers
 //                    [i, i + 1)
 //   point filter     the element that contains x

@@ -100,7 +100,7 @@ EMU_API void emu_tensor_store_wait(int groups, int read);
 EMU_API void emu_proxy_fence(void);
 EMU_API const void *emu_proxy_view(const void *address);
 
-// wgmma: a warp's 16 rows of a product, which is computed in the wait that must cover it. One lane calls each of these
+// wgmma: a warp's 16 rows of a product, which is computed in the wait that covers it. One lane calls each of these
 // functions on behalf of the warp (in the operate() of an emu_together).
 enum { EMU_PRODUCT_SCRATCH = 1 << 16 }; // bytes
 typedef struct emu_product {

@@ -33,7 +33,7 @@ template <int EXPONENT_BITS> unsigned short short_from_double(double value) {
     if (magnitude > UINT64_C(0x7ff0000000000000)) return format::NOT_A_NUMBER;
     if (exponent > format::BIAS) return static_cast<unsigned short>(sign | format::INFINITE);
 
-    // The significand has 52 bits after the point; its lowest `shift` bits are dropped. (For a subnormal double the
+    // The significand has 52 fractional bits; its lowest `shift` bits are dropped. (For a subnormal double the
     // leading bit is wrong, but then none of its bits are kept.)
     const uint64_t significand = (magnitude & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     const bool normal = exponent >= format::LOWEST;

@@ -1,7 +1,7 @@
 // Products by a warpgroup (PTX: wgmma): here the emulator's; csrc/gpu has a file of the same name and meaning, which explains
 // the functions, and where operands and sums lie.
 //
-// A product is computed in the wait that must cover it, and reads shared memory then; until then its sums contain NaN (integers:
+// A product is computed in the wait that covers it, and reads shared memory then; until then its sums contain NaN (integers:
 // -1). So a missing wait, or an operand that is overwritten too early, gives a wrong result. Sums are rounded as by mma.sync
 // (tensor_core.cuh). A missing fence_async_proxy gives a wrong result, too. A missing wgmma_fence is not noticed.
 #ifndef EMULATOR_WGMMA_CUH

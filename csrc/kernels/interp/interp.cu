@@ -120,7 +120,7 @@ const ck_variant variants[] = {
             "Data that a whole block searches can be kept in shared memory", "M"),
     VARIANT(constant, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32, F64_F64_F64), NONE, CK_DETERMINISTIC,
             PARAMETERS(ANY_THREADS), depth_line, KERNELS("constant"),
-            "The table in constant memory: slow, because the lanes of a warp search different words",
+            "The table in constant memory: slow, because the lanes of a warp read different words",
             "Constant memory is for words that all lanes read at once; in a search they soon differ", "M"),
     VARIANT(texture, AFTER(global_memory), AT_LEAST(60), TYPES(F32_F32_F32), NONE, CK_DETERMINISTIC,
             PARAMETERS(ANY_THREADS), depth_texture, KERNELS("texture"),

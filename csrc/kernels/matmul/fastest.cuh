@@ -53,9 +53,13 @@ inline double time_of_split(const ck_call *call) {
     return 20 + elements * 12 / 3.3e6 + split_fp16_tiling(&own).time;
 }
 
+// Rows of operands that do not start at lines of 128 bytes are read in two halves; "wgmma_multicast" reads fewer of them.
 inline const char *fastest_of_halves(const ck_call *call) {
-    const int64_t tiles = product(product(divide_up(rows(call), 128), divide_up(columns(call), 64)), products(call));
-    return tiles * 3 <= call->limits->multiprocessors * 2 && inner(call) >= 2048 ? "wgmma_split" : "wgmma_persistent";
+    const int64_t n = columns(call), k = inner(call);
+    const int64_t tiles = product(product(divide_up(rows(call), 128), divide_up(n, 64)), products(call));
+    if (tiles * 3 <= call->limits->multiprocessors * 2 && k >= 2048) return "wgmma_split";
+    const bool in_place = n % 8 == 0 && k % 8 == 0, lines = n % 64 == 0 && k % 64 == 0;
+    return in_place && !lines && tiles >= call->limits->multiprocessors ? "wgmma_multicast" : "wgmma_persistent";
 }
 
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.

@@ -15,18 +15,18 @@
 
 namespace packbits {
 
-enum { WARP = 32, FLAGS_A_WARP = WARP * FLAGS_A_WORD };
+enum { WARP = 32, FLAGS_PER_WARP = WARP * FLAGS_PER_WORD };
 
 template <typename T>
 __global__ void __launch_bounds__(1024)
     ballot(const T *__restrict__ x, uint8_t *__restrict__ result, int64_t n, int flip) {
     const int lane = threadIdx.x % WARP;
-    for (int64_t warp = grid_thread() / WARP; warp * FLAGS_A_WARP < n; warp += grid_threads() / WARP) {
-        const int64_t first = warp * FLAGS_A_WARP + (lane ^ flip);
+    for (int64_t warp = grid_thread() / WARP; warp * FLAGS_PER_WARP < n; warp += grid_threads() / WARP) {
+        const int64_t first = warp * FLAGS_PER_WARP + (lane ^ flip);
         uint32_t mine = 0;
 #pragma unroll 4
         for (int v = 0; v < WARP; ++v) {
-            const int64_t i = first + v * FLAGS_A_WORD;
+            const int64_t i = first + v * FLAGS_PER_WORD;
             const uint32_t word = __ballot_sync(0xffffffffu, i < n && x[i] != 0);
             if (lane == v) mine = word;
         }

@@ -13,17 +13,17 @@
 
 namespace packbits {
 
-enum { FLAGS_A_BYTE = 8, BYTES_A_WORD = 4, FLAGS_A_WORD = 32 };
+enum { FLAGS_PER_BYTE = 8, BYTES_PER_WORD = 4, FLAGS_PER_WORD = 32 };
 
 // Bytes past the end of the result for n flags are not written.
 __device__ __forceinline__ void store_word(uint8_t *result, int64_t which, uint32_t word, int64_t n) {
-    uint8_t *const at = result + which * BYTES_A_WORD;
-    if ((which + 1) * FLAGS_A_WORD <= n && reinterpret_cast<uintptr_t>(at) % BYTES_A_WORD == 0) {
+    uint8_t *const at = result + which * BYTES_PER_WORD;
+    if ((which + 1) * FLAGS_PER_WORD <= n && reinterpret_cast<uintptr_t>(at) % BYTES_PER_WORD == 0) {
         *reinterpret_cast<uint32_t *>(at) = word;
         return;
     }
-    for (int b = 0; b < BYTES_A_WORD; ++b)
-        if (which * FLAGS_A_WORD + b * FLAGS_A_BYTE < n) at[b] = static_cast<uint8_t>(word >> b * FLAGS_A_BYTE);
+    for (int b = 0; b < BYTES_PER_WORD; ++b)
+        if (which * FLAGS_PER_WORD + b * FLAGS_PER_BYTE < n) at[b] = static_cast<uint8_t>(word >> b * FLAGS_PER_BYTE);
 }
 
 } // namespace packbits

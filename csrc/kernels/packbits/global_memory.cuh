@@ -19,11 +19,11 @@ namespace packbits {
 template <typename T>
 __global__ void __launch_bounds__(1024)
     global_memory(const T *__restrict__ x, uint8_t *__restrict__ result, int64_t n, int flip) {
-    const int64_t first = grid_thread() * FLAGS_A_WORD;
-    for (int i = 0; i < FLAGS_A_WORD && first + i < n; ++i) {
-        volatile uint8_t *const byte = result + (first + i) / FLAGS_A_BYTE;
-        if (i % FLAGS_A_BYTE == 0) *byte = 0;
-        *byte = static_cast<uint8_t>(*byte | (x[first + i] != 0) << (i ^ flip) % FLAGS_A_BYTE);
+    const int64_t first = grid_thread() * FLAGS_PER_WORD;
+    for (int i = 0; i < FLAGS_PER_WORD && first + i < n; ++i) {
+        volatile uint8_t *const byte = result + (first + i) / FLAGS_PER_BYTE;
+        if (i % FLAGS_PER_BYTE == 0) *byte = 0;
+        *byte = static_cast<uint8_t>(*byte | (x[first + i] != 0) << (i ^ flip) % FLAGS_PER_BYTE);
     }
 }
 

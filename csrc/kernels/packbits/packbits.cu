@@ -18,7 +18,7 @@ namespace {
 enum { BIG, LITTLE }; // values of bitorder
 
 int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
-    const int64_t bytes = divide_up(length(call), FLAGS_A_BYTE), given = elements_of(call->views[1]);
+    const int64_t bytes = divide_up(length(call), FLAGS_PER_BYTE), given = elements_of(call->views[1]);
     if (given != bytes)
         return ck_fail(error, CK_BAD_VALUE, "%lld flags need %lld bytes, but the result has %lld",
                        static_cast<long long>(length(call)), static_cast<long long>(bytes),
@@ -27,13 +27,13 @@ int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks
 }
 
 int plan_word_a_thread(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_for(call, plan, error, divide_up(divide_up(length(call), FLAGS_A_WORD), call->parameters[1]));
+    return plan_for(call, plan, error, divide_up(divide_up(length(call), FLAGS_PER_WORD), call->parameters[1]));
 }
 constexpr auto plan_global_memory = plan_word_a_thread, plan_register = plan_word_a_thread,
                plan_unrolled = plan_word_a_thread;
 
 int plan_ballot(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int64_t warps = divide_up(length(call), FLAGS_A_WARP);
+    const int64_t warps = divide_up(length(call), FLAGS_PER_WARP);
     return plan_for(call, plan, error, blocks_for_chip(call, product(warps, WARP), call->parameters[1]));
 }
 
@@ -44,7 +44,7 @@ int plan_vectorized(const ck_call *call, ck_plan *plan, ck_error *error) {
 
 // Whether an element is 0 depends only on its bits, so one kernel serves all types of the same size.
 #define FLAGS_AND_BITS                                                                                               \
-    input<T>(call, 0), output<uint8_t>(call), length(call), call->parameters[0] == BIG ? FLAGS_A_BYTE - 1 : 0
+    input<T>(call, 0), output<uint8_t>(call), length(call), call->parameters[0] == BIG ? FLAGS_PER_BYTE - 1 : 0
 RUN(global_memory, with_word, global_memory<T>, FLAGS_AND_BITS)
 RUN_NAMED(register, "in_register", with_word, in_register<T>, FLAGS_AND_BITS) // `register` is a keyword
 RUN(unrolled, with_word, unrolled<T>, FLAGS_AND_BITS)
@@ -55,7 +55,7 @@ void work(const ck_call *call, ck_work *work) {
     const int64_t n = length(call), bytes = static_cast<int64_t>(ck_dtype_size(call->types.input));
     work->flops = static_cast<double>(n);
     work->bytes =
-        static_cast<double>(n) * static_cast<double>(bytes) + static_cast<double>(divide_up(n, FLAGS_A_BYTE));
+        static_cast<double>(n) * static_cast<double>(bytes) + static_cast<double>(divide_up(n, FLAGS_PER_BYTE));
 }
 
 #define CK_FOLDER  "packbits/"

@@ -18,14 +18,14 @@ namespace packbits {
 template <typename T> __device__ __forceinline__ uint32_t gathered(const T *__restrict__ x, int64_t count, int flip) {
     uint32_t word = 0;
 #pragma unroll 1
-    for (int i = 0; i < FLAGS_A_WORD && i < count; ++i) word |= static_cast<uint32_t>(x[i] != 0) << (i ^ flip);
+    for (int i = 0; i < FLAGS_PER_WORD && i < count; ++i) word |= static_cast<uint32_t>(x[i] != 0) << (i ^ flip);
     return word;
 }
 
 template <typename T>
 __global__ void __launch_bounds__(1024)
     in_register(const T *__restrict__ x, uint8_t *__restrict__ result, int64_t n, int flip) {
-    const int64_t which = grid_thread(), first = which * FLAGS_A_WORD;
+    const int64_t which = grid_thread(), first = which * FLAGS_PER_WORD;
     if (first < n) store_word(result, which, gathered(x + first, n - first, flip), n);
 }
 

@@ -18,12 +18,12 @@ namespace packbits {
 template <typename T>
 __global__ void __launch_bounds__(1024)
     unrolled(const T *__restrict__ x, uint8_t *__restrict__ result, int64_t n, int flip) {
-    const int64_t which = grid_thread(), first = which * FLAGS_A_WORD;
+    const int64_t which = grid_thread(), first = which * FLAGS_PER_WORD;
     if (first >= n) return;
     uint32_t word = 0;
-    if (n - first >= FLAGS_A_WORD) {
+    if (n - first >= FLAGS_PER_WORD) {
 #pragma unroll
-        for (int i = 0; i < FLAGS_A_WORD; ++i) word |= static_cast<uint32_t>(x[first + i] != 0) << (i ^ flip);
+        for (int i = 0; i < FLAGS_PER_WORD; ++i) word |= static_cast<uint32_t>(x[first + i] != 0) << (i ^ flip);
     } else {
         word = gathered(x + first, n - first, flip);
     }

@@ -47,11 +47,11 @@ __global__ void __launch_bounds__(1024)
             at[1] = static_cast<uint8_t>(bits >> 8);
         }
     }
-    const int64_t bytes = n / FLAGS_A_BYTE + (n % FLAGS_A_BYTE != 0);
+    const int64_t bytes = n / FLAGS_PER_BYTE + (n % FLAGS_PER_BYTE != 0);
     for (int64_t b = 2 * packs + grid_thread(); b < bytes; b += grid_threads()) {
-        const int64_t first = b * FLAGS_A_BYTE, left = n - first;
+        const int64_t first = b * FLAGS_PER_BYTE, left = n - first;
         result[b] =
-            static_cast<uint8_t>(gathered(x + first, left < FLAGS_A_BYTE ? left : int64_t(FLAGS_A_BYTE), flip));
+            static_cast<uint8_t>(gathered(x + first, left < FLAGS_PER_BYTE ? left : int64_t(FLAGS_PER_BYTE), flip));
     }
 }
 

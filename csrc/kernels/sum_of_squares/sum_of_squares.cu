@@ -322,7 +322,7 @@ const ck_variant variants[] = {
             "Atomics save a launch, but the order of the additions varies", "named in P11"),
     VARIANT(cooperative, AFTER(atomic), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_COOPERATIVE,
             PARAMETERS(MORE_THREADS, BLOCKS), depth_cooperative, KERNELS("cooperative"),
-            "One cooperative launch: slower than atomics, but the same bits each time",
+            "One cooperative launch: slower than atomics, but bit-for-bit reproducible",
             "A whole grid can meet at a barrier if all of its blocks are resident", "named in P11"),
 };
 
