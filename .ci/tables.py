@@ -282,7 +282,9 @@ def counters_table():
     heads += ["read from L2, GB", "read from DRAM, GB", "shared memory, 10^9 wavefronts", "largest stall"]
     size = f"m = n = k = {record['size']:,}"
     return markdown(
-        heads, rows, f"{size}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu ncu`)."
+        heads,
+        rows,
+        f"{size}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu ncu`).{notice(path)}",
     )
 
 

@@ -1,18 +1,19 @@
 // matmul "wgmma_tiles": comes after "tensor_cores".
 //
-// Change  Hopper's own instructions. One thread begins copies of whole tiles (TMA), and a barrier in shared memory (mbarrier) tells when
-//         their bytes have come. Four warps together multiply 64 x 16 by 16 x 128 elements (wgmma), which they read from shared
-//         memory themselves.
-// Why     mma.sync takes its operands from registers: "tensor_cores" spends its instructions on ldmatrix, cp.async and addresses, and
-//         reaches half of the tensor cores' rate.
-// Claim   instructions of a warp for its part of 128 x 128 x 64 multiply-adds: 4 wgmma, 1 wait (before: 128 mma.sync, 48 ldmatrix, and the
-//         copies)
-// Gain    on an H200, m = n = k = 4096: 501 TFLOP/s in float16 (before: 398); docs/speed.md
+// Change  Hopper's own instructions. One thread begins copies of whole tiles (TMA), and a barrier in shared memory
+//         (mbarrier) tells when their bytes have come. Four warps together multiply 64 x 16 by 16 x 128 elements
+//         (wgmma), which they read from shared memory themselves.
+// Why     mma.sync takes its operands from registers: "tensor_cores" spends its instructions on ldmatrix, cp.async and
+//         addresses, and reaches half of the tensor cores' rate.
+// Claim   instructions of all warps for 128 x 128 x 64 multiply-adds: 32 wgmma and 8 waits (before: 512 mma.sync, 128
+//         ldmatrix, and the copies)
+// Gain    on an H200, m = n = k = 4096: about 505 TFLOP/s in float16 (before: 400); docs/speed.md
 // Price   This chip only: compute capability 9.0. Rows or columns of the operands must start at multiples of 16 bytes.
 // Edges   TMA writes zeros for what is outside the matrix. Stores check each pair of elements.
-// Map     block: the tile of block_tile.cuh, one product of the stack per blockIdx.z. Warpgroup w: rows 64 w to 64 w + 63 of the tile;
-//         elements of a thread: wgmma.cuh
-// Limit   All warps wait for each slab, and while they wait, begin the next copy and store results, the tensor cores rest.
+// Map     block: the tile of block_tile.cuh, one product of the stack per blockIdx.z. Warpgroup w: rows 64 w to 64 w +
+//         63 of the tile; elements of a thread: wgmma.cuh
+// Limit   All warps wait for each slab, and while they wait, begin the next copy and store results, the tensor cores
+//         rest.
 #ifndef CK_MATMUL_WGMMA_TILES_CUH
 #define CK_MATMUL_WGMMA_TILES_CUH
 
