@@ -123,6 +123,8 @@ _Matmul: TypeAlias = Literal[
     "vectorized",
     "double_buffered",
     "warp_tiles",
+    "warp_tiles_split",
+    "few_rows",
     "tensor_cores",
     "wgmma_tiles",
     "wgmma_producer",

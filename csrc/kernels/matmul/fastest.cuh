@@ -66,6 +66,7 @@ inline const char *fastest_of_halves(const ck_call *call) {
 inline const char *fastest_of(const ck_call *call) {
     const int capability = call->limits->capability;
     const bool hopper = capability == 90; // wgmma runs on no other chip
+    if (rows(call) <= 32 && columns(call) <= 32) return "tiled"; // smaller than the tiles of the others
     switch (call->types.input) {
     case CK_FLOAT32:
         if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
