@@ -173,12 +173,13 @@ def test_source():
     assert cli_json("source", "matmul", "tiled")["source"] == cudakern.source("matmul", "tiled")
 
 
+@pytest.mark.parametrize("ops", [("saxpy",), pytest.param((), marks=pytest.mark.full)], ids=["saxpy", "all"])
 @each_backend
-def test_verify(backend):
-    output = cli_json("verify", "--backend", backend)
+def test_verify(backend, ops):
+    output = cli_json("verify", "--backend", backend, *(word for op in ops for word in ("--op", op)))
     assert output["ok"]
     assert output["backend"]["name"] == backend
-    variants = [variant for op in names() for variant in cudakern.variants(op)]
+    variants = [variant for op in ops or names() for variant in cudakern.variants(op)]
     assert {check["variant"] for check in output["checks"]} == {variant.name for variant in variants}
     assert len(output["checks"]) == sum(len(variant.types) for variant in variants)
     words = cli("verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", backend)
