@@ -373,11 +373,8 @@ def draw(records, digest):
     for here, (record, steps) in zip(axes, sides, strict=True):
         op = record["ladder"]["operation"]
         rates = [rate(step, OPERATIONS[op]) for step in steps]
-        bars(here, [step["variant"] for step in steps], rates, [figure(value) for value in rates], colors[op])
-        what, most = limit_rate(record["ladder"])
-        here.axvline(most, color="#c03030", linewidth=1.2, linestyle="--")
-        here.set_xlim(right=most * (5 if here.get_xscale() == "log" else 1.15))
-        here.set_xlabel(f"dashed: {what}", fontsize=9, color="#c03030")
+        names, labels = [step["variant"] for step in steps], [figure(value) for value in rates]
+        bars(here, names, rates, labels, colors[op], limit_rate(record["ladder"]))
         here.invert_yaxis()
         here.set_title(f"{op}, {OPERATIONS[op]}, {sizes(record['ladder']['shapes'])}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})

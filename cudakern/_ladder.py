@@ -187,7 +187,7 @@ class Ladder(_display.Shown, Sequence[Step]):
     def plot(self, path: str | None = None) -> Figure:
         """Bars of time and rate, as recorded on a GPU if there is none here; ``path`` also saves them. Needs matplotlib
         (``pip install cudakern[plot]``)."""
-        from ._plots import BAR, HOST_BAR, LIMIT, Picture, bars
+        from ._plots import BAR, HOST_BAR, Picture, bars
 
         title = self.title if self.recorded is None else f"{self.operation}: {self.recorded.origin}"
         steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
@@ -203,14 +203,9 @@ class Ladder(_display.Shown, Sequence[Step]):
         left, right = picture.subplots(1, 2, sharey=True)
         unit, one = _display.axis_unit(max(times, default=1))
         bars(left, names, [t / one for t in times], [_display.duration(t) for t in times], colors)
-        bars(right, names, rates, [_display.figure(r) for r in rates], colors)
+        bars(right, names, rates, [_display.figure(r) for r in rates], colors, self.limit)
         left.set_title(f"kernel time, {unit}", fontsize=10)
         right.set_title(self.rate, fontsize=10)
-        if self.limit is not None:
-            what, most = self.limit
-            right.axvline(most, color=LIMIT, linewidth=1.2, linestyle="--")
-            right.set_xlim(right=max(right.get_xlim()[1], most * 1.15))
-            right.set_xlabel(f"dashed: {what}", fontsize=9, color=LIMIT)
         left.invert_yaxis()  # shared by both sides: the first step on top
         picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
         return picture.saved(path)

@@ -44,8 +44,8 @@ class RecordedLadder:
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
-    """The shapes of a call's arrays as text: "1,000 x 1,000 and 1,000 x 1,000"."""
-    return " and ".join(" x ".join(f"{n:,}" for n in shape) for shape in shapes if shape) or "one number"
+    """The different shapes of a call's arrays as text: "1,000 x 500 and 500 x 1,000"."""
+    return " and ".join(dict.fromkeys(" x ".join(f"{n:,}" for n in shape) for shape in shapes if shape)) or "one number"
 
 
 @functools.cache

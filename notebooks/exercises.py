@@ -107,8 +107,8 @@ EXERCISES = {
     "flush": Exercise(
         "b",
         "A launch returns at once. Where do the lines wait?",
-        "They wait in a buffer on the device, which is written to the terminal when the host synchronizes, by whatever "
-        "call. The buffer holds 1 MiB; further output overwrites the oldest.",
+        "They wait in a buffer on the device, which is written to the terminal when the host synchronizes, whichever "
+        "call makes it wait. The buffer holds 1 MiB; further output overwrites the oldest.",
     ),
     "element of a thread": Exercise(
         133,
@@ -192,7 +192,7 @@ EXERCISES = {
     "white": Exercise(
         252,
         "0.21 + 0.71 + 0.07 = 0.99.",
-        "252.45, cut off: nothing in the picture can be white. Rounding would not help; the right weights do.",
+        "252.45 is truncated to 252, so nothing in the picture can be white. Rounding would not help; the right weights do.",
     ),
     # --- 03_sum_of_squares -------------------------------------------------------------------------------------------
     "cycles per element": Exercise(
@@ -241,7 +241,7 @@ EXERCISES = {
     ),
     "most exact": Exercise(
         "tree",
-        "On which way into the result is a float32 rounded fewer times?",
+        "In which of the two is a value rounded fewer times on its way into the result?",
         "In a tree each value passes log2(n) additions. In one long sum the first value passes n, and each addition "
         "rounds to the digits of a sum that is already large.",
     ),
@@ -286,8 +286,8 @@ EXERCISES = {
     ),
     "second barrier": Exercise(
         "b",
-        "What comes after the second barrier, in the next turn of the loop?",
-        "The next turn overwrites the tiles. Without the barrier a fast thread would do so while a slow one still reads.",
+        "What comes after the second barrier, in the next iteration?",
+        "The next iteration overwrites the tiles. Without the barrier a fast thread would do so while a slow one still reads.",
     ),
     "wasted": Exercise(
         2.4,
@@ -523,7 +523,7 @@ EXERCISES = {
     ),
     "launches of many blocks": Exercise(
         11,
-        "How often must 1024 runs be halved until one is left?",
+        "How many times must 1024 runs be halved until one is left?",
         "One that sorts the runs, ten that merge. Each moves all keys through memory once.",
     ),
     "third bin": Exercise(
