@@ -416,7 +416,7 @@ def test_ladder_has_every_step(small_ladder):
 def test_ladder_shows_itself(small_ladder):
     emulated = small_ladder.backend.emulated
     for text in (repr(small_ladder), small_ladder._repr_html_()):
-        assert all(step.variant.name in text for step in small_ladder)
+        assert all(step.variant.name in text for step in small_ladder if step.profile or step.failed)
         assert ("There is no GPU here." in " ".join(text.split())) == emulated
     plain = json_of(small_ladder.to_dict())
     assert plain["operation"] == "matmul"
@@ -428,7 +428,7 @@ def test_ladder_shows_itself(small_ladder):
 
 def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
     """Times and speed-ups of another chip, marked as such; of this place, what is exact."""
-    record = json.loads((Path(cudakern.__file__).parent / "recorded.json").read_text())["ladders"]["matmul"]
+    record = json.loads((Path(cudakern.__file__).parent / "recorded.json").read_text())["ladders"]["matmul float32"]
     text = " ".join(repr(small_ladder).split())
     if not small_ladder.backend.emulated:
         assert small_ladder.recorded is None
@@ -439,7 +439,13 @@ def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
     }
     assert f"recorded on an {record['chip']} for 4,096 x 4,096 and 4,096 x 4,096 float32 on {record['date']}" in text
     tiled = small_ladder["tiled"]
-    assert (tiled.profile.launches, tiled.profile.block[:2], tiled.shared_bytes) == (1, (16, 16), 2 * 16 * 16 * 4)
+    launch = tiled.kernels[0]  # for the recorded size, as the time
+    assert (launch.launches, launch.grid, launch.block) == (1, (256, 256, 1), (16, 16, 1))
+    assert launch.shared_bytes == 2 * 16 * 16 * 4
+    row = next(row for row in small_ladder.table().rows if row[0] == "tiled")
+    assert row[2:6] == ["1", "256 x 256", "16 x 16", "2,048 B"]
+    assert all(step.speedup is None and step.recorded.speedup is None for step in small_ladder if step.variant.on_host)
+    assert record["changed"] == ("the kernels have changed since" in text)
     assert "emulated\nkernel" not in small_ladder.table().columns
     assert small_ladder.table(emulated=True).columns[-1] == "emulated\nkernel"
     assert "times: H200, 4,096 x 4,096 and 4,096 x 4,096 float32" in text
@@ -454,10 +460,27 @@ def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
         assert not any(step.recorded for step in ladder)
         assert "times:" not in ladder.title
         assert not any("H200" in column for column in ladder.table().columns)
+    assert [kernel.grid for kernel in other_radius["global_memory"].kernels] == [(1, 1, 1)]  # no times: of this input
     assert own.recorded.steps == {}
     assert "no recorded times" in " ".join(repr(own).split())
     with pytest.raises(ValueError, match="coalescing has no recorded times"):
         own.plot()
+
+
+@pytest.mark.parametrize(
+    "dtype, variant, hidden",
+    [("float16", "wgmma_tiles", "kahan"), ("float64", "tensor_cores_double", "vectorized")],
+)
+def test_recorded_times_of_other_types(dtype, variant, hidden):
+    """matmul has recorded times for further types; variants that do not take a type are a note, not rows."""
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("matmul", n=16, dtype=dtype, variants=["numpy", "naive", variant, hidden])
+        alone = cudakern.ladder("matmul", n=16, dtype=dtype, variants=[hidden])
+    assert steps[variant].recorded.kernel_ns > 0
+    assert steps.recorded.shapes == ((4096, 4096),) * 2
+    assert [row[0] for row in steps.table().rows] == ["numpy", "naive", variant]
+    assert "1 more variant takes other types: ladder('matmul', dtype=...), with 'float32'" in steps.table().note
+    assert [row[0] for row in alone.table().rows] == [hidden]  # nothing else to show
 
 
 @pytest.mark.parametrize("variant, launches", [("blocks", 3), ("lookback", 1)])
