@@ -194,9 +194,9 @@ class Ladder(_display.Shown, Sequence[Step]):
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
         if self._timed:
             first = next((step.variant.name for step in self if step.recorded and step.recorded.speedup), "-")
-            yield f"There is no GPU here. The times were {self.recorded.origin}. speed-up: relative to {first}. numpy ran on"
-            yield "that machine's CPU. Launches, blocks, threads and shared memory are those for that size; errors are for"
-            yield "the input here."
+            yield f"There is no GPU here. The times were {self.recorded.origin}. speed-up: relative to {first}."
+            yield "numpy ran on that machine's CPU. Launches, blocks, threads and shared memory are for that size."
+            yield "Errors are for the input here."
         else:
             yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
         if "emulated\nkernel" in figures:

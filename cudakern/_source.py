@@ -59,9 +59,9 @@ class Source(str):
         return f"<pre><code>{''.join(parts)}</code></pre>"
 
 
-def source(op: NameOrFunction, variant: str) -> Source:
+def source(op: NameOrFunction, variant: str | None = None) -> Source:
     """The CUDA source of the kernel of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
-    ``path``. ValueError for an unknown name or a variant without a kernel (NumPy's).
+    ``path``. ValueError for an unknown name or a variant without a kernel (NumPy's); TypeError without a variant.
 
     Examples
     --------
@@ -70,6 +70,8 @@ def source(op: NameOrFunction, variant: str) -> Source:
     True
     """
     op = operation_name(op)
+    if variant is None:
+        raise TypeError(f"source: {_table.pass_a_variant(op)}")
     entry = _table.find(op, variant)
     if not entry.source or not entry.kernels:
         raise ValueError(f"{op}: variant {variant!r} has no kernel ({entry.summary})")

@@ -89,7 +89,9 @@ def test_unknown_backend():
         pass
 
 
-@pytest.mark.parametrize("value, good", [("emulator", True), ("EMULATOR", True), ("", True), ("emulater", False)])
+@pytest.mark.parametrize(
+    "value, good", [("emulator", True), ("EMULATOR", True), ("", True), ("emulater", False), ("caf\udcff", False)]
+)
 def test_the_environment_chooses(value, good):
     code = """
         import cudakern
@@ -104,8 +106,9 @@ def test_the_environment_chooses(value, good):
     elif good:
         assert said.startswith("emulator requested by CUDAKERN_BACKEND")
     else:
-        assert said.startswith("error")
-        assert "'emulator'" in said
+        assert said.startswith("error unknown backend")
+        assert ("'emulator'" in said) == (value == "emulater")
+        assert "(requested by CUDAKERN_BACKEND)" in said
 
 
 def test_without_a_gpu_the_emulator_answers_and_says_why():
@@ -265,10 +268,11 @@ def test_unknown_names_list_the_known_ones():
     for call in (
         lambda: cudakern.source("matmul", "tild"),
         lambda: cudakern.ladder("matmul", variants=["tild"]),
-        lambda: cudakern.variants("matmul")["tild"],
     ):
         with pytest.raises(ValueError, match="nearest is 'tiled'"):
             call()
+    with pytest.raises(TypeError, match="source: pass a variant of matmul: naive, "):
+        cudakern.source("matmul")
     with pytest.raises(ValueError, match="unknown variant 'qq' of matmul: known: "):  # none is like it
         cudakern.source("matmul", "qq")
     with pytest.raises(AttributeError, match="no attribute 'matmull'") as error:
@@ -672,7 +676,7 @@ def test_variants_are_found_by_name():
     assert "tiled" in table
     assert table["tiled"] in table
     assert "tild" not in table
-    with pytest.raises(ValueError, match="nearest is 'tiled'"):
+    with pytest.raises(KeyError, match="unknown variant 'tild' of matmul: the nearest is 'tiled'"):
         table["tild"]
 
 
@@ -689,7 +693,8 @@ def test_compile_flags_suit_the_compiler(compiler, tmp_path, monkeypatch):
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     flags = cudakern.emulator.compile_flags(compiler)
-    monkeypatch.setenv("CXX", f"/usr/bin/{compiler}")
+    (other_name := tmp_path / "c++").symlink_to(shutil.which(compiler))
+    monkeypatch.setenv("CXX", str(other_name))
     assert cudakern.emulator.compile_flags() == flags
     source = tmp_path / "kernel.cu"
     source.write_text(
@@ -701,13 +706,32 @@ def test_compile_flags_suit_the_compiler(compiler, tmp_path, monkeypatch):
     assert ctypes.CDLL(str(library)).one() >= 1
 
 
-def test_out_of_memory_is_reported_in_mebibytes():
+def test_out_of_memory_is_reported_in_one_unit():
     with cudakern.use_backend("emulator"):
-        with pytest.raises(cudakern.OutOfMemoryError, match=r"76293945\.3 MiB requested, [\d.]+ MiB free") as error:
+        with pytest.raises(cudakern.OutOfMemoryError, match=r"72\.8 TiB requested, [\d.]+ [GM]iB free") as error:
             cudakern.empty(10**13)
         assert error.value.bytes == 8 * 10**13
-        with pytest.raises(cudakern.OutOfMemoryError, match=r"7629394531\.2 MiB of page-locked host memory"):
+        with pytest.raises(cudakern.OutOfMemoryError, match=r"7276\.0 TiB of page-locked host memory"):
             cudakern.empty_pinned(10**15)
+
+
+def test_a_host_without_memory_is_named_first():
+    """Where the emulated device would have room, and the host has none."""
+    output = subprocesses.run(
+        """
+        import resource
+        import cudakern
+        small = cudakern.zeros(1)
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (64 << 20),) * 2)
+        try:
+            cudakern.empty(1 << 27)
+        except cudakern.OutOfMemoryError as error:
+            print(error)
+        """,
+        CUDAKERN_BACKEND="emulator",
+    )
+    assert output.startswith("The host is out of memory: 1024.0 MiB requested, and the device would have ")
 
 
 @pytest.mark.parametrize(
