@@ -28,6 +28,7 @@ from pathlib import Path
 import cudakern
 import records
 from cudakern import variants
+from cudakern._backend import emulator
 from cudakern._display import duration, figure
 from cudakern._ladder import ratio
 from cudakern._operations import registry
@@ -107,7 +108,7 @@ def ladder_table(name):
                 duration(step["profile"]["kernel_ns"]) + host,
                 *([duration(step["profile"]["blocks_ns"])] if clocked else []),
                 figure(rate(step, unit)),
-                ratio(step["speedup"]),
+                "-" if host else ratio(step["speedup"]),
                 error(step["error"]["max"] if step["error"] else None),
             ]
         )
@@ -389,26 +390,44 @@ def recorded():
         if path is None or op not in cudakern.__all__:
             continue
         record = json.loads(path.read_text())
-        ladder = record["ladder"]
-        limit = limit_rate(ladder)
-        ladders[op] = {
-            **{name: ladder[name] for name in ("shapes", "dtype")},
-            **{name: record[name] for name in ("chip", "commit")},
-            "date": record["date"][:10],
-            "limit": {"what": limit[0], "rate": float(f"{limit[1]:.6g}")} if limit else None,
-            "steps": {
-                step["variant"]: {
-                    "kernel_ns": step["profile"]["kernel_ns"],
-                    "rate": float(f"{rate(step, RATES[op]):.6g}"),
-                    "speedup": step["speedup"] and float(f"{step['speedup']:.6g}"),
-                }
-                for step in measured(ladder)
-            },
-        }
+        ladder, steps = record["ladder"], measured(record["ladder"])
+        times = {step["variant"]: (step["profile"]["kernel_ns"], rate(step, RATES[op])) for step in steps}
+        ladders[f"{op} {ladder['dtype']}"] = recorded_ladder(
+            path, ladder["shapes"], ladder["dtype"], steps[0]["profile"]["bytes"], times, limit_rate(ladder)
+        )
+    path, n = RESULTS / MATMUL, 4096  # also has types and variants that the ladder of matmul lacks
+    for row in json.loads(path.read_text())["rows"]:
+        if row["variant"] and (row["m"], row["n"], row["k"], row["kind"]) == (n, n, n, "even"):
+            shapes, dtype = [[n, n]] * 2, row["dtype"]
+            least = emulator().work("matmul", tuple(map(tuple, shapes)), dtype)[1]
+            ladder = ladders.setdefault(f"matmul {dtype}", recorded_ladder(path, shapes, dtype, least, {}, None))
+            ladder["steps"].setdefault(row["variant"], recorded_step(row["kernel_ns"], row["rate"] * 1e3))
+    for ladder in ladders.values():
+        kernels = [step for name, step in ladder["steps"].items() if name != "numpy"]
+        for step in kernels:
+            step["speedup"] = float(f"{kernels[0]['kernel_ns'] / step['kernel_ns']:.6g}")
     kernels = json.loads((RESULTS / KERNELS).read_text())
     data = {"ladders": ladders, "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")}}
     parts = [f"{json.dumps(part)}: {{\n{lines(entries)}\n}}" for part, entries in data.items()]
     return "{" + ",\n".join(parts) + "}\n"
+
+
+def recorded_ladder(path, shapes, dtype, least, times, limit):
+    record = json.loads(path.read_text())
+    return {
+        "shapes": shapes,
+        "dtype": dtype,
+        **{name: record[name] for name in ("chip", "commit")},
+        "date": record["date"][:10],
+        "bytes": least,
+        "changed": bool(changes(path)),
+        "limit": {"what": limit[0], "rate": float(f"{limit[1]:.6g}")} if limit else None,
+        "steps": {name: recorded_step(*figures) for name, figures in times.items()},
+    }
+
+
+def recorded_step(kernel_ns, rate):
+    return {"kernel_ns": float(f"{kernel_ns:.6g}"), "rate": float(f"{rate:.6g}"), "speedup": None}
 
 
 def lines(entries):
@@ -505,6 +524,7 @@ def notice(path):
 
 
 def without_notices(text):
+    text = text.replace('"changed": true', '"changed": false')
     return re.sub(re.escape(NOTICE).replace(r"\{\}", r"\w+"), "", text)
 
 

@@ -177,7 +177,7 @@ def current() -> tuple[Native, int, str]:
     if name == "emulator":
         native = emulator()
     elif name:
-        native = native_of(name, f"was {why} and ")
+        native = native_of(name, why)
     else:
         gpu, reason = _cuda()
         native, why = (gpu, "there is a usable GPU") if gpu else (emulator(), f"no GPU: {reason}")
@@ -185,13 +185,13 @@ def current() -> tuple[Native, int, str]:
     return native, native.choose_device() if index is None else index, why
 
 
-def native_of(name: str, request: str = "") -> Native:
-    """The C module of a backend; ``request`` is a part of the error's message."""
+def native_of(name: str, why: str = "") -> Native:
+    """The C module of a backend; ``why``, for errors: who requested it."""
     if name not in NAMES:
-        raise ValueError(unknown("backend", name, NAMES))
+        raise ValueError(unknown("backend", name, NAMES) + (why and f" ({why})"))
     native, reason = (emulator(), "") if name == "emulator" else _cuda()
     if native is None:
-        raise CudaError(f"backend {name!r} {request}cannot be used: {reason}", NO_DEVICE, 100)
+        raise CudaError(f"backend {name!r} {why and f'was {why} and '}cannot be used: {reason}", NO_DEVICE, 100)
     return native
 
 

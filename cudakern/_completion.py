@@ -58,11 +58,12 @@ def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
         name = called.__name__ if called.__module__.startswith("cudakern.") else ""
         of_argument = name in _OPERATION_FIRST
         if current and of_argument and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
-            return [op for op in _table.operations() if op.startswith(start)]
+            known = list(called.__globals__["PEERS"] if name == "bench" else _table.operations())
+            return [op for op in known if op.startswith(start)]
         variants = _table.variants(operation_name(_value(arguments[0], names) if of_argument else called))
     except (AttributeError, KeyError, TypeError, ValueError):
         return ()
-    known: list[str] = []
+    known = []
     if current is None:
         passed = [argument.partition("=")[2].strip(" \"'") for argument in arguments if "variant" in argument]
         chosen = [variant for variant in variants if variant.name in passed] or variants

@@ -24,7 +24,7 @@ from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
 from ._operations import Operation, operation, widened
 from ._profile import Profile, check_counts, integer, measure
-from ._resources import shared_bytes
+from ._resources import KernelResources, launches_of
 from ._variants import NameOrFunction, operation_name
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class Step(_display.Shown):
     variant: _table.Variant
     profile: Profile | None = None
     error: Comparison | None = None  #: against NumPy, relative to the result, or to its terms where they cancel
-    speedup: float | None = None  #: kernel time of the first step / this step's; None for emulated times
+    speedup: float | None = None  #: kernel time of the first kernel / this one's; None for NumPy and emulated times
     note: str = ""
-    shared_bytes: int | None = None  #: per block, static and dynamic, of the first kernel; on the emulator only
+    kernels: tuple[KernelResources, ...] = ()  #: on the emulator: the call's, at the recorded size if there is one
     recorded: _recorded.Recorded | None = None  #: on the emulator: figures measured on a GPU
     failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
 
@@ -124,13 +124,20 @@ class Ladder(_display.Shown, Sequence[Step]):
     def _timed(self) -> bool:
         return any(step.recorded for step in self)
 
+    @property
+    def _others(self) -> list[_table.Variant]:
+        """Variants that do not take the type; the table leaves them out if others ran."""
+        others = [step.variant for step in self if not step.profile and self.dtype not in step.variant.types]
+        return others if any(step.profile for step in self) else []
+
     def table(self, emulated: bool = False) -> _display.Table:
         """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own."""
-        cells = [self._cells(step, emulated) for step in self]
+        steps = [step for step in self if step.variant not in self._others]
+        cells = [self._cells(step, emulated) for step in steps]
         figures = list(cells[0]) if cells else []
-        rows = [[step.variant.name, step.variant.summary, *row.values()] for step, row in zip(self, cells, strict=True)]
+        rows = [[one.variant.name, one.variant.summary, *row.values()] for one, row in zip(steps, cells, strict=True)]
         notes = " ".join(self._notes(figures))
-        spare = [name for name in figures if name.startswith("shared") or name.endswith(self.rate)]
+        spare = [name for word in ("memory", "launches", self.rate) for name in figures if name.endswith(word)]
         return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
 
     def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
@@ -145,12 +152,12 @@ class Ladder(_display.Shown, Sequence[Step]):
             cells["call"] = duration(profile.whole_ns if profile else None)
             cells[self.rate] = figure(self.rate_of(profile) if profile else None)
             return cells | {"speed-up": ratio(step.speedup)}
-        cells = {}
-        if any(s.profile and s.profile.launches > 1 for s in self):
-            cells = {"launches": f"{profile.launches:,}" if profile and profile.grid else "-"}
-        sizes = (profile.grid, profile.block) if profile and profile.grid else None
+        cells, main = {}, max(step.kernels, key=operator.attrgetter("shared_bytes"), default=None)
+        if any(_launches(s) > 1 for s in self):
+            cells = {"launches": f"{_launches(step):,}" if main else "-"}
+        sizes = (main.grid, main.block) if main else None
         cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
-        cells["shared\nmemory"] = "-" if step.shared_bytes is None else f"{step.shared_bytes:,} B"
+        cells["shared\nmemory"] = f"{main.shared_bytes:,} B" if main and main.static_shared is not None else "-"
         cells["max\nerror"] = error
         if self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
@@ -162,20 +169,36 @@ class Ladder(_display.Shown, Sequence[Step]):
         return cells
 
     def _notes(self, figures: Sequence[str]) -> Iterator[str]:
-        for note in dict.fromkeys(step.note for step in self if step.note):
-            yield f"{', '.join(step.variant.name for step in self if step.note == note)}: {note}."
+        others = self._others
+        steps = [step for step in self if step.note and step.variant not in others]
+        for note in dict.fromkeys(step.note for step in steps):
+            yield f"{', '.join(step.variant.name for step in steps if step.note == note)}: {note}."
+        if others:
+            types = ", ".join(repr(name) for name in dict.fromkeys(variant.types[0] for variant in others))
+            count = "1 more variant takes" if len(others) == 1 else f"{len(others)} more variants take"
+            yield f"{count} other types: ladder({self.operation!r}, dtype=...), with {types}."
         cancels = operation(self.operation).cancels
         terms = " to the magnitude of the terms of a result, which itself may be near 0" if cancels else ""
         yield f"Errors are relative{terms}, compared with NumPy in double precision."
         if self.recorded is None:
-            yield "call: the whole call, with its copies. speed-up: kernel time of the first step / of this step."
+            yield "call: the whole call, with its copies. speed-up: time of the first kernel / of this kernel."
             if "blocks" in figures:
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
-        if bytes_moved := next((step.profile.bytes for step in self if step.profile), 0):
+        local = next((step.profile.bytes for step in self if step.profile), 0)
+        if any(len(step.kernels) > 1 for step in self):
+            yield "Of several kernels, the one with the most shared memory is shown."
+        if any(_launches(step) > 1 and step.variant.finish == "host" for step in self):
+            yield "With host arrays, the CPU adds the blocks' sums in place of the last launch."
+        if bytes_moved := self.recorded.bytes if self._timed else local:
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
-        times = f". The times were {self.recorded.origin}; numpy ran on that machine's CPU."
-        yield "There is no GPU here" + (times if self._timed else f", and {self.operation} {NO_TIMES}.")
+        if self._timed:
+            first = next((step.variant.name for step in self if step.recorded and step.recorded.speedup), "-")
+            yield f"There is no GPU here. The times were {self.recorded.origin}. speed-up: relative to {first}."
+            yield "numpy ran on that machine's CPU. Launches, blocks, threads and shared memory are for that size."
+            yield "Errors are for the input here."
+        else:
+            yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
         if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
@@ -209,6 +232,10 @@ class Ladder(_display.Shown, Sequence[Step]):
         left.invert_yaxis()  # shared by both sides: the first step on top
         picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
         return picture.saved(path)
+
+
+def _launches(step: Step) -> int:
+    return sum(kernel.launches for kernel in step.kernels)
 
 
 def ratio(value: float | None) -> str:
@@ -316,19 +343,34 @@ def ladder(
             except CudaError as error:
                 steps.append(Step(variant, note=f"failed: {error}", failed=True))
             else:
-                shared = times = None
-                if record is not None:
-                    shared = shared_bytes(functools.partial(what.call, *operands, **keywords))
-                    times = record.steps.get(variant.name) if variant.by_default(values) else None
-                errors = _errors(result, *expected)
-                steps.append(Step(variant, profile, errors, shared_bytes=shared, recorded=times))
+                times = record.steps.get(variant.name) if record and variant.by_default(values) else None
+                steps.append(Step(variant, profile, _errors(result, *expected), recorded=times))
     if inputs is not None and refusals and not any(step.profile or step.failed for step in steps):
         raise refusals[0]  # the input itself is invalid
     first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
     if first and not first.emulated:
-        steps = [replace(s, speedup=first.kernel_ns / max(s.profile.kernel_ns, 1)) if s.profile else s for s in steps]
+        for number, step in enumerate(steps):
+            if step.profile and not step.variant.on_host:
+                steps[number] = replace(step, speedup=first.kernel_ns / max(step.profile.kernel_ns, 1))
     shapes = tuple(np.shape(x) for x in operands if x is not None)
+    if record is not None:
+        sized = operands
+        if any(step.recorded for step in steps):  # empty pages: nothing reads them
+            pairs = zip(operands, record.shapes, strict=False)
+            sized = tuple(np.zeros(shape, np.asarray(x).dtype) if shape else x for x, shape in pairs)
+        steps = [replace(step, kernels=_kernels(what, step, sized, plain)) for step in steps]
     return Ladder(op, what.rate, shapes, kind.name, here, tuple(steps), record, plain)
+
+
+def _kernels(what: Operation, step: Step, operands: tuple[Any, ...], plain: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The kernels that the step's call would launch with these operands; nothing runs."""
+    variant = step.variant
+    if step.profile is None or variant.on_host:
+        return ()
+    values = {name: value for name, value in plain.items() if name in what.own or _table.having(name, [variant])}
+    with contextlib.suppress(ValueError, MemoryError, CudaError):  # too large for these values or this machine
+        return tuple(launches_of(functools.partial(what.call, *operands, variant=variant.name, **values)))
+    return ()
 
 
 def _check_parameters(what: Operation, variants: Sequence[_table.Variant], values: Mapping[str, Any]) -> None:

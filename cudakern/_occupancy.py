@@ -255,11 +255,10 @@ def occupancy(
     kernel, notes, static_unknown, where = "", [], False, _capability(capability)
     if op is not None:
         if isinstance(op, int):
-            raise TypeError(f"occupancy: {op} is not an operation; for a number of threads, write threads={op}")
+            raise TypeError(f"occupancy: {op} is not an operation; to pass a number of threads, use threads={op}")
         op = operation_name(op)
         if variant is None:
-            names = ", ".join(entry.name for entry in _table.variants(op) if not entry.on_host)
-            raise TypeError(f"occupancy: pass a variant of {op}: {names}")
+            raise TypeError(f"occupancy: {_table.pass_a_variant(op)}")
         if threads is not None and _table.having("threads", [_table.find(op, variant)]):
             parameters["threads"] = threads
         kernels = kernel_resources(op, variant, dtype, **parameters)
@@ -340,6 +339,10 @@ def max_potential_block_size(
         chip = CHIPS.get(str(capability).upper())
         multiprocessors = chip.multiprocessors if chip else backend().properties["multiprocessors"]
     multiprocessors = integer("max_potential_block_size: multiprocessors", multiprocessors, 1)
+    if registers is not None:
+        registers = integer("max_potential_block_size: registers", registers, 0, THREAD_REGISTERS)
+    if not callable(shared_bytes):
+        shared_bytes = integer("max_potential_block_size: shared_bytes", shared_bytes, 0)
     most = integer("max_potential_block_size: threads_limit", threads_limit, 1, BLOCK_THREADS)
 
     def resident(threads: int) -> Occupancy:

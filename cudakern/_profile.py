@@ -122,7 +122,7 @@ class Profile(_display.Shown):
         if self.grid:
             grid, block = map(_display.dimensions, (self.grid, self.block))
             memory = f", {self.shared_bytes:,} B of dynamic shared memory" if self.shared_bytes else ""
-            several = f"{self.launches} launches; the first: " if self.launches > 1 else ""
+            several = f"{self.launches} launches; the main one: " if self.launches > 1 else ""
             rows.append(("launch", f"{several}{grid} block{'s' * (grid != '1')} of {block} threads{memory}"))
         return rows
 

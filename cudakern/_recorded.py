@@ -18,7 +18,7 @@ class Recorded(NamedTuple):
 
     kernel_ns: float
     rate: float  #: in the operation's unit
-    speedup: float | None  #: over the first kernel of the ladder
+    speedup: float | None  #: over the first kernel in the record; None for NumPy's variant
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class RecordedLadder:
     date: str
     shapes: tuple[tuple[int, ...], ...]
     dtype: str
+    bytes: float  #: that the operation must read and write
+    changed: bool  #: the kernels have changed since
     limit: tuple[str, float] | None  #: the chip's limit for this operation, and the rate that it allows
     steps: dict[str, Recorded]  #: by the variant's name
 
@@ -40,7 +42,8 @@ class RecordedLadder:
     @property
     def origin(self) -> str:
         """Chip, input and date."""
-        return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype} on {self.date}"
+        changed = "; the kernels have changed since" if self.changed else ""
+        return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype} on {self.date}{changed}"
 
 
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
@@ -58,15 +61,13 @@ def instead_of_times(here: Backend, op: str, dtype: str) -> RecordedLadder | Non
     with that type. None on a GPU, whose own times are shown."""
     if not here.emulated:
         return None
-    entry = _data()["ladders"].get(op)
-    if entry is None or entry["dtype"] != dtype:
-        return RecordedLadder("", "", (), "", None, {})
+    entry = _data()["ladders"].get(f"{op} {dtype}")
+    if entry is None:
+        return RecordedLadder("", "", (), "", 0.0, False, None, {})
     limit = entry["limit"]
     return RecordedLadder(
-        chip=entry["chip"],
-        date=entry["date"],
+        **{name: entry[name] for name in ("chip", "date", "dtype", "bytes", "changed")},
         shapes=tuple(map(tuple, entry["shapes"])),
-        dtype=entry["dtype"],
         limit=(limit["what"], limit["rate"]) if limit else None,
         steps={name: Recorded(**step) for name, step in entry["steps"].items()},
     )

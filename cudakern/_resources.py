@@ -41,9 +41,10 @@ class KernelResources(_display.Shown):
     kernel: str  #: name in the source
     symbol: str  #: name for the linker
     dtype: str  #: of the inputs
-    grid: tuple[int, int, int]  #: of the inspected call
+    launches: int  #: of this kernel, in the inspected call
+    grid: tuple[int, int, int]  #: of the first of them
     block: tuple[int, int, int]
-    dynamic_shared: int  #: bytes per block, in that call
+    dynamic_shared: int  #: bytes per block, in that launch
     registers: int | None = None  #: per thread
     static_shared: int | None = None  #: bytes per block
     local_bytes: int | None = None  #: per thread: arrays indexed at run time, and spilled registers
@@ -145,15 +146,11 @@ class Launches(list[KernelResources], Observer):
         self += (_resources(run, launch) for launch in run.launches(()))
 
 
-def _launches(call: Callable[[], Any]) -> Launches:
+def launches_of(call: Callable[[], Any]) -> Launches:
+    """The kernels that a call would launch."""
     with observed(Launches()) as launches, np.errstate(all="ignore"):  # the result is not computed
         call()
     return launches
-
-
-def shared_bytes(call: Callable[[], Any]) -> int | None:
-    """Per block, of the first kernel that a call would launch; None if none is or its static part is not known."""
-    return next((one.shared_bytes for one in _launches(call)[:1] if one.static_shared is not None), None)
 
 
 def _resources(run: Run, launch: dict[str, Any]) -> KernelResources:
@@ -174,7 +171,7 @@ def _resources(run: Run, launch: dict[str, Any]) -> KernelResources:
         kernel=launch["name"],
         dtype=run.dtype,
         potential_block=launch["potential"],
-        **{name: launch[name] for name in ("symbol", "grid", "block", "dynamic_shared", "active_blocks")},
+        **{name: launch[name] for name in ("symbol", "launches", "grid", "block", "dynamic_shared", "active_blocks")},
         **(figures or {}),
         source=source,
         why=why if source == "unknown" else "",
@@ -241,7 +238,7 @@ def kernel_resources(
                 continue  # others accept it
             raise
         call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values)
-        kernels += _launches(call)
+        kernels += launches_of(call)
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
         raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {usual}; supported: {types}")

@@ -25,7 +25,7 @@ _COLORS = {"comment": "#808080", "string": "#c06000", "directive": "#a050c0", "c
 
 
 class Source(str):
-    """The text of a source file, with its ``path``; displays as colored code in a notebook."""
+    """The text of a source file, with its ``path``; displays the kernel alone, as colored code in a notebook."""
 
     path: Path
 
@@ -34,19 +34,34 @@ class Source(str):
         source.path = path
         return source
 
+    @property
+    def kernel(self) -> str:
+        """Without the header comment, the include guard, the includes, the namespace, and what records the clock."""
+        text = re.sub(r"\A(?://[^\n]*\n)+", "", self)
+        text = re.sub(r"^#ifndef (CK_\w+)\n#define \1\n", "", text, flags=re.M)
+        text = re.sub(r"\n#endif[^\n]*\s*\Z", "\n", text)
+        text = re.sub(r"^#include [^\n]*\n", "", text, flags=re.M)
+        text = re.sub(r"^(?:namespace \w+ \{|\} // namespace \w+)\n", "", text, flags=re.M)
+        text = re.sub(r"^ *note_(?:start|end)\(clocks\);[^\n]*\n", "", text, flags=re.M)
+        text = re.sub(r",\s*ck_clock \*(?:__restrict__ )?clocks", "", text)
+        return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+    def __repr__(self) -> str:
+        return self.kernel
+
     def _repr_html_(self) -> str:
-        parts, end = [], 0
-        for token in _TOKENS.finditer(self):
-            parts.append(html.escape(self[end : token.start()]))
+        text, parts, end = self.kernel, [], 0
+        for token in _TOKENS.finditer(text):
+            parts.append(html.escape(text[end : token.start()]))
             parts.append(f'<span style="color:{_COLORS[str(token.lastgroup)]}">{html.escape(token[0])}</span>')
             end = token.end()
-        parts.append(html.escape(self[end:]))
+        parts.append(html.escape(text[end:]))
         return f"<pre><code>{''.join(parts)}</code></pre>"
 
 
-def source(op: NameOrFunction, variant: str) -> Source:
+def source(op: NameOrFunction, variant: str | None = None) -> Source:
     """The CUDA source of the kernel of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
-    ``path``. ValueError for an unknown name or a variant without a kernel (NumPy's).
+    ``path``. ValueError for an unknown name or a variant without a kernel (NumPy's); TypeError without a variant.
 
     Examples
     --------
@@ -55,6 +70,8 @@ def source(op: NameOrFunction, variant: str) -> Source:
     True
     """
     op = operation_name(op)
+    if variant is None:
+        raise TypeError(f"source: {_table.pass_a_variant(op)}")
     entry = _table.find(op, variant)
     if not entry.source or not entry.kernels:
         raise ValueError(f"{op}: variant {variant!r} has no kernel ({entry.summary})")

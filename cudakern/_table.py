@@ -247,9 +247,12 @@ class Variants(_display.Shown, tuple[Variant, ...]):
     """The variants of an operation in the ladder's order, indexed by position or by name; displays as a table."""
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            return find(self[0].operation, key)
-        return super().__getitem__(key)
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for variant in self:
+            if variant.name == key:
+                return variant
+        raise KeyError(unknown("variant", key, (variant.name for variant in self), of=self[0].operation))
 
     def __contains__(self, key: object) -> bool:
         return any(variant.name == key for variant in self) if isinstance(key, str) else super().__contains__(key)
@@ -342,6 +345,11 @@ def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
         if variant.name == name:
             return variant
     raise ValueError(unknown("variant", name, [*also, *(variant.name for variant in variants(op))], of=op))
+
+
+def pass_a_variant(op: str) -> str:
+    """The error message where a variant with a kernel is missing."""
+    return f"pass a variant of {op}: {', '.join(entry.name for entry in variants(op) if not entry.on_host)}"
 
 
 def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, Variant]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from typing import NoReturn
 
@@ -81,6 +82,18 @@ def _reset(key: str) -> None:
         _native().configure(key, before)
 
 
+@functools.cache
+def _is_clang(compiler: str) -> bool:
+    import shlex
+    import subprocess  # imported late, because only this needs them
+
+    try:
+        answer = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):  # it is on another computer
+        return "clang" in compiler
+    return "clang" in answer.stdout
+
+
 def compile_flags(compiler: str | None = None) -> list[str]:
     """The options with which a C++ compiler builds your own kernels for the emulator.
 
@@ -97,8 +110,10 @@ def compile_flags(compiler: str | None = None) -> list[str]:
     False
     """
     compiler = compiler or os.environ.get("CXX") or "g++"
+    if not isinstance(compiler, str):
+        raise TypeError(f"compile_flags: compiler must be a str, not {type(compiler).__name__}")
     # Without -fno-gnu-unique, kernel libraries built by g++ would share the __shared__ variables of equal templates.
-    unique = [] if "clang" in compiler else ["-fno-gnu-unique"]
+    unique = [] if _is_clang(compiler) else ["-fno-gnu-unique"]
     language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC", *unique, "-ffp-contract=off"]
     # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
     libraries = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]

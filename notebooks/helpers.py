@@ -61,19 +61,7 @@ def show(op: str, variant: str, all: bool = False) -> Kernel:
     name = source.path.name
     if all:
         return Kernel(str(source), name)
-    return Kernel(kernel_of(str(source)), f'{name}; the whole file: show("{op}", "{variant}", all=True)')
-
-
-def kernel_of(text: str) -> str:
-    """A source file without what a reader of the kernel need not see."""
-    text = re.sub(r"\A(?://[^\n]*\n)+", "", text)
-    text = re.sub(r"^#ifndef (CK_\w+)\n#define \1\n", "", text, flags=re.M)
-    text = re.sub(r"\n#endif[^\n]*\s*\Z", "\n", text)
-    text = re.sub(r"^#include [^\n]*\n", "", text, flags=re.M)
-    text = re.sub(r"^(?:namespace \w+ \{|\} // namespace \w+)\n", "", text, flags=re.M)
-    text = re.sub(r"^ *note_(?:start|end)\(clocks\);[^\n]*\n", "", text, flags=re.M)
-    text = re.sub(r",\s*ck_clock \*(?:__restrict__ )?clocks", "", text)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return Kernel(source.kernel, f'{name}; the whole file: show("{op}", "{variant}", all=True)')
 
 
 @dataclass(frozen=True)

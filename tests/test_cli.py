@@ -103,7 +103,7 @@ def test_lab_refuses_in_a_line(arguments, words):
 @each_backend
 def test_ladder(backend):
     words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
-    assert all(variant.name in words for variant in cudakern.variants("matmul"))
+    assert all(variant.name in words for variant in cudakern.variants("matmul") if "float32" in variant.types)
     assert ("There is no GPU here." in " ".join(words.split())) == (backend == "emulator")
     steps = cli_json(
         "ladder",

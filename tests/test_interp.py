@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import cudakern
-from cases import BACKENDS, label, main_type, native, variants
+from cases import BACKENDS, HAS_BFLOAT16, label, main_type, native, variants
+from cudakern._dtypes import numpy_dtype
 
 pytestmark = pytest.mark.proves()
 
@@ -122,6 +123,16 @@ def test_types(name):
                     cudakern.interp(table, table, table)
         mixed = cudakern.interp(device.astype("float64"), device, device)
         assert mixed.dtype == np.float64
+
+
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes")
+def test_bfloat16_on_the_host(backend):
+    """float64, as NumPy's; with other types too."""
+    x, xp, fp = (np.array(values, numpy_dtype("bfloat16")) for values in ([0.5, 1.5], [0, 1, 2], [1, 2, 4]))
+    for table in ((xp, fp), (xp.astype("f4"), fp), (xp, [1, 2, 4])):
+        result = cudakern.interp(x, *table)
+        assert result.dtype == np.float64
+        assert result.tolist() == np.interp(x, *table).tolist() == [1.5, 3.0]
 
 
 def test_what_is_refused(backend):

@@ -158,6 +158,18 @@ def test_whether_blocks_are_kept(name, keep):
 
 
 @every_backend
+def test_another_value_of_the_setting(name):
+    subprocesses.run(
+        f"""
+        import cases, pytest
+        with pytest.raises(ValueError, match='CUDAKERN_KEEP_FREED must be 0 or 1, not "yes"'):
+            cases.native({name!r}).empty((1,), "uint8", 0, 0)
+        """,
+        CUDAKERN_KEEP_FREED="yes",
+    )
+
+
+@every_backend
 def test_the_results_of_a_loop_take_turns(name):
     """x = f(x) needs two blocks, however often."""
     run(

@@ -56,6 +56,7 @@ def test_profile_of_a_result_says_what_to_write():
 def test_only_public_names_are_listed():
     assert set(dir(cudakern)) == {*cudakern.__all__, "lab"}
     assert dir(cudakern.emulator) == ["compile_flags", "configure"]
+    assert dir(cudakern.lab) == cudakern.lab.__all__
 
 
 def test_help_is_a_page():
@@ -78,6 +79,7 @@ def test_help_is_a_page():
         ("y = ck.matmul(f((3, 4)), x, variant='ti", ["tiled", "tiled_padded"], ["naive", "auto"]),
         ('ck.ladder("', ["matmul", "hello"], ["tiled"]),
         ('ck.ladder(op="mat', ["matmul"], ["sort"]),
+        ('ck.bench("', ["matmul", "sort"], ["interp", "hello"]),
         ('ck.ladder(ck.matmul, variants=["naive", "ti', ["tiled"], ["naive", "auto"]),
         ('ck.source("matmul", "', ["tiled"], ["auto", "matmul"]),
         ('ck.profile(ck.matmul, x, x, variant="', ["tiled"], ["sort"]),

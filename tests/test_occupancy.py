@@ -211,6 +211,12 @@ def test_what_an_occupancy_shows(tmp_path):
         assert all(y == each.active_warps for _, y in markers)
 
 
+@pytest.mark.parametrize("wrong", [{"registers": "x"}, {"shared_bytes": "x"}])
+def test_max_potential_block_size_names_itself(wrong):
+    with pytest.raises(TypeError, match="^max_potential_block_size: "):
+        ck.max_potential_block_size(**wrong, capability=9.0, multiprocessors=1)
+
+
 def test_max_potential_block_size():
     """Compared with a search through all block sizes."""
     for registers, shared, number in [(32, 0, 90), (40, 0, 70), (64, 0, 86), (128, 0, 60), (32, 20000, 80)]:

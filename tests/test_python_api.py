@@ -89,7 +89,9 @@ def test_unknown_backend():
         pass
 
 
-@pytest.mark.parametrize("value, good", [("emulator", True), ("EMULATOR", True), ("", True), ("emulater", False)])
+@pytest.mark.parametrize(
+    "value, good", [("emulator", True), ("EMULATOR", True), ("", True), ("emulater", False), ("caf\udcff", False)]
+)
 def test_the_environment_chooses(value, good):
     code = """
         import cudakern
@@ -104,8 +106,9 @@ def test_the_environment_chooses(value, good):
     elif good:
         assert said.startswith("emulator requested by CUDAKERN_BACKEND")
     else:
-        assert said.startswith("error")
-        assert "'emulator'" in said
+        assert said.startswith("error unknown backend")
+        assert ("'emulator'" in said) == (value == "emulater")
+        assert "(requested by CUDAKERN_BACKEND)" in said
 
 
 def test_without_a_gpu_the_emulator_is_used_and_the_reason_reported():
@@ -265,10 +268,11 @@ def test_unknown_names_list_the_known_ones():
     for call in (
         lambda: cudakern.source("matmul", "tild"),
         lambda: cudakern.ladder("matmul", variants=["tild"]),
-        lambda: cudakern.variants("matmul")["tild"],
     ):
         with pytest.raises(ValueError, match="nearest is 'tiled'"):
             call()
+    with pytest.raises(TypeError, match="source: pass a variant of matmul: naive, "):
+        cudakern.source("matmul")
     with pytest.raises(ValueError, match="unknown variant 'qq' of matmul: known: "):  # none is like it
         cudakern.source("matmul", "qq")
     with pytest.raises(AttributeError, match="no attribute 'matmull'") as error:
@@ -416,7 +420,7 @@ def test_ladder_has_every_step(small_ladder):
 def test_ladder_shows_itself(small_ladder):
     emulated = small_ladder.backend.emulated
     for text in (repr(small_ladder), small_ladder._repr_html_()):
-        assert all(step.variant.name in text for step in small_ladder)
+        assert all(step.variant.name in text for step in small_ladder if step.profile or step.failed)
         assert ("There is no GPU here." in " ".join(text.split())) == emulated
     plain = json_of(small_ladder.to_dict())
     assert plain["operation"] == "matmul"
@@ -428,7 +432,7 @@ def test_ladder_shows_itself(small_ladder):
 
 def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
     """Times and speed-ups of another chip, marked as such; of this place, what is exact."""
-    record = json.loads((Path(cudakern.__file__).parent / "recorded.json").read_text())["ladders"]["matmul"]
+    record = json.loads((Path(cudakern.__file__).parent / "recorded.json").read_text())["ladders"]["matmul float32"]
     text = " ".join(repr(small_ladder).split())
     if not small_ladder.backend.emulated:
         assert small_ladder.recorded is None
@@ -439,7 +443,13 @@ def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
     }
     assert f"recorded on an {record['chip']} for 4,096 x 4,096 float32 on {record['date']}" in text
     tiled = small_ladder["tiled"]
-    assert (tiled.profile.launches, tiled.profile.block[:2], tiled.shared_bytes) == (1, (16, 16), 2 * 16 * 16 * 4)
+    launch = tiled.kernels[0]  # for the recorded size, as the time
+    assert (launch.launches, launch.grid, launch.block) == (1, (256, 256, 1), (16, 16, 1))
+    assert launch.shared_bytes == 2 * 16 * 16 * 4
+    row = next(row for row in small_ladder.table().rows if row[0] == "tiled")
+    assert row[2:6] == ["1", "256 x 256", "16 x 16", "2,048 B"]
+    assert all(step.speedup is None and step.recorded.speedup is None for step in small_ladder if step.variant.on_host)
+    assert record["changed"] == ("the kernels have changed since" in text)
     assert "emulated\nkernel" not in small_ladder.table().columns
     assert small_ladder.table(emulated=True).columns[-1] == "emulated\nkernel"
     assert "times: H200, 4,096 x 4,096 float32" in text
@@ -454,10 +464,27 @@ def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
         assert not any(step.recorded for step in ladder)
         assert "times:" not in ladder.title
         assert not any("H200" in column for column in ladder.table().columns)
+    assert [kernel.grid for kernel in other_radius["global_memory"].kernels] == [(1, 1, 1)]  # no times: of this input
     assert own.recorded.steps == {}
     assert "no recorded times" in " ".join(repr(own).split())
     with pytest.raises(ValueError, match="coalescing has no recorded times"):
         own.plot()
+
+
+@pytest.mark.parametrize(
+    "dtype, variant, hidden",
+    [("float16", "wgmma_tiles", "kahan"), ("float64", "tensor_cores_double", "vectorized")],
+)
+def test_recorded_times_of_other_types(dtype, variant, hidden):
+    """matmul has recorded times for further types; variants that do not take a type are a note, not rows."""
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("matmul", n=16, dtype=dtype, variants=["numpy", "naive", variant, hidden])
+        alone = cudakern.ladder("matmul", n=16, dtype=dtype, variants=[hidden])
+    assert steps[variant].recorded.kernel_ns > 0
+    assert steps.recorded.shapes == ((4096, 4096),) * 2
+    assert [row[0] for row in steps.table().rows] == ["numpy", "naive", variant]
+    assert "1 more variant takes other types: ladder('matmul', dtype=...), with 'float32'" in steps.table().note
+    assert [row[0] for row in alone.table().rows] == [hidden]  # nothing else to show
 
 
 @pytest.mark.parametrize("variant, launches", [("blocks", 3), ("lookback", 1)])
@@ -649,7 +676,7 @@ def test_variants_are_found_by_name():
     assert "tiled" in table
     assert table["tiled"] in table
     assert "tild" not in table
-    with pytest.raises(ValueError, match="nearest is 'tiled'"):
+    with pytest.raises(KeyError, match="unknown variant 'tild' of matmul: the nearest is 'tiled'"):
         table["tild"]
 
 
@@ -666,7 +693,8 @@ def test_compile_flags_suit_the_compiler(compiler, tmp_path, monkeypatch):
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     flags = cudakern.emulator.compile_flags(compiler)
-    monkeypatch.setenv("CXX", f"/usr/bin/{compiler}")
+    (other_name := tmp_path / "c++").symlink_to(shutil.which(compiler))
+    monkeypatch.setenv("CXX", str(other_name))
     assert cudakern.emulator.compile_flags() == flags
     source = tmp_path / "kernel.cu"
     source.write_text(
@@ -678,13 +706,32 @@ def test_compile_flags_suit_the_compiler(compiler, tmp_path, monkeypatch):
     assert ctypes.CDLL(str(library)).one() >= 1
 
 
-def test_out_of_memory_is_reported_in_mebibytes():
+def test_out_of_memory_is_reported_in_one_unit():
     with cudakern.use_backend("emulator"):
-        with pytest.raises(cudakern.OutOfMemoryError, match=r"76293945\.3 MiB requested, [\d.]+ MiB free") as error:
+        with pytest.raises(cudakern.OutOfMemoryError, match=r"72\.8 TiB requested, [\d.]+ [GM]iB free") as error:
             cudakern.empty(10**13)
         assert error.value.bytes == 8 * 10**13
-        with pytest.raises(cudakern.OutOfMemoryError, match=r"7629394531\.2 MiB of page-locked host memory"):
+        with pytest.raises(cudakern.OutOfMemoryError, match=r"7276\.0 TiB of page-locked host memory"):
             cudakern.empty_pinned(10**15)
+
+
+def test_a_host_without_memory_is_named_first():
+    """Where the emulated device would have room, and the host has none."""
+    output = subprocesses.run(
+        """
+        import resource
+        import cudakern
+        small = cudakern.zeros(1)
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (64 << 20),) * 2)
+        try:
+            cudakern.empty(1 << 27)
+        except cudakern.OutOfMemoryError as error:
+            print(error)
+        """,
+        CUDAKERN_BACKEND="emulator",
+    )
+    assert output.startswith("The host is out of memory: 1024.0 MiB requested, and the device would have ")
 
 
 @pytest.mark.parametrize(

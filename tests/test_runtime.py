@@ -498,7 +498,7 @@ def test_small_memory_runs_out():
                 assert isinstance(error, MemoryError) and isinstance(error, cudakern.CudaError)
                 assert (error.name, error.code, error.bytes) == ("cudaErrorMemoryAllocation", 2, 32 << 20)
                 assert 0 < error.bytes_free <= 16 << 20
-                assert str(error.bytes) in str(error) and str(error.bytes_free) in str(error)
+                assert "32.0 MiB requested, " in str(error) and str(error).count("MiB") >= 4
                 assert native("emulator").pool_used(0) == 0
             a = np.ones((1000, 1000), "float32")
             b = np.ones((1000, 3000), "float32")

@@ -199,14 +199,14 @@ static int read_sweep(PyObject *pairs, ck_sweep *sweep) {
 
 static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
     PyObject *dictionary = Py_BuildValue(
-        "{s:s,s:s,s:(III),s:(III),s:n,s:i,s:i,s:i,s:i,s:n,s:n,s:n,s:n,s:i,s:(ii)}", "name", kernel->name, "symbol",
-        kernel->symbol, "grid", kernel->grid[0], kernel->grid[1], kernel->grid[2], "block", kernel->block[0],
-        kernel->block[1], kernel->block[2], "dynamic_shared", (Py_ssize_t)kernel->dynamic_shared, "registers",
-        kernel->registers, "max_threads", kernel->max_threads, "binary_version", kernel->binary_version,
-        "ptx_version", kernel->ptx_version, "static_shared", (Py_ssize_t)kernel->static_shared, "local_bytes",
-        (Py_ssize_t)kernel->local_bytes, "constant_bytes", (Py_ssize_t)kernel->constant_bytes, "max_dynamic_shared",
-        (Py_ssize_t)kernel->max_dynamic_shared, "active_blocks", kernel->active_blocks, "potential",
-        kernel->potential_grid, kernel->potential_block);
+        "{s:s,s:s,s:i,s:(III),s:(III),s:n,s:i,s:i,s:i,s:i,s:n,s:n,s:n,s:n,s:i,s:(ii)}", "name", kernel->name,
+        "symbol", kernel->symbol, "launches", kernel->launches, "grid", kernel->grid[0], kernel->grid[1],
+        kernel->grid[2], "block", kernel->block[0], kernel->block[1], kernel->block[2], "dynamic_shared",
+        (Py_ssize_t)kernel->dynamic_shared, "registers", kernel->registers, "max_threads", kernel->max_threads,
+        "binary_version", kernel->binary_version, "ptx_version", kernel->ptx_version, "static_shared",
+        (Py_ssize_t)kernel->static_shared, "local_bytes", (Py_ssize_t)kernel->local_bytes, "constant_bytes",
+        (Py_ssize_t)kernel->constant_bytes, "max_dynamic_shared", (Py_ssize_t)kernel->max_dynamic_shared,
+        "active_blocks", kernel->active_blocks, "potential", kernel->potential_grid, kernel->potential_block);
     int64_t swept[CK_MAX_SWEEP];
     for (int i = 0; i < sweep; i++) swept[i] = kernel->swept[i];
     if (dictionary == NULL || set_item(dictionary, "cooperative", PyBool_FromLong(kernel->cooperative)) < 0 ||

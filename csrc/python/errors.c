@@ -1,6 +1,8 @@
 // Converts a status to a Python exception; no other file does.
 #include <string.h>
 
+#include "../size_in_words.h"
+#include "backend.h"
 #include "python.h"
 
 int errors_import(module_state *state) {
@@ -32,13 +34,6 @@ static void raise_with(PyObject *class, const char *message, PyObject *keywords)
     Py_XDECREF(keywords);
 }
 
-static void size_in_words(char *words, size_t size, size_t bytes) {
-    if (bytes < 1 << 20)
-        PyOS_snprintf(words, size, "%zu bytes", bytes);
-    else
-        PyOS_snprintf(words, size, "%.1f MiB", (double)bytes / (1 << 20));
-}
-
 static void raise_cuda(module_state *state, const ck_error *error) {
     const cudaError_t code = (cudaError_t)error->code;
     const char *name = cudaGetErrorName(code);
@@ -47,16 +42,14 @@ static void raise_cuda(module_state *state, const ck_error *error) {
         return;
     }
     char message[sizeof error->message + 160];
-    if (error->bytes > 0) {
-        char requested[32], available[32];
-        size_in_words(requested, sizeof requested, error->bytes);
-        size_in_words(available, sizeof available, error->bytes_free);
+    if (error->bytes > 0)
         PyOS_snprintf(message, sizeof message,
-                      error->bytes > error->bytes_free
-                          ? "The device is out of memory: %s requested, %s free. %s"
+                      error->bytes > error->bytes_free ? "The device is out of memory: %s requested, %s free. %s"
+                      : backend_memory_is_host()
+                          ? "The host is out of memory: %s requested, and the device would have %s free. %s"
                           : "The device has no contiguous block of %s, although %s are free. %s",
-                      requested, available, error->message);
-    } else
+                      ck_size_in_words(error->bytes).text, ck_size_in_words(error->bytes_free).text, error->message);
+    else
         PyOS_snprintf(message, sizeof message, "%s", error->message);
     raise_with(state->out_of_memory, message,
                Py_BuildValue("{s:s,s:i,s:n,s:n}", "name", name, "code", error->code, "bytes",

@@ -7,18 +7,23 @@
 // An address for operands. It is never dereferenced; launches only pass it on.
 static void *const NOWHERE = (void *)(uintptr_t)(1 << 20);
 
-// A kernel that is launched several times is listed once. The kernels of a library are not known.
+// A kernel that is launched several times is listed once, with the number of its launches. The kernels of a library are
+// not known.
 static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error) {
     ck_listing *listing = (ck_listing *)launcher;
     (void)stream;
     if (launch->library != NULL) return CK_OK;
     CK_TRY(ck_allow_shared(launch, error)); // the occupancy depends on it
-    for (int i = 0; i < listing->count; i++)
-        if (listing->kernels[i].kernel == launch->kernel) return CK_OK;
+    for (int i = 0; i < listing->count; i++) {
+        if (listing->kernels[i].kernel != launch->kernel) continue;
+        listing->kernels[i].launches++;
+        return CK_OK;
+    }
     if (listing->count == CK_MAX_LISTED) return CK_OK;
     ck_listed_kernel *listed = &listing->kernels[listing->count++];
     *listed = (ck_listed_kernel){.kernel = launch->kernel,
                                  .name = launch->name,
+                                 .launches = 1,
                                  .dynamic_shared = launch->shared_bytes,
                                  .cooperative = launch->cooperative};
     memcpy(listed->grid, launch->grid, sizeof listed->grid);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../size_in_words.h"
 #include "state.h"
 
 struct ck_pinned {
@@ -20,10 +21,9 @@ int ck_pinned_allocate(ck_runtime *runtime, size_t bytes, void **data, ck_error 
     if (CK_CUDA_CODE(code, cudaHostAlloc(&block->data, block->bytes, cudaHostAllocPortable)) != cudaSuccess) {
         ck_fail_cuda(error, code, "cudaHostAlloc(&data, bytes, cudaHostAllocPortable)");
         const size_t used = strlen(error->message);
-        snprintf(
-            error->message + used, sizeof error->message - used,
-            ". %.1f MiB of page-locked host memory were requested: ordinary arrays also work, with slower copies",
-            (double)block->bytes / (1 << 20));
+        snprintf(error->message + used, sizeof error->message - used,
+                 ". %s of page-locked host memory were requested: ordinary arrays also work, with slower copies",
+                 ck_size_in_words(block->bytes).text);
         free(block);
         return error->code;
     }

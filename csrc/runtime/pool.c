@@ -27,8 +27,12 @@ struct ck_kept {
 };
 
 static int create_kept(ck_device *device, ck_error *error) {
-    const char *said = getenv("CUDAKERN_KEEP_FREED");
-    if (said != NULL && *said != '\0' ? strcmp(said, "0") == 0 : backend_finds_freed_memory()) return CK_OK;
+    const char *setting = getenv("CUDAKERN_KEEP_FREED");
+    if (setting == NULL || *setting == '\0') setting = backend_finds_freed_memory() ? "0" : "1";
+    if (strcmp(setting, "0") == 0) return CK_OK;
+    if (strcmp(setting, "1") != 0)
+        return ck_fail(error, CK_BAD_VALUE,
+                       "the environment variable CUDAKERN_KEEP_FREED must be 0 or 1, not \"%.60s\"", setting);
     device->kept = calloc(1, sizeof *device->kept);
     if (device->kept != NULL && pthread_mutex_init(&device->kept->lock, NULL) == 0) return CK_OK;
     free(device->kept);

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._dtypes import BFLOAT16, type_name
+from .._dtypes import BFLOAT16, kind_of, type_name
 from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import type_in_words
@@ -60,7 +60,7 @@ def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
 def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
     """The arrays' floating type; float64 for integers, as in NumPy. ``hint`` is for complex numbers."""
     dtype = np.dtype(np.result_type(*types))
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         return dtype
     if dtype.kind not in "biu":
         raise TypeError(f"{of} is for real numbers, not {type_in_words(dtype)}{hint if dtype.kind == 'c' else ''}")

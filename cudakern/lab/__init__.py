@@ -30,3 +30,7 @@ from ._where_values_live import registers as registers
 from ._where_values_live import spilling as spilling
 
 __all__ = [name for name in dir() if not name.startswith("_")]
+
+
+def __dir__() -> list[str]:
+    return __all__

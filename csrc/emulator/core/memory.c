@@ -16,6 +16,7 @@
 // new pages takes longer than a kernel on small arrays. Spares belong to no device and count as free. Sanitizer builds
 // keep none, so that they detect a use after a free.
 #define _GNU_SOURCE
+#include "../../size_in_words.h"
 #include "host.h"
 
 #include <pthread.h>
@@ -193,8 +194,8 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     if (emu_allocation_should_fail())
-        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes; the setting fail_allocation made this call fail",
-                         call, bytes);
+        return emu_error(cudaErrorMemoryAllocation, "%s: %s; the setting fail_allocation made this call fail", call,
+                         ck_size_in_words(bytes).text);
     block fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
     size_t limit = emu_device_memory(), in_use = 0;
     int fits = 0;
@@ -208,8 +209,9 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
         pthread_mutex_unlock(&lock);
     }
     if (!fits)
-        return emu_error(cudaErrorMemoryAllocation, "%s: %zu bytes on device %d; %zu of its %zu bytes are free", call,
-                         bytes, device, in_use < limit ? limit - in_use : 0, limit);
+        return emu_error(cudaErrorMemoryAllocation, "%s: %s on device %d; %s of its %s are free", call,
+                         ck_size_in_words(bytes).text, device,
+                         ck_size_in_words(in_use < limit ? limit - in_use : 0).text, ck_size_in_words(limit).text);
     pthread_mutex_lock(&lock);
     void *memory = take_spare(bytes);
     pthread_mutex_unlock(&lock);
@@ -231,8 +233,8 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (failed) {
         if (fresh.base) free(memory);
         return emu_error(cudaErrorMemoryAllocation,
-                         "%s: %zu bytes; device %d has enough free, but this computer's own memory is used up", call,
-                         bytes, device);
+                         "%s: %s; device %d has enough free, but the host is out of memory", call,
+                         ck_size_in_words(bytes).text, device);
     }
     *pointer = memory;
     return cudaSuccess;
@@ -468,14 +470,14 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
     if (!bytes) return cudaSuccess;
     void *memory;
     if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %zu bytes; this computer's memory is used up",
-                         bytes);
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %s; the host is out of memory",
+                         ck_size_in_words(bytes).text);
     pthread_mutex_lock(&lock);
     int ok = insert((block){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
     pthread_mutex_unlock(&lock);
     if (!ok) {
         free(memory);
-        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: this computer's memory is used up");
+        return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: the host is out of memory");
     }
     *pointer = memory;
     return cudaSuccess;

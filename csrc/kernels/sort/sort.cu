@@ -183,7 +183,7 @@ const ck_variant variants[] = {
             "M, global memory-based sorting; the tables there stop at one block"),
     VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(BINS), exact, SAMPLE_KERNELS,
-            "Sample sort, one block per bin, with a sequential search among the splitters",
+            "Sample sort, one block per bin: sequential search among the splitters takes most of the time",
             "Partition by value first, and no merge is needed", "M, sample sort (sequential search)"),
     VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
             PARAMETERS(BINS), exact, SAMPLE_KERNELS, "Sample sort with a branch-free binary search",

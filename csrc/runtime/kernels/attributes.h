@@ -21,7 +21,8 @@ typedef struct ck_sweep {
 typedef struct ck_listed_kernel {
     cudaKernel_t kernel;
     const char *name, *symbol; // the name in launches, and the linker's name
-    unsigned grid[3], block[3];
+    int launches;
+    unsigned grid[3], block[3]; // of the first launch, like the next two
     size_t dynamic_shared;
     int cooperative;
     int registers, max_threads, binary_version, ptx_version;
