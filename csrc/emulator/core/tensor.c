@@ -166,7 +166,9 @@ static void load_to(emu_block *block, const box *where, void *barrier, const cha
     copy->box = *where;
     copy->box.shared = emu_cluster_peer(block, where->shared);
     emu_mbarrier_promise(&copy->delivery, file, line);
-    memset(emu_cluster_address(block, copy->box.shared), 0xff, bytes);
+    char *const shared = emu_cluster_address(block, copy->box.shared);
+    memset(shared, 0xff, bytes);
+    emu_proxy_landed(block, shared, bytes); // so that a product that still reads the bytes before shows the mistake
 }
 
 void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,

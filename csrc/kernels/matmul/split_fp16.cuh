@@ -37,7 +37,7 @@ enum {
 template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_size {
     using T = T_;
     enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
-    enum { CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+    enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
     enum { PRODUCER_REGISTERS = COLUMNS > 160 ? 24 : 40, CONSUMER_REGISTERS = COLUMNS > 160 ? 240 : 232 };
     static_assert(PRODUCER_REGISTERS + CONSUMERS * CONSUMER_REGISTERS <= 65536 / THREADS / 8 * 8 * (1 + CONSUMERS),
                   "no more than the block has: otherwise it waits for ever");
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     if (threadIdx.x == 0) {
         tensor_prefetch(&a_map), tensor_prefetch(&b_map);
         for (int i = 0; i < STAGES; ++i)
-            mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], SPLIT_PAIR * size::CONSUMERS);
+            mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], SPLIT_PAIR * size::CONSUMER_WARPS);
         mbarrier_init_fence();
     }
     cluster_sync(); // the barriers of both blocks exist
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 mbarrier_wait(&full[stage], round);
                 multiply_pieces<size>(sum, a + warpgroup * 64 * SLAB_BYTES, a + PIECES * size::A_BYTES);
                 wgmma_wait<0>();
-                if (t < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t);
+                if (t % 32 < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t % 32);
 #pragma unroll
                 for (int i = 0; i < COLUMNS / 2; ++i) total[i] += sum[i];
             }

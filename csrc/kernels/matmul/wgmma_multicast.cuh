@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     __shared__ mbarrier full[STAGES], empty[STAGES];
     if (threadIdx.x == 0) {
         tensor_prefetch(&a_map), tensor_prefetch(&b_map);
-        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], PAIR * size::CONSUMERS);
+        for (int i = 0; i < STAGES; ++i)
+            mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], PAIR * size::CONSUMER_WARPS);
         mbarrier_init_fence();
     }
     cluster_sync(); // the barriers of both blocks exist
@@ -91,11 +92,11 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 mbarrier_wait(&full[stage], round);
                 multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
                 wgmma_wait<1>(); // the slab before is finished: both blocks hear that its stage is free
-                if (before >= 0 && t < PAIR) mbarrier_arrive_at(&empty[before], t);
+                if (before >= 0 && t % 32 < PAIR) mbarrier_arrive_at(&empty[before], t % 32);
                 before = stage;
             }
             wgmma_wait<0>();
-            if (before >= 0 && t < PAIR) mbarrier_arrive_at(&empty[before], t);
+            if (before >= 0 && t % 32 < PAIR) mbarrier_arrive_at(&empty[before], t % 32);
             if constexpr (STORE_BOXES) {
                 if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
                 sync_threads_of(1 + warpgroup, 128);

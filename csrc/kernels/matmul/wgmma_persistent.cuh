@@ -23,7 +23,14 @@ namespace matmul {
 
 // Wide tiles read least; narrow ones give work to all multiprocessors where C is small.
 template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma_persistent_size {
-    enum { ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+    enum {
+        ROWS = 128,
+        COLUMNS = COLUMNS_,
+        STAGES = STAGES_,
+        CONSUMERS = ROWS / 64,
+        CONSUMER_WARPS = 4 * CONSUMERS,
+        THREADS = (1 + CONSUMERS) * 128
+    };
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, RESULT_BYTES = 64 * COLUMNS * 2 }; // of one consumer
     enum {
         SHARED_BYTES = 1024 + STAGES * STAGE_BYTES + CONSUMERS * RESULT_BYTES
@@ -59,7 +66,7 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
     __shared__ mbarrier full[STAGES], empty[STAGES];
     if (threadIdx.x == 0) {
         tensor_prefetch(&a_map), tensor_prefetch(&b_map);
-        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMERS);
+        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMER_WARPS);
         mbarrier_init_fence();
     }
     __syncthreads(); // the barriers exist
@@ -105,11 +112,11 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
             mbarrier_wait(&full[stage], round);
             multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
             wgmma_wait<1>(); // the slab before is finished: its stage is free
-            if (before >= 0 && t == 0) mbarrier_arrive(&empty[before]);
+            if (before >= 0 && t % 32 == 0) mbarrier_arrive(&empty[before]);
             before = stage;
         }
         wgmma_wait<0>();
-        if (before >= 0 && t == 0) mbarrier_arrive(&empty[before]);
+        if (before >= 0 && t % 32 == 0) mbarrier_arrive(&empty[before]);
         if constexpr (STORE_BOXES) {
             if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
             sync_threads_of(1 + warpgroup, 128);

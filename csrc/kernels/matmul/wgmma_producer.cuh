@@ -22,7 +22,14 @@
 namespace matmul {
 
 struct wgmma_producer_size {
-    enum { ROWS = 128, COLUMNS = 256, STAGES = 4, CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+    enum {
+        ROWS = 128,
+        COLUMNS = 256,
+        STAGES = 4,
+        CONSUMERS = ROWS / 64,
+        CONSUMER_WARPS = 4 * CONSUMERS,
+        THREADS = (1 + CONSUMERS) * 128
+    };
     enum { SHARED_BYTES = 1024 + STAGES * (ROWS + COLUMNS) * SLAB_DEPTH * 2 }; // 1024: to start at a multiple of 1024
 };
 
@@ -38,7 +45,7 @@ __global__ void __launch_bounds__(wgmma_producer_size::THREADS, 1)
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
     if (threadIdx.x == 0) {
-        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMERS);
+        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMER_WARPS);
         mbarrier_init_fence();
     }
     __syncthreads(); // the barriers exist
@@ -68,7 +75,7 @@ __global__ void __launch_bounds__(wgmma_producer_size::THREADS, 1)
             mbarrier_wait(&full[i], slab / STAGES % 2);
             multiply_slab<T, a_slab, b_slab>(sum, stage, stage + a_slab::BYTES, warpgroup * 64);
             wgmma_wait<1>(); // the slab before is finished: its stage is free
-            if (slab > 0 && threadIdx.x % 128 == 0) mbarrier_arrive(&empty[(slab - 1) % STAGES]);
+            if (slab > 0 && threadIdx.x % 32 == 0) mbarrier_arrive(&empty[(slab - 1) % STAGES]);
         }
         wgmma_wait<0>();
         store_sums(product.c, row + warpgroup * 64, column, operands.m, operands.n, sum);

@@ -21,7 +21,14 @@
 namespace matmul {
 
 template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma_split_size {
-    enum { ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64, THREADS = (1 + CONSUMERS) * 128 };
+    enum {
+        ROWS = 128,
+        COLUMNS = COLUMNS_,
+        STAGES = STAGES_,
+        CONSUMERS = ROWS / 64,
+        CONSUMER_WARPS = 4 * CONSUMERS,
+        THREADS = (1 + CONSUMERS) * 128
+    };
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the slabs");
 };
@@ -41,7 +48,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     __shared__ mbarrier full[STAGES], empty[STAGES];
     if (threadIdx.x == 0) {
         tensor_prefetch(&a_map), tensor_prefetch(&b_map);
-        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMERS);
+        for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMER_WARPS);
         mbarrier_init_fence();
     }
     __syncthreads(); // the barriers exist
@@ -87,7 +94,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         mbarrier_wait(&full[stage], round);
         multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
         wgmma_wait<1>(); // the slab before is finished: its stage is free
-        if (before >= 0 && t == 0) mbarrier_arrive(&empty[before]);
+        if (before >= 0 && t % 32 == 0) mbarrier_arrive(&empty[before]);
         before = stage;
     }
     wgmma_wait<0>();
