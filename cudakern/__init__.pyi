@@ -428,7 +428,7 @@ def matmul(
     out: Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None = None,
     *,
     variant: _Matmul | str = "auto",
-    accuracy: Literal['fast', 'strict'] = "fast",
+    accuracy: Literal["fast", "strict"] = "fast",
     stream: Any = None,
     **parameters: int,
 ) -> DeviceArray: ...
@@ -440,7 +440,7 @@ def matmul(
     out: Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None = None,
     *,
     variant: _Matmul | str = "auto",
-    accuracy: Literal['fast', 'strict'] = "fast",
+    accuracy: Literal["fast", "strict"] = "fast",
     stream: Any = None,
     **parameters: int,
 ) -> Any: ...
