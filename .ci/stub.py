@@ -75,7 +75,8 @@ def signature(function, side=None):
         value = p.default if isinstance(p.default, bool | None) else json.dumps(p.default, default=str)
         default = "" if p.default is p.empty else f" = {value}"
         stars = {p.VAR_KEYWORD: "**", p.VAR_POSITIONAL: "*"}.get(p.kind, "")
-        lines.append(f"{stars}{p.name}: {annotation(function, p, side)}{default}")
+        kind = annotation(function, p, side).replace("'", '"')  # the formatter's quotes
+        lines.append(f"{stars}{p.name}: {kind}{default}")
         if p.kind is p.POSITIONAL_ONLY and p.POSITIONAL_ONLY not in kinds[i + 1 :]:
             lines.append("/")
     body = "".join(f"    {line},\n" for line in lines)

@@ -160,7 +160,7 @@ const ck_variant variants[] = {
             "Handle the edges in the data, not in the inner loop", "T5, step 6"),
     VARIANT(naive_2d, FIRST, AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
             KERNELS("naive_2d"),
-            "Square blocks: slower, as a warp then reads two rows of A and 16 columns of B; the next steps' base",
+            "Square blocks: slower, because a warp then reads two rows of A; the start of a second ladder",
             "A two-dimensional grid fits two-dimensional data", "P8"),
     VARIANT(tiled_plain, AFTER(naive_2d), AT_LEAST(60), BOTH_TYPES, SEQUENTIAL, CK_DETERMINISTIC, TILE_WIDTH,
             depth_in_a_row, KERNELS("tiled_plain"), "Tiles in shared memory, with plain sums",
