@@ -20,7 +20,7 @@ WEAK = (int, float, complex, bool)
 #: Before NumPy 2 a number's value has a say in the type, not its kind alone.
 VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 
-CONVERT = ".astype() converts"
+CONVERT = "convert it with .astype()"
 HALVES = dict.fromkeys(("float16", "bfloat16"), "float32")
 
 HostArrays = tuple[tuple[Array, ...], Array]
@@ -41,7 +41,7 @@ def broadcast_shape(name: str, first: Shape, *others: Shape, operands: str = "xy
     try:
         return broadcast_shapes(first, *others)
     except ValueError:
-        shapes = " and ".join(f"{x} is {shape}" for x, shape in zip(operands, (first, *others), strict=True))
+        shapes = " and ".join(f"{x} has shape {shape}" for x, shape in zip(operands, (first, *others), strict=True))
         raise ValueError(
             f"{name}: {shapes}, which do not broadcast: counted from the right, two lengths must be equal or one of "
             "them 1"
