@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,7 +60,8 @@ def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
 
 def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
     """The arrays' floating type; float64 for integers, as in NumPy. ``hint`` is for complex numbers."""
-    dtype = np.dtype(np.result_type(*types))
+    plain = all(type(x) in WEAK or type_name(x) != BFLOAT16 for x in types)
+    dtype = np.dtype(np.result_type(*types) if plain else functools.reduce(functools.partial(type_of, np.add), types))
     if kind_of(dtype) == "f":
         return dtype
     if dtype.kind not in "biu":
