@@ -33,7 +33,7 @@ class DeviceArray:
 
     Indexing with integers, slices, ``...`` and ``None``, ``.T``, ``.mT``, ``transpose``, ``swapaxes``, ``squeeze``,
     ``reshape`` and ``ravel`` return views of the same memory. For boolean and integer arrays as indices, arithmetic and
-    comparisons, take ``.get()``, or pass the array to CuPy or PyTorch, which share its memory by DLPack.
+    comparisons, use ``.get()``, or pass the array to CuPy or PyTorch, which share its memory by DLPack.
 
     Types: bool, int8 to uint64, float16, bfloat16 (in NumPy the type of ml_dtypes), float32, float64, complex64,
     complex128, always in native byte order. At most 16 axes.
@@ -158,12 +158,12 @@ class DeviceArray:
 
     def reshape(self, *shape: Any) -> DeviceArray:
         """A view with another ``shape`` of the same size; one length may be -1. ValueError where NumPy would copy,
-        because no strides describe the shape: take ``.copy()`` first."""
+        because no strides describe the shape: call ``.copy()`` first."""
         new = _layout.reshaped(shape, self.size)
         strides = _layout.reshape(new, self.shape, self.strides, self.itemsize)
         if strides is None:
             this = f"this array (shape {self.shape}, strides {self.strides})"
-            raise ValueError(f"no view of {this} can have shape {new}: take .copy().reshape({new})")
+            raise ValueError(f"no view of {this} can have shape {new}: use .copy().reshape({new})")
         return self._other(0, new, strides)
 
     def ravel(self) -> DeviceArray:
@@ -281,7 +281,7 @@ class DeviceArray:
         """The only element, as a 0-d array on the host."""
         if self.size != 1:
             message = "only arrays of one element can be converted to Python scalars"
-            raise TypeError(f"{message}, and this has shape {self.shape}: index it, or take .get()")
+            raise TypeError(f"{message}, and this has shape {self.shape}: index it, or use .get()")
         return self.get().reshape(())
 
     def __float__(self) -> float:
@@ -301,7 +301,7 @@ class DeviceArray:
     def __bool__(self) -> bool:
         if self.size != 1:
             array = "array with more than one element" if self.size else "empty array"
-            raise ValueError(f"The truth value of an {array} is ambiguous. Take .get() and .any() or .all(), or .size")
+            raise ValueError(f"The truth value of an {array} is ambiguous. Use .get().any(), .get().all() or .size")
         return bool(self._only())
 
     # --- operators ---------------------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ class DeviceArray:
                 return cast("DeviceArray", NotImplemented)
         if not self.shape or getattr(other, "shape", None) == ():
             raise ValueError(
-                "@ takes matrices and vectors, and one operand is a scalar or a 0-d array: take .get() and *"
+                "@ takes matrices and vectors, and one operand is a scalar or a 0-d array: use .get() and *"
             )
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
@@ -352,7 +352,7 @@ class DeviceArray:
     # --- exchange ----------------------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         """TypeError: arrays are copied to the host only on request."""
-        raise TypeError("a DeviceArray is not converted to a NumPy array implicitly: take .get()")
+        raise TypeError("a DeviceArray is not converted to a NumPy array implicitly: use .get()")
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
         """NumPy's functions: TypeError for those that need values (array_equal would ignore that of ``__array__``)."""
@@ -405,7 +405,7 @@ class DeviceArray:
             return repr(self)
         if self.shape:
             raise TypeError(
-                f"format {spec!r} is for one element, and this has shape {self.shape}: index it, or take .get()"
+                f"format {spec!r} is for one element, and this has shape {self.shape}: index it, or use .get()"
             )
         return format(self.item(), spec)
 

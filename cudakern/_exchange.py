@@ -47,7 +47,7 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
     elif copy:
         view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
     elif view.read_only and not versioned:
-        instead = "pass max_version=(1, 0) or copy=True, or take .copy()"
+        instead = "pass max_version=(1, 0) or copy=True, or call .copy()"
         raise BufferError(
             f"this array is read-only, which a DLPack capsule can express only from version 1.0: {instead}"
         )

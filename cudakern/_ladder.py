@@ -152,7 +152,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             cells["call"] = duration(profile.whole_ns if profile else None)
             cells[self.rate] = figure(self.rate_of(profile) if profile else None)
             return cells | {"speed-up": ratio(step.speedup)}
-        cells, main = {}, max(step.kernels, key=operator.attrgetter("shared_bytes"), default=None)
+        cells, main = {}, _main(step)
         if any(_launches(s) > 1 for s in self):
             cells = {"launches": f"{_launches(step):,}" if main else "-"}
         sizes = (main.grid, main.block) if main else None
@@ -187,7 +187,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             return
         local = next((step.profile.bytes for step in self if step.profile), 0)
         if any(len(step.kernels) > 1 for step in self):
-            yield "Of several kernels, the one with the most shared memory is shown."
+            yield "Blocks and threads are those of the kernel with the most shared memory."
         if any(_launches(step) > 1 and step.variant.finish == "host" for step in self):
             yield "With host arrays, the CPU adds the blocks' sums in place of the last launch."
         if bytes_moved := self.recorded.bytes if self._timed else local:
@@ -232,6 +232,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         left.invert_yaxis()  # shared by both sides: the first step on top
         picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
         return picture.saved(path)
+
+
+def _main(step: Step) -> KernelResources | None:
+    """Of the variant's own kernels the one with the most shared memory; a helper may run before or after it."""
+    own = [kernel for kernel in step.kernels if kernel.kernel in step.variant.kernels] or step.kernels
+    return max(own, key=operator.attrgetter("shared_bytes"), default=None)
 
 
 def _launches(step: Step) -> int:
@@ -355,11 +361,21 @@ def ladder(
     shapes = tuple(np.shape(x) for x in operands if x is not None)
     if record is not None:
         sized = operands
-        if any(step.recorded for step in steps):  # empty pages: nothing reads them
-            pairs = zip(operands, record.shapes, strict=False)
-            sized = tuple(np.zeros(shape, np.asarray(x).dtype) if shape else x for x, shape in pairs)
+        if any(step.recorded for step in steps):
+            sized = tuple(_resized(x, shape) for x, shape in zip(operands, record.shapes, strict=False))
         steps = [replace(step, kernels=_kernels(what, step, sized, plain)) for step in steps]
     return Ladder(op, what.rate, shapes, kind.name, here, tuple(steps), record, plain)
+
+
+def _resized(x: Any, shape: tuple[int, ...]) -> Any:
+    """An operand of that shape, of which only the launch matters: mostly pages that nothing has touched. Integers are
+    kept, because the number of bins depends on them."""
+    if np.shape(x) == shape:
+        return x
+    result = np.zeros(shape, np.asarray(x).dtype)
+    if result.dtype.kind in "iu":
+        result.reshape(-1)[: np.size(x)] = np.ravel(x)[: result.size]
+    return result
 
 
 def _kernels(what: Operation, step: Step, operands: tuple[Any, ...], plain: Mapping[str, Any]) -> tuple[Any, ...]:

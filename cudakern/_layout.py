@@ -67,7 +67,7 @@ def _integer(key: Any) -> int:
             pass
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) are valid indices of an array on "
-        f"the device, not {type(key).__name__}: for boolean and integer arrays as indices take .get() first"
+        f"the device, not {type(key).__name__}: for boolean and integer arrays as indices, use .get() first"
     )
 
 

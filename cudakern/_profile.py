@@ -148,7 +148,7 @@ def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: i
     repeat : int, optional
         The number of measurements. Default: up to 20, within half a second.
     warmup : int, optional
-        The number of calls before. Default: one, which is the measurement if it takes longer than half a second.
+        The number of warm-up calls. Default: one, which is the measurement if it takes longer than half a second.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class KernelResources(_display.Shown):
     symbol: str  #: name for the linker
     dtype: str  #: of the inputs
     launches: int  #: of this kernel, in the inspected call
-    grid: tuple[int, int, int]  #: of the first of them
+    grid: tuple[int, int, int]  #: of the largest of them
     block: tuple[int, int, int]
     dynamic_shared: int  #: bytes per block, in that launch
     registers: int | None = None  #: per thread
@@ -183,7 +183,7 @@ def kernel_resources(
 ) -> KernelTable:
     """Registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
 
-    A kernel that is launched several times is listed once, by its first launch; kernels of libraries are not listed.
+    A kernel that is launched several times is listed once, by its largest launch; kernels of libraries are not listed.
 
     Parameters
     ----------

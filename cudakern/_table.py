@@ -82,8 +82,9 @@ class Parameter:
             raise TypeError(f"{self.name}= must be an integer, not {value!r:.60}") from None
         allowed = self.choices or range(self.low, self.high + 1, max(self.step, 1))
         if number not in allowed:
-            unit = f" ({self.unit})" if self.unit else ""
-            raise ValueError(f"{self.name}={number} is not possible{unit}: it takes {self.allowed}")
+            unit = self.unit.removeprefix(f"{self.name} ")
+            rule = f"one of {self.allowed}" if self.choices else self.allowed
+            raise ValueError(f"`{self.name}`{unit and f' ({unit})'} must be {rule}, not {number}")
         return number
 
 

@@ -66,7 +66,7 @@ def into_host(native: Native, view: View, out: Array, stream: int) -> None:
     refuse_masked(out, "out")
     name = _dtypes.name_in_numpy(out.dtype)
     if name != view.dtype:
-        raise TypeError(f"out has type {name}, but the array has type {view.dtype}: take .astype({name!r})")
+        raise TypeError(f"out has type {name}, but the array has type {view.dtype}: use .astype({name!r})")
     if out.shape != view.shape:
         raise ValueError(f"out has shape {out.shape}, but the array has shape {view.shape}")
     if not out.flags.writeable:
@@ -113,9 +113,11 @@ def real_part(value: Any, target: str) -> Any:
 def check_writable(view: View) -> None:
     """ValueError if the memory is read-only, or if elements share it."""
     if view.read_only:
-        raise ValueError("assignment destination is read-only, because its owner exported it so: take .copy()")
+        raise ValueError(
+            "assignment destination is read-only, because its owner exported it as read-only: call .copy()"
+        )
     if all(view.shape) and any(n > 1 and step == 0 for n, step in zip(view.shape, view.strides, strict=True)):
-        raise ValueError(f"elements of the destination share memory (strides {view.strides}): take .copy() of it")
+        raise ValueError(f"elements of the destination share memory (strides {view.strides}): call .copy() on it first")
 
 
 def fill(native: Native, to: View, value: Any, stream: int, shape: Any = ()) -> None:

@@ -316,7 +316,7 @@ def test_reshape(name, data):
                 x.reshape(shape)
             return
         if a.size and not np.shares_memory(a, expected):
-            with pytest.raises(ValueError, match=r"no view of this array .*: take \.copy\(\)\.reshape\("):
+            with pytest.raises(ValueError, match=r"no view of this array .*: use \.copy\(\)\.reshape\("):
                 x.reshape(shape)
             x = x.copy()
         same(x.reshape(shape), expected)
@@ -347,7 +347,7 @@ def test_ravel(backend):
     same(x[1].ravel(), a[1].ravel())
     same(x[:, 0, 0].ravel(), a[:, 0, 0].ravel())
     same(ck.zeros(()).ravel(), np.zeros(1))
-    with pytest.raises(ValueError, match=r"have shape \(60,\): take .copy\(\).reshape\(\(60,\)\)"):
+    with pytest.raises(ValueError, match=r"have shape \(60,\): use .copy\(\).reshape\(\(60,\)\)"):
         x.T.ravel()
     same(x.T.copy().ravel(), a.T.ravel())
 
@@ -469,7 +469,7 @@ def test_repeated_elements_are_not_written(backend):
     view = ck.zeros(3)._view
     repeated = ck.DeviceArray(native(backend).view(view, 0, (4, 3), (0, 8), "float64"), native(backend))
     for write in (lambda: repeated.fill(1), lambda: repeated.set(np.ones((4, 3))), lambda: repeated.set(ck.zeros(3))):
-        with pytest.raises(ValueError, match=r"elements of the destination share memory .*: take .copy\(\)"):
+        with pytest.raises(ValueError, match=r"elements of the destination share memory .*: call .copy\(\)"):
             write()
     same(repeated.copy(), np.zeros((4, 3)))
 
@@ -507,7 +507,7 @@ def test_get_refuses(backend):
         (
             np.empty((4, 6), "int64"),
             TypeError,
-            r"out has type int64, but the array has type int32: take .astype\('int64'\)",
+            r"out has type int64, but the array has type int32: use .astype\('int64'\)",
         ),
         (np.empty((4, 6), "float32"), TypeError, "out has type float32"),
         (np.empty((6, 4), "int32"), ValueError, r"out has shape \(6, 4\), but the array has shape \(4, 6\)"),
@@ -650,7 +650,7 @@ def test_it_is_not_pickled(backend):
     ],
 )
 def test_it_never_becomes_a_numpy_array_by_itself(backend, call):
-    with pytest.raises(TypeError, match=r"is not converted to a NumPy array implicitly: take .get\(\)"):
+    with pytest.raises(TypeError, match=r"is not converted to a NumPy array implicitly: use .get\(\)"):
         call(ck.zeros(3), np.zeros(3))
 
 
@@ -735,7 +735,7 @@ def test_products_with_what_is_no_array(backend, other):
 def test_products_with_arrays_of_no_axes(backend):
     x, one = ck.zeros((3, 3)), ck.asarray(2.0)
     for call in (lambda: x @ one, lambda: one @ x, lambda: x @ np.array(2.0), lambda: operator.imatmul(x, one)):
-        with pytest.raises(ValueError, match="one operand is a scalar or a 0-d array: take .get"):
+        with pytest.raises(ValueError, match="one operand is a scalar or a 0-d array: use .get"):
             call()
 
 
@@ -818,7 +818,7 @@ def test_indices_that_are_refused_as_numpy_does(backend, key):
 def test_fancy_indices_are_refused_in_words(backend, key):
     x = ck.zeros((5, 6))
     for call in (lambda: x[key], lambda: x.__setitem__(key, 1)):
-        with pytest.raises(IndexError, match=r"integers, slices \(`:`\), ellipsis .*, not \w+: .* take .get\(\) first"):
+        with pytest.raises(IndexError, match=r"integers, slices \(`:`\), ellipsis .*, not \w+: .* use .get\(\) first"):
             call()
 
 
@@ -1037,9 +1037,7 @@ def test_format(backend):
     assert f"{ck.asarray(2.0):.3f}" == "2.000"
     x = ck.zeros(2)
     assert f"{x}" == repr(x)
-    with pytest.raises(
-        TypeError, match=r"format '.3f' is for one element, and this has shape \(2,\): .* take .get\(\)"
-    ):
+    with pytest.raises(TypeError, match=r"format '.3f' is for one element, and this has shape \(2,\): .* use .get\(\)"):
         f"{x:.3f}"
 
 

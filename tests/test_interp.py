@@ -190,3 +190,11 @@ def test_tables_of_calls_on_many_streams_are_kept_apart(name, variant):
         ]
         for k, result in enumerate(results):
             assert np.array_equal(result.get(), points * k)
+
+
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes")
+def test_a_table_of_integers_at_bfloat16_coordinates(backend):
+    table, x = np.arange(6).reshape(2, 3), np.array([0.5, 1], numpy_dtype("bfloat16"))
+    for place in (lambda array: array, cudakern.asarray):
+        result = cudakern.lookup_2d(place(table), place(x), place(x))
+        assert (result.dtype, result.tolist()) == (np.float64, [2.0, 4.0])

@@ -180,9 +180,9 @@ def test_textures_of_many_shapes_are_bounded(name):
 def test_what_is_refused(backend):
     table = np.zeros((4, 5), np.float32)
     at = np.zeros(3, np.float32)
-    with pytest.raises(ValueError, match="must have 2 axes"):
+    with pytest.raises(ValueError, match="must have two non-empty axes"):
         cudakern.lookup_2d(table[0], at, at)
-    with pytest.raises(ValueError, match="none of them empty"):
+    with pytest.raises(ValueError, match="it must have (two|three) non-empty axes"):
         cudakern.lookup_2d(table[:0], at, at)
     with pytest.raises(ValueError, match="do not broadcast"):
         cudakern.lookup_2d(table, at, at[:2])

@@ -534,8 +534,8 @@ def test_longlong_stays_longlong(backend, variant):
 
 def test_auto_explains_shapes_in_our_words():
     for a, b, words in (
-        (np.ones((2, 3), object), np.ones((2, 3), object), "a has 3 columns and b has 2 rows; these numbers must"),
-        (np.ones((2, 3)), np.ones((2, 3)), "a has 3 columns and b has 2 rows; these numbers must"),
+        (np.ones((2, 3), object), np.ones((2, 3), object), "a has 3 columns and b has 2 rows; these must"),
+        (np.ones((2, 3)), np.ones((2, 3)), "a has 3 columns and b has 2 rows; these must"),
         (np.ones((2, 3)), 2.0, "b is a scalar"),
         (np.ones((2, 1, 1)), np.ones((3, 1, 1)), "do not broadcast"),
     ):

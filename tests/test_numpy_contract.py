@@ -611,10 +611,10 @@ def test_dots_in_a_tuple(backend, variant):
 
 def test_types_without_a_kernel_are_told_as_one_writes_them(backend):
     for x, words in (
-        (np.array([[None]]), "float32 or float64, and a is object; "),
-        (np.array([["a"]]), "float32 or float64, and a is str; "),
-        (np.array([[b"ab"]]), "float32 or float64, and a is bytes; "),
-        (np.zeros((1, 1), "i4,f4"), "float32 or float64, and a is void; "),
+        (np.array([[None]]), "float32 or float64, but a is object; "),
+        (np.array([["a"]]), "float32 or float64, but a is str; "),
+        (np.array([[b"ab"]]), "float32 or float64, but a is bytes; "),
+        (np.zeros((1, 1), "i4,f4"), "float32 or float64, but a is void; "),
         (np.array([[1]], "int8"), "not int8; variant='auto' takes it$"),
     ):
         with pytest.raises(TypeError, match=words):
@@ -623,7 +623,7 @@ def test_types_without_a_kernel_are_told_as_one_writes_them(backend):
         with pytest.raises(TypeError, match=f"not {np.dtype(dtype).name}; variant='auto' takes it$"):
             cudakern.sum_of_squares(np.ones(3, dtype), "single_thread")
         assert cudakern.sum_of_squares(np.ones(3, dtype)) == 3
-    with pytest.raises(TypeError, match="takes real numbers, and x is str; "):
+    with pytest.raises(TypeError, match="takes real numbers, but x is str; "):
         cudakern.sum_of_squares(["a"])
 
 
@@ -704,8 +704,11 @@ def test_host_and_device_do_not_mix(backend):
         (lambda: cudakern.matmul([[1, 2]], d, variant="tiled"), r"a is in host memory \(list\)"),
         (lambda: TWO @ d, r"a is in host memory"),
         (lambda: d @ TWO, r"b is in host memory"),
-        (lambda: cudakern.matmul(d, d, out=TWO), r"out is in host memory.*make out .*cudakern\.empty.*get\(out=out\)"),
-        (lambda: cudakern.matmul(TWO, TWO, out=d), r"a is in host memory.*make out .*numpy\.empty, or.*asarray\(a\)"),
+        (
+            lambda: cudakern.matmul(d, d, out=TWO),
+            r"out is in host memory.*create out .*cudakern\.empty.*get\(out=out\)",
+        ),
+        (lambda: cudakern.matmul(TWO, TWO, out=d), r"a is in host memory.*create out .*numpy\.empty, or.*asarray\(a\)"),
     ):
         with pytest.raises(TypeError, match=words):
             call()
@@ -816,7 +819,7 @@ def test_arrays_of_two_devices():
     assert "a is on the device (emulator:0) and b is on the device (emulator:1)" in first
     assert "cudakern.asarray(b)" in first
     assert "out is on the device (emulator:1)" in second
-    assert "make out where the operands are, by cudakern.empty inside `with cudakern.device(0)`" in second
+    assert "create out on that device with cudakern.empty inside `with cudakern.device(0)`" in second
 
 
 if len(BACKENDS) > 1:
@@ -828,7 +831,9 @@ if len(BACKENDS) > 1:
             b = cudakern.zeros((2, 2))
             with pytest.raises(ValueError, match=r"cuda:0.*emulator:0.*b\.get\(\)"):
                 cudakern.matmul(a, b)
-            with pytest.raises(ValueError, match=r"make out where .* cudakern\.empty .*use_backend\('cuda'\)"):
+            with pytest.raises(
+                ValueError, match=r"create out on that device .* cudakern\.empty .*use_backend\('cuda'\)"
+            ):
                 cudakern.matmul(a, a, out=b)
             assert (a @ a).backend == "cuda"  # an array's own backend answers, whichever was asked for
 

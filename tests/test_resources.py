@@ -189,7 +189,7 @@ def test_bad_questions(kind, words, arguments, parameters):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["matmul", "tiled", "tile=9"], "tile=9 is not possible (elements per side of a tile): it takes 8, 16, 32"),
+        (["matmul", "tiled", "tile=9"], "`tile` (elements per side of a tile) must be one of 8, 16, 32, not 9"),
         (["matmul", "tiled", "tile=x"], "tile= must be an integer, not 'x'"),
         (["matmul", "tiled", "tiles=8"], "variant 'tiled' has no parameter 'tiles'; it takes tile="),
         (["matmul", "tiled", "8"], "not matmul and tiled and 8; write parameters as NAME=VALUE"),

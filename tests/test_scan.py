@@ -86,7 +86,7 @@ def test_a_chip_without_a_kernel_for_the_preferred_variant(operation):
                 for keywords in ({}, {"out": cudakern.empty(100, "uint64" if dtype == "uint16" else "int64")}):
                     with pytest.raises(NotImplementedError, match=f"{kept}.* 7.0, and this is 6.0.* int32, .*astype"):
                         SCANS[operation](narrow, **keywords)
-                with pytest.raises(TypeError, match=f"'blocks' takes .*, not {dtype}; .astype\\(\\) converts"):
+                with pytest.raises(TypeError, match=f"'blocks' takes .*, not {dtype}; convert it with .astype\\(\\)"):
                     SCANS[operation](narrow, variant="blocks")
                 assert SCANS[operation](np.ones(3, dtype)).tolist() == reference(operation, np.ones(3, dtype)).tolist()
         with pytest.raises(TypeError, match="'blocks' takes .*, not int8; variant='auto' takes it"):
@@ -278,6 +278,8 @@ def test_short_rows_with_gaps(operation, backend):
 @pytest.mark.parametrize("variant", ["auto", "numpy", "lookback"])
 def test_what_is_no_array_is_not_scanned(backend, variant):
     for wrong in ({1, 2}, (i for i in range(3)), None, {}):
-        with pytest.raises(TypeError, match=f"exclusive_scan: x is one {type(wrong).__name__}, and must be an array"):
+        with pytest.raises(
+            TypeError, match=f"exclusive_scan: x must be an array of numbers, not one {type(wrong).__name__}"
+        ):
             cudakern.exclusive_scan(wrong, variant=variant)
     assert cudakern.exclusive_scan(3, variant=variant).tolist() == [0]

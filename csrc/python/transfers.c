@@ -25,7 +25,7 @@ static int check_host(const ck_view *host, const char *role, const ck_view *devi
 }
 
 // Copies between host and device. `there` is the array on the device, whichever of the two is written.
-static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyObject *given_stream, int upload) {
+static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyObject *stream_argument, int upload) {
     const char *role = upload ? "source" : "into"; // the role of the host's array
     module_state *state = state_of(module);
     buffers buffers = {.count = 0};
@@ -35,7 +35,7 @@ static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyO
     outside outside;
     PyObject *result = NULL;
     const view *view = read_view(state, there, upload ? "to" : "source");
-    if (view == NULL || (upload && check_writable(view, "to", -1) < 0) || read_stream(given_stream, &stream) < 0)
+    if (view == NULL || (upload && check_writable(view, "to", -1) < 0) || read_stream(stream_argument, &stream) < 0)
         return NULL;
     const ck_array *array = &view->array;
     if (buffers_take(&buffers, here, role, -1, !upload, &host) == 0 && check_host(&host, role, &array->view) == 0) {

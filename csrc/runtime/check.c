@@ -46,12 +46,12 @@ static void say_allowed(const ck_parameter *parameter, char *text, size_t size) 
     }
 }
 
-int ck_check_parameters(const ck_operation *operation, const ck_variant *variant, const int64_t *given, int count,
+int ck_check_parameters(const ck_operation *operation, const ck_variant *variant, const int64_t *values, int count,
                         int64_t *filled, ck_error *error) {
     int known = 0;
     for (; known < CK_MAX_PARAMETERS && variant->parameters[known].name != NULL; known++) {
         const ck_parameter *parameter = &variant->parameters[known];
-        filled[known] = known < count ? given[known] : parameter->fallback;
+        filled[known] = known < count ? values[known] : parameter->fallback;
         if (is_allowed(parameter, filled[known])) continue;
         char allowed[400];
         say_allowed(parameter, allowed, sizeof allowed);

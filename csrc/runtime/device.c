@@ -15,7 +15,7 @@
 #endif
 
 // --- state -------------------------------------------------------------------------------------------------------
-static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_error *error) {
+static int make_device(ck_runtime *runtime, int index, ck_device **result, ck_error *error) {
     ck_device *device = calloc(1, sizeof *device);
     if (device == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the state of a device");
     device->index = index;
@@ -24,7 +24,7 @@ static int make_device(ck_runtime *runtime, int index, ck_device **made, ck_erro
         return error->code;
     }
     device->next = atomic_load(&runtime->devices);
-    *made = device;
+    *result = device;
     atomic_store(&runtime->devices, device);
     return CK_OK;
 }
@@ -53,12 +53,12 @@ ck_device *ck_runtime_find(ck_runtime *runtime, int index) {
     return device;
 }
 
-int ck_runtime_device(ck_runtime *runtime, int index, ck_device **found, ck_error *error) {
-    *found = ck_runtime_find(runtime, index);
-    if (*found != NULL) return CK_OK;
+int ck_runtime_device(ck_runtime *runtime, int index, ck_device **device, ck_error *error) {
+    *device = ck_runtime_find(runtime, index);
+    if (*device != NULL) return CK_OK;
     ck_lock(runtime);
-    *found = ck_runtime_find(runtime, index); // another thread may have added it meanwhile
-    const int status = *found == NULL ? make_device(runtime, index, found, error) : CK_OK;
+    *device = ck_runtime_find(runtime, index); // another thread may have added it meanwhile
+    const int status = *device == NULL ? make_device(runtime, index, device, error) : CK_OK;
     ck_unlock(runtime);
     return status;
 }
@@ -96,17 +96,17 @@ void ck_device_leave(int device, int previous, ck_error *error) {
 // Without a driver cudaGetDeviceCount fails with error 35 and leaves the count unwritten.
 static int count_devices(int *count, ck_error *error) {
     *count = 0;
-    int found = 0;
-    CK_CUDA(error, cudaGetDeviceCount(&found));
-    *count = found;
+    int devices = 0;
+    CK_CUDA(error, cudaGetDeviceCount(&devices));
+    *count = devices;
     return CK_OK;
 }
 
 int ck_device_count(int *count, ck_error *error) {
-    ck_error found = {0};
-    const int code = count_devices(count, &found);
+    ck_error failure = {0};
+    const int code = count_devices(count, &failure);
     if (code == CK_OK || code == (int)cudaErrorNoDevice || code == (int)cudaErrorInsufficientDriver) return CK_OK;
-    *error = found;
+    *error = failure;
     return code;
 }
 

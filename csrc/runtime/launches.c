@@ -61,23 +61,23 @@ ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream) {
     if (first != NULL && first->stream == stream) return first;
     pthread_mutex_lock(&log->lock);
     first = atomic_load(&log->streams);
-    ck_launches *before = NULL, *found = first; // the record of this stream, or the one unused for longest, or NULL
-    for (; found != NULL && found->stream != stream && found->next != NULL; found = found->next) before = found;
-    if (found == NULL || (found->stream != stream && log->count < STREAMS)) {
-        found = calloc(1, sizeof *found);
-        if (found != NULL) log->count++;
+    ck_launches *before = NULL, *record = first; // the record of this stream, or the one unused for longest, or NULL
+    for (; record != NULL && record->stream != stream && record->next != NULL; record = record->next) before = record;
+    if (record == NULL || (record->stream != stream && log->count < STREAMS)) {
+        record = calloc(1, sizeof *record);
+        if (record != NULL) log->count++;
     } else if (before != NULL) {
-        before->next = found->next;
-        if (found->stream != stream) found->noted = found->outstanding = 0;
+        before->next = record->next;
+        if (record->stream != stream) record->noted = record->outstanding = 0;
     }
-    if (found != NULL && found != first) {
-        found->log = log; // unchanged in a reused record, which other threads may read without the lock
-        found->stream = stream;
-        found->next = first;
-        atomic_store(&log->streams, found);
+    if (record != NULL && record != first) {
+        record->log = log; // unchanged in a reused record, which other threads may read without the lock
+        record->stream = stream;
+        record->next = first;
+        atomic_store(&log->streams, record);
     }
     pthread_mutex_unlock(&log->lock);
-    return found;
+    return record;
 }
 
 void ck_launches_note(ck_launches *launches, const ck_launch_plan *noted) {

@@ -7,8 +7,19 @@
 // An address for operands. It is never dereferenced; launches only pass it on.
 static void *const NOWHERE = (void *)(uintptr_t)(1 << 20);
 
-// A kernel that is launched several times is listed once, with the number of its launches. The kernels of a library are
-// not known.
+static void describe(ck_listed_kernel *listed, const ck_launch_plan *launch) {
+    listed->dynamic_shared = launch->shared_bytes;
+    listed->cooperative = launch->cooperative;
+    memcpy(listed->grid, launch->grid, sizeof listed->grid);
+    memcpy(listed->block, launch->block, sizeof listed->block);
+}
+
+static uint64_t blocks(const unsigned grid[3]) {
+    return (uint64_t)grid[0] * grid[1] * grid[2];
+}
+
+// A kernel that is launched several times is listed once, with the number of its launches and the largest of them. The
+// kernels of a library are not known.
 static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error) {
     ck_listing *listing = (ck_listing *)launcher;
     (void)stream;
@@ -17,17 +28,13 @@ static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cuda
     for (int i = 0; i < listing->count; i++) {
         if (listing->kernels[i].kernel != launch->kernel) continue;
         listing->kernels[i].launches++;
+        if (blocks(launch->grid) > blocks(listing->kernels[i].grid)) describe(&listing->kernels[i], launch);
         return CK_OK;
     }
     if (listing->count == CK_MAX_LISTED) return CK_OK;
     ck_listed_kernel *listed = &listing->kernels[listing->count++];
-    *listed = (ck_listed_kernel){.kernel = launch->kernel,
-                                 .name = launch->name,
-                                 .launches = 1,
-                                 .dynamic_shared = launch->shared_bytes,
-                                 .cooperative = launch->cooperative};
-    memcpy(listed->grid, launch->grid, sizeof listed->grid);
-    memcpy(listed->block, launch->block, sizeof listed->block);
+    *listed = (ck_listed_kernel){.kernel = launch->kernel, .name = launch->name, .launches = 1};
+    describe(listed, launch);
     return CK_OK;
 }
 

@@ -15,14 +15,14 @@
 #include "backend.h"
 #include "stream.h"
 
-static int create(ck_runtime *runtime, ck_memory **made, ck_error *error) {
+static int create(ck_runtime *runtime, ck_memory **result, ck_error *error) {
     ck_memory *memory = calloc(1, sizeof *memory);
     if (memory == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for an array's record");
     atomic_init(&memory->references, 1);
     memory->runtime = runtime;
     memory->generation = runtime->generation;
     atomic_fetch_add(&runtime->memories, 1);
-    *made = memory;
+    *result = memory;
     return CK_OK;
 }
 
@@ -43,7 +43,7 @@ static int allocate(ck_memory *memory, int index, size_t bytes, cudaStream_t str
     return error->code;
 }
 
-int ck_memory_allocate(ck_runtime *runtime, int index, size_t bytes, cudaStream_t stream, ck_memory **made,
+int ck_memory_allocate(ck_runtime *runtime, int index, size_t bytes, cudaStream_t stream, ck_memory **result,
                        ck_error *error) {
     ck_memory *memory;
     int previous = index;
@@ -54,7 +54,7 @@ int ck_memory_allocate(ck_runtime *runtime, int index, size_t bytes, cudaStream_
         ck_device_leave(index, previous, error);
     }
     if (error->code == CK_OK)
-        *made = memory;
+        *result = memory;
     else if (memory->block.data != NULL)
         ck_memory_release(memory);
     else
@@ -63,7 +63,7 @@ int ck_memory_allocate(ck_runtime *runtime, int index, size_t bytes, cudaStream_
 }
 
 int ck_memory_adopt(ck_runtime *runtime, int index, void *data, size_t bytes, void (*release)(void *), void *owner,
-                    ck_memory **made, ck_error *error) {
+                    ck_memory **result, ck_error *error) {
     ck_memory *memory;
     int previous = index;
     ck_memory_sweep(runtime);
@@ -80,7 +80,7 @@ int ck_memory_adopt(ck_runtime *runtime, int index, void *data, size_t bytes, vo
     }
     memory->release = release;
     memory->owner = owner;
-    *made = memory;
+    *result = memory;
     return CK_OK;
 }
 

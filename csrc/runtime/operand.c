@@ -13,32 +13,32 @@ static int is_broadcast(const ck_view *view, int axis) {
 }
 
 // --- layout ------------------------------------------------------------------------------------------------------
-static int refuse_strides(const ck_view *given, int number, int axis, ck_error *error) {
+static int refuse_strides(const ck_view *array, int number, int axis, ck_error *error) {
     return ck_fail(
         error, CK_BAD_VALUE,
         "operand %d has stride %lld in axis %d, but the rows of a host array (or the columns of a transposed "
         "matrix) must be contiguous, with stride %lld. Copy it with np.ascontiguousarray(x)",
-        number, (long long)given->strides[axis], axis, (long long)ck_dtype_size(given->dtype));
+        number, (long long)array->strides[axis], axis, (long long)ck_dtype_size(array->dtype));
 }
 
 // Determines the layout of an array that is copied from or to the host.
 static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *layout, ck_error *error) {
     static const ck_layout nothing_asked = {0};
-    const ck_view *given = operand->given;
-    const int n = given->ndim;
-    const int64_t item = (int64_t)ck_dtype_size(given->dtype);
+    const ck_view *array = operand->array;
+    const int n = array->ndim;
+    const int64_t item = (int64_t)ck_dtype_size(array->dtype);
     unsigned kept = 0;
-    if (given->swapped)
+    if (array->swapped)
         return ck_fail(error, CK_BAD_VALUE,
                        "operand %d has a byte order other than this machine's. Convert it with "
                        "x.astype(x.dtype.newbyteorder('='))",
                        number);
-    for (int i = 0; i < n; i++) kept |= (unsigned)is_broadcast(given, i) << i;
-    const int gaps = n >= 1 && given->shape[n - 1] > 1 && !(kept >> (n - 1) & 1) && given->strides[n - 1] != item;
-    const int one_row = n < 2 || given->shape[n - 2] == 1 || kept >> (n - 2) & 1;
-    const int by_columns = gaps && !one_row && given->strides[n - 2] == item;
-    if (gaps && !by_columns && !(one_row && n >= 2) && !ck_view_is_empty(given))
-        return refuse_strides(given, number, n - 1, error);
+    for (int i = 0; i < n; i++) kept |= (unsigned)is_broadcast(array, i) << i;
+    const int gaps = n >= 1 && array->shape[n - 1] > 1 && !(kept >> (n - 1) & 1) && array->strides[n - 1] != item;
+    const int one_row = n < 2 || array->shape[n - 2] == 1 || kept >> (n - 2) & 1;
+    const int by_columns = gaps && !one_row && array->strides[n - 2] == item;
+    if (gaps && !by_columns && !(one_row && n >= 2) && !ck_view_is_empty(array))
+        return refuse_strides(array, number, n - 1, error);
 
     // The layout may require that broadcast axes be expanded, or that an array be in the other order.
     const unsigned columns = n >= 1 ? 1u << (n - 1) : 0, rows = n >= 2 ? 1u << (n - 2) : 0;
@@ -46,22 +46,22 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
                          ((layout->column_multiple > 1 || layout->pitch) && (kept & columns)) ||
                          (layout->boxed && (kept & rows)) || (layout->row_multiple > 1 && (kept & rows)) ||
                          layout->lines == (by_columns ? CK_ROWS : CK_COLUMNS);
-    operand->landed = *given;
+    operand->landed = *array;
     operand->landed.data = NULL;
     CK_TRY(ck_layout_place(operand->is_packed ? &nothing_asked : layout, kept, by_columns, number, &operand->landed,
                            &operand->copied, error));
-    ck_blocks_between(given, &operand->landed, &operand->blocks);
+    ck_blocks_between(array, &operand->landed, &operand->blocks);
     return CK_OK;
 }
 
-int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, int is_output, int number,
+int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, int is_output, int number,
                       const ck_layout *layout, ck_view *device, ck_error *error) {
-    operand->given = given;
+    operand->array = array;
     operand->device = device;
     operand->on_host = on_host;
     operand->copy = operand->pack = (ck_block){0};
-    for (int i = 0; i < given->ndim && is_output; i++)
-        if (is_broadcast(given, i) && !ck_view_is_empty(given))
+    for (int i = 0; i < array->ndim && is_output; i++)
+        if (is_broadcast(array, i) && !ck_view_is_empty(array))
             return ck_fail(error, CK_BAD_VALUE,
                            "operand %d is an output with stride 0 in axis %d, so several results would overwrite "
                            "each other. Pass an array that is not broadcast",
@@ -70,12 +70,12 @@ int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, in
         CK_TRY(lay_out_host_array(operand, number, layout, error));
         *device = operand->landed;
     } else {
-        operand->is_packed = !ck_layout_holds(layout, given, is_output);
-        device->data = given->data; // the other fields are already set
+        operand->is_packed = !ck_layout_holds(layout, array, is_output);
+        device->data = array->data; // the other fields are already set
     }
     if (!operand->is_packed) return CK_OK;
     unsigned kept = 0; // a stack that repeats one matrix stays so, with stride 0
-    for (int i = 0; i < given->ndim - 2 && !layout->contiguous; i++) kept |= (unsigned)is_broadcast(given, i) << i;
+    for (int i = 0; i < array->ndim - 2 && !layout->contiguous; i++) kept |= (unsigned)is_broadcast(array, i) << i;
     device->swapped = 0;
     return ck_layout_place(layout, kept, layout->lines == CK_COLUMNS, number, device, &operand->packed, error);
 }
@@ -191,7 +191,7 @@ static int zero_margins(const ck_stack *stack, char *start, cudaStream_t stream,
 
 // --- transfers ---------------------------------------------------------------------------------------------------
 int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_error *error) {
-    const ck_view *from = operand->given;
+    const ck_view *from = operand->array;
     if (ck_view_is_empty(from)) return CK_OK;
     if (operand->on_host) {
         CK_TRY(copy_blocks(&operand->blocks, from->data, operand->copy.data, 1, context->stream, error));
@@ -210,10 +210,10 @@ int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_er
 }
 
 int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_error *error) {
-    if (!operand->is_packed || ck_view_is_empty(operand->given)) return CK_OK;
-    return ck_strided_copy(operand->on_host ? &operand->landed : operand->given, operand->device, context, error);
+    if (!operand->is_packed || ck_view_is_empty(operand->array)) return CK_OK;
+    return ck_strided_copy(operand->on_host ? &operand->landed : operand->array, operand->device, context, error);
 }
 
 int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error) {
-    return copy_blocks(&operand->blocks, operand->given->data, operand->copy.data, 0, stream, error);
+    return copy_blocks(&operand->blocks, operand->array->data, operand->copy.data, 0, stream, error);
 }

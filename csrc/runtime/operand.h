@@ -39,10 +39,10 @@ void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *bl
 // --- operand.c ---------------------------------------------------------------------------------------------------
 // An operand of a call: the caller's array, and the view of it on the device that the kernel uses.
 //
-//   given, on the host    --copy-->  landed  --pack, if the layout needs it-->  device
-//   given, on the device  -----------------  --pack, if the layout needs it-->  device
+//   array on the host     --copy-->  landed  --pack, if the layout needs it-->  device
+//   array on the device   ----------------  --pack, if the layout needs it-->  device
 typedef struct ck_operand {
-    const ck_view *given;
+    const ck_view *array;
     ck_view *device;
     int on_host, is_packed;
     ck_view landed;      // for host arrays: the copy on the device, before it is packed
@@ -51,9 +51,9 @@ typedef struct ck_operand {
     ck_blocks blocks;
 } ck_operand;
 
-// Determines sizes and strides, without allocating memory. `device` is `given` without its data; it becomes the view
+// Determines sizes and strides, without allocating memory. `device` is `array` without its data; it becomes the view
 // that the kernel receives (with data, for an array on a device that is not packed). `number`, from 0, is for messages.
-int ck_operand_layout(ck_operand *operand, const ck_view *given, int on_host, int is_output, int number,
+int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, int is_output, int number,
                       const ck_layout *layout, ck_view *device, ck_error *error);
 int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
 int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_error *error); // an output, before run

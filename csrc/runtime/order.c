@@ -96,17 +96,17 @@ int ck_service_stream(ck_device *device, cudaStream_t *stream, ck_error *error) 
     *stream = uses->service;
     pthread_mutex_unlock(&uses->lock);
     if (*stream != NULL) return CK_OK;
-    cudaStream_t made = NULL;
-    CK_CUDA(error, cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+    cudaStream_t fresh = NULL;
+    CK_CUDA(error, cudaStreamCreateWithFlags(&fresh, cudaStreamNonBlocking));
     pthread_mutex_lock(&uses->lock);
     if (uses->service == NULL) {
-        uses->service = made;
-        made = NULL;
+        uses->service = fresh;
+        fresh = NULL;
     }
     *stream = uses->service;
     pthread_mutex_unlock(&uses->lock);
     ck_error ignored = {0};
-    if (made != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(made)); // another thread created it meanwhile
+    if (fresh != NULL) CK_RELEASE(&ignored, cudaStreamDestroy(fresh)); // another thread created it meanwhile
     return CK_OK;
 }
 

@@ -169,8 +169,8 @@ size_t ck_pinned_used(ck_runtime *runtime); // bytes
 
 // --- check.c -----------------------------------------------------------------------------------------------------
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error);
-// Sets `filled` to the given parameters, then to the variant's defaults, and checks each against its choices or range.
-int ck_check_parameters(const ck_operation *operation, const ck_variant *variant, const int64_t *given, int count,
+// Sets `filled` to these values, then to the variant's defaults, and checks each against its choices or range.
+int ck_check_parameters(const ck_operation *operation, const ck_variant *variant, const int64_t *values, int count,
                         int64_t *filled, ck_error *error);
 // Finds the variant's types for these inputs and, if output >= 0, for this output.
 int ck_check_types(const ck_operation *operation, const ck_variant *variant, const int *inputs, int count, int output,

@@ -36,7 +36,7 @@ static int check_table(const ck_set_table *table, const char *path, ck_error *er
     return CK_OK;
 }
 
-static int make(void *library, const char *path, ck_set **made, ck_error *error) {
+static int make(void *library, const char *path, ck_set **result, ck_error *error) {
     const ck_set_table *table = dlsym(library, "cudakern_set");
     CK_TRY(check_table(table, path, error));
     ck_set *set = calloc(1, sizeof *set);
@@ -46,7 +46,7 @@ static int make(void *library, const char *path, ck_set **made, ck_error *error)
         return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a set");
     }
     *set = (ck_set){copy, library, table, NULL};
-    *made = set;
+    *result = set;
     return CK_OK;
 }
 

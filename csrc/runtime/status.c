@@ -12,7 +12,7 @@
 static atomic_llong fault_after; // > 0: the call that fails is this many guarded calls away
 static atomic_int fault_code;
 static atomic_llong guarded_calls;
-static _Thread_local int fault_given; // 1: the thread's last failure was requested, and CUDA does not know of it
+static _Thread_local int fault_requested; // 1: the thread's last failure was requested, and CUDA does not know of it
 
 void ck_fault_set(int64_t n, int code) {
     atomic_store(&fault_code, code);
@@ -26,10 +26,10 @@ int64_t ck_fault_count(void) {
 
 cudaError_t ck_injected_fault(const char *call) {
     (void)call;
-    fault_given = 0;
+    fault_requested = 0;
     atomic_fetch_add(&guarded_calls, 1);
     if (atomic_load(&fault_after) <= 0 || atomic_fetch_sub(&fault_after, 1) != 1) return cudaSuccess;
-    fault_given = 1;
+    fault_requested = 1;
     return (cudaError_t)atomic_load(&fault_code);
 }
 
@@ -78,7 +78,7 @@ static int is_lost(cudaError_t code) {
 int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
     char detail[1024] = "";
     int lost = 0;
-    if (fault_given) {
+    if (fault_requested) {
         snprintf(detail, sizeof detail, "requested by inject_fault");
     } else {
         backend_error_detail(detail, sizeof detail);
@@ -92,7 +92,7 @@ int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
                 detail, sizeof detail,
                 "after fork(), a child cannot use CUDA if its parent has used it: start the process with 'spawn'");
     }
-    fault_given = 0;
+    fault_requested = 0;
     return ck_fail(
         error, (int)code, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,
         cudaGetErrorString(code), *detail ? ": " : "", detail, call,

@@ -20,7 +20,7 @@ struct ck_symbol_use {
     struct ck_symbol_use *next;
 };
 
-static int use_of(ck_runtime *runtime, const void *address, ck_symbol_use **found, ck_error *error) { // lock held
+static int use_of(ck_runtime *runtime, const void *address, ck_symbol_use **result, ck_error *error) { // lock held
     ck_symbol_use *use = runtime->symbols;
     while (use != NULL && use->address != address) use = use->next;
     if (use == NULL) {
@@ -30,7 +30,7 @@ static int use_of(ck_runtime *runtime, const void *address, ck_symbol_use **foun
         use->next = runtime->symbols;
         runtime->symbols = use;
     }
-    *found = use;
+    *result = use;
     return CK_OK;
 }
 

@@ -144,25 +144,25 @@ static int same_kind(const ck_texture *a, const ck_texture *b) {
 
 // An existing texture that may be used now; NULL: create one.
 static ck_texture *take(struct ck_textures *textures, const ck_texture *wanted, cudaStream_t stream) {
-    ck_texture *found = NULL;
+    ck_texture *match = NULL;
     int alike = 0;
     pthread_mutex_lock(&textures->lock);
     for (ck_texture *at = textures->kept; at != NULL; at = at->next) {
         if (!same_kind(at, wanted)) continue;
         alike++;
         if (at->held) continue;
-        if (found == NULL || (found->stream != stream && (at->stream == stream || at->number < found->number)))
-            found = at;
+        if (match == NULL || (match->stream != stream && (at->stream == stream || at->number < match->number)))
+            match = at;
     }
-    if (found != NULL && found->stream != stream && alike < ALIKE) found = NULL;
-    if (found != NULL) found->held = 1;
+    if (match != NULL && match->stream != stream && alike < ALIKE) match = NULL;
+    if (match != NULL) match->held = 1;
     pthread_mutex_unlock(&textures->lock);
-    return found;
+    return match;
 }
 
 // Removes the texture that was unused for longest from the list, if `bytes` more would exceed the limits.
 static ck_texture *take_surplus(struct ck_textures *textures, size_t bytes) {
-    ck_texture **oldest = NULL, *found = NULL;
+    ck_texture **oldest = NULL, *surplus = NULL;
     int count = 1;
     pthread_mutex_lock(&textures->lock);
     for (ck_texture **at = &textures->kept; *at != NULL; at = &(*at)->next) {
@@ -171,12 +171,12 @@ static ck_texture *take_surplus(struct ck_textures *textures, size_t bytes) {
         if (!(*at)->held && (oldest == NULL || (*at)->number < (*oldest)->number)) oldest = at;
     }
     if (oldest != NULL && (count > MOST || bytes > MOST_BYTES)) {
-        found = *oldest;
-        *oldest = found->next;
-        found->next = NULL;
+        surplus = *oldest;
+        *oldest = surplus->next;
+        surplus->next = NULL;
     }
     pthread_mutex_unlock(&textures->lock);
-    return found;
+    return surplus;
 }
 
 void ck_textures_trim(ck_device *device) {
@@ -212,19 +212,19 @@ static int acquire(ck_device *device, const ck_texture *wanted, cudaStream_t str
     if (*acquired != NULL) return CK_OK;
     for (ck_texture *surplus; (surplus = take_surplus(textures, wanted->bytes)) != NULL;)
         CK_TRY(destroy(device, surplus, error));
-    ck_texture *made = malloc(sizeof *made);
-    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a texture");
-    *made = *wanted;
-    if (make(device, made, error) != CK_OK) {
-        destroy(device, made, error);
+    ck_texture *fresh = malloc(sizeof *fresh);
+    if (fresh == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a texture");
+    *fresh = *wanted;
+    if (make(device, fresh, error) != CK_OK) {
+        destroy(device, fresh, error);
         return error->code;
     }
-    made->held = 1;
+    fresh->held = 1;
     pthread_mutex_lock(&textures->lock);
-    made->next = textures->kept;
-    textures->kept = made;
+    fresh->next = textures->kept;
+    textures->kept = fresh;
     pthread_mutex_unlock(&textures->lock);
-    *acquired = made;
+    *acquired = fresh;
     return CK_OK;
 }
 

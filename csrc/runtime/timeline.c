@@ -34,14 +34,14 @@ static int launch_and_mark(ck_launcher *launcher, const ck_launch_plan *launch, 
 }
 
 int ck_timeline_create(ck_launches *log, ck_timeline **timeline, ck_error *error) {
-    ck_timeline *made = calloc(1, sizeof *made);
-    if (made == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for a call's times");
-    made->runner = (ck_runner){{launch_and_mark}, log, 0};
-    const int status = add_event(made, error);
+    ck_timeline *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for a call's times");
+    fresh->runner = (ck_runner){{launch_and_mark}, log, 0};
+    const int status = add_event(fresh, error);
     if (status != CK_OK)
-        free(made);
+        free(fresh);
     else
-        *timeline = made;
+        *timeline = fresh;
     return status;
 }
 

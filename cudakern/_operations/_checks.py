@@ -77,9 +77,9 @@ def _advice(name: str, first: DeviceArray, other: str, x: Any) -> str:
         source = f"{other}, {first.dtype.name!r}"
     copy = f"copy {other} to that device with cudakern.asarray({source}) {inside}"
     if name == "out":
-        return f"make out where the operands are, by numpy.empty, or {copy}"
+        return f"create out on the host with numpy.empty, or {copy}"
     if other == "out":
-        make = f"make out where the operands are, by cudakern.empty {inside}"
+        make = f"create out on that device with cudakern.empty {inside}"
         return make if on_device else f"{make}, or leave it out and call the result's .get(out=out)"
     return copy if on_device else f"{copy}, or copy {name} to the host with {name}.get()"
 
@@ -102,7 +102,7 @@ def are_numbers(rule: Rule, variant: Variant | None, operands: Named, left: str 
             advice = f"a field of records is an array, {name}['field']"
         if x.dtype.kind in left:
             advice = f"variant={AUTO!r} leaves it to NumPy"
-        raise TypeError(f"{_takes(rule, variant)}, and {name} is {type_in_words(x.dtype)}; {advice}")
+        raise TypeError(f"{_takes(rule, variant)}, but {name} is {type_in_words(x.dtype)}; {advice}")
     return all_numbers
 
 
@@ -131,7 +131,7 @@ def check_one_type(rule: Rule, variant: Variant | None, types: Mapping[str, str]
 
 def check_one_number(rule: Rule, name: str, shape: Shape) -> None:
     if shape != ():
-        raise ValueError(f"{rule.name}: {name} must be one number, and its shape is {shape}")
+        raise ValueError(f"{rule.name}: {name} must be a scalar, but has shape {shape}")
 
 
 def axis_of(axis: Any, ndim: int) -> int:
@@ -147,7 +147,7 @@ def only(operation: str, out: Any) -> Any:
     """out itself; like NumPy's functions, operations also take it in a tuple."""
     if isinstance(out, tuple):
         if len(out) != 1:
-            raise ValueError(f"{operation}: out is a tuple of {len(out)}, and must have one element")
+            raise ValueError(f"{operation}: out must be a tuple of one element, not of {len(out)}")
         if out[0] is ...:
             raise TypeError(f"{operation}: pass out=..., not a tuple")
         return out[0]

@@ -154,7 +154,7 @@ def saxpy(
         The factor, one number. A Python number takes the type of ``x`` if it can, as in NumPy: 2.0 * float32 is
         float32. It may be a number in host memory where the arrays are on the device.
     x, y : array_like or DeviceArray
-        Numbers or bools (which are "and" and "or"), of shapes that broadcast, any strides. ``auto`` gives what NumPy's
+        Numbers or bools (combined with and/or), of shapes that broadcast, any strides. ``auto`` gives what NumPy's
         ``a * x + y`` gives, also where the product has another type than the sum, and leaves host arrays of dates,
         time spans and objects to NumPy; a named variant takes arrays of one type. Each may be the ``out`` as well.
     <out>

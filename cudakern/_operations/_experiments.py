@@ -130,7 +130,7 @@ def _check_literals(variant: str, x: Any, table: Any) -> None:
     "array",
     check=_check_literals,
     fits=lambda x, table: len(table) == 1 and 1 <= table[0] <= 1024,
-    wants="the table must have one axis of 1 to 1024 numbers",
+    wants="the table must be 1-D, with 1 to 1024 numbers",
     only=("uint32",),
     make=_mixed,
 )
@@ -174,7 +174,7 @@ def bank_conflicts(x: Array, stride: int = 16) -> Array:
 @experiment(
     "elementwise",
     fits=lambda x: len(x) == 1,
-    wants="x must have one axis",
+    wants="x must be 1-D",
     shape=lambda x, offset, stride, idle: (len(range(offset, x[0], stride)),),
     shape_help="the array's length",
     fixed_rank=True,

@@ -216,7 +216,8 @@ def interp(
 def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any) -> Shape:
     """The shape to which the coordinates broadcast."""
     if len(table) != axes or 0 in table:
-        raise ValueError(f"{name}: the table is {table}, and must have {axes} axes, none of them empty")
+        numbers = {2: "two", 3: "three"}
+        raise ValueError(f"{name}: table has shape {table}; it must have {numbers[axes]} non-empty axes")
     return broadcast_shape(name, *coordinates, operands=AXES[-axes:])
 
 
@@ -297,7 +298,7 @@ Parameters
 table : array_like or DeviceArray
     Real numbers, with an axis for each coordinate and any strides. It must fit into a texture for ``texture``.
 <coordinates> : array_like or DeviceArray
-    Coordinates in the table's axes, in elements: at integers the value is ``table[<coordinates>]``, and 0.5 more is
+    Coordinates in the table's axes, in elements: at integers the value is ``table[<coordinates>]``, and 0.5 is
     halfway to the next element. Their shapes must broadcast.
 mode : str
     Values outside the table: "clamp" (the nearest element), "wrap" (the table repeats), "mirror" (the table repeats in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ WEAK = (int, float, complex, bool)
 #: Before NumPy 2 a number's value has a say in the type, not its kind alone.
 VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 
-CONVERT = ".astype() converts"
+CONVERT = "convert it with .astype()"
 HALVES = dict.fromkeys(("float16", "bfloat16"), "float32")
 
 HostArrays = tuple[tuple[Array, ...], Array]
@@ -41,7 +42,7 @@ def broadcast_shape(name: str, first: Shape, *others: Shape, operands: str = "xy
     try:
         return broadcast_shapes(first, *others)
     except ValueError:
-        shapes = " and ".join(f"{x} is {shape}" for x, shape in zip(operands, (first, *others), strict=True))
+        shapes = " and ".join(f"{x} has shape {shape}" for x, shape in zip(operands, (first, *others), strict=True))
         raise ValueError(
             f"{name}: {shapes}, which do not broadcast: counted from the right, two lengths must be equal or one of "
             "them 1"
@@ -59,7 +60,8 @@ def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
 
 def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
     """The arrays' floating type; float64 for integers, as in NumPy. ``hint`` is for complex numbers."""
-    dtype = np.dtype(np.result_type(*types))
+    plain = all(type(x) in WEAK or type_name(x) != BFLOAT16 for x in types)
+    dtype = np.dtype(np.result_type(*types) if plain else functools.reduce(functools.partial(type_of, np.add), types))
     if kind_of(dtype) == "f":
         return dtype
     if dtype.kind not in "biu":

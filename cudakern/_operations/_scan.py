@@ -58,7 +58,7 @@ def _refuse_objects(inputs: Inputs) -> None:
     (x,) = inputs
     single = not isinstance(x, (list, tuple, DeviceArray)) and np.ndim(x) == 0  # (a list is not converted for this)
     if single and host_array(x, "x").dtype.kind == "O":
-        raise TypeError(f"exclusive_scan: x is one {type(x).__name__}, and must be an array of numbers")
+        raise TypeError(f"exclusive_scan: x must be an array of numbers, not one {type(x).__name__}")
 
 
 def _exclusive(x: Array) -> Array:

@@ -57,12 +57,12 @@ def _bins(x: Any, stream: Any) -> int:
     if np.dtype(x.dtype).kind not in "biu":
         return 0  # the call's error lists the types
     if x.ndim != 1:
-        raise ValueError(f"bincount: x is {x.shape}, and must have one axis; x.reshape(-1) flattens it")
+        raise ValueError(f"bincount: x must be 1-D, but has shape {x.shape}; x.reshape(-1) flattens it")
     if x.size == 0:
         return 0
     lowest, highest = extent(x, stream=stream).get(stream=stream) if isinstance(x, DeviceArray) else (x.min(), x.max())
     if lowest < 0:
-        raise ValueError(f"bincount: x must not be negative, and its smallest number is {lowest}")
+        raise ValueError(f"bincount: x must not contain negative values; its minimum is {lowest}")
     if highest >= MOST_BINS:
         raise ValueError(f"bincount: the largest number of x is {highest}, which needs more bins than any memory holds")
     return int(highest) + 1
@@ -148,9 +148,9 @@ def bincount(
     try:
         least = operator.index(minlength)
     except TypeError:
-        raise TypeError(f"bincount: minlength is {minlength!r:.60}, and must be an integer") from None
+        raise TypeError(f"bincount: minlength must be an integer, not {minlength!r:.60}") from None
     if least < 0:
-        raise ValueError(f"bincount: minlength is {least}, and must not be negative")
+        raise ValueError(f"bincount: minlength must be 0 or more, not {least}")
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
     on_device = isinstance(x, DeviceArray)

@@ -93,16 +93,16 @@ def product(a: Shape, b: Shape) -> Product:
     rows, n = (b[0], 1) if right else b[-2:]
     if k != rows:
         raise ValueError(
-            f"matmul: a is {a} and b is {b}: a has {k} {'elements' if left else 'columns'} and b has {rows} "
-            f"{'elements' if right else 'rows'}; these numbers must be equal"
+            f"matmul: a has shape {a} and b has shape {b}: a has {k} {'elements' if left else 'columns'} and b has "
+            f"{rows} {'elements' if right else 'rows'}; these must match"
         )
     first, second = a[:-2], b[:-2]
     try:
         batch = first if first == second else broadcast_shapes(first, second)
     except ValueError:
         raise ValueError(
-            f"matmul: a is {a} and b is {b}: the axes before the last two, {first} and {second}, do not broadcast: "
-            "counted from the right, two lengths must be equal or one of them 1"
+            f"matmul: a has shape {a} and b has shape {b}: the axes before the last two, {first} and {second}, do not "
+            "broadcast: counted from the right, two lengths must be equal or one of them 1"
         ) from None
     return Product(batch, m, k, n, left, right)
 

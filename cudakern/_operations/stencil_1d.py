@@ -19,7 +19,7 @@ RADIUS = 3
 
 def _shape(x: Shape, *, radius: int) -> Shape:
     if len(x) != 1:
-        raise ValueError(f"stencil_1d: x is {x}, and must have one axis: pass x.ravel(), or one row at a time")
+        raise ValueError(f"stencil_1d: x must be 1-D, but has shape {x}: pass x.ravel(), or one row at a time")
     return x
 
 

@@ -216,7 +216,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     void *memory = take_spare(bytes);
     pthread_mutex_unlock(&lock);
     int failed = !memory && posix_memalign(&memory, EMU_GRAIN, bytes);
-    if (failed) { // the computer's memory is used up: give up the spares and try again
+    if (failed) { // the host is out of memory: give up the spares and try again
         pthread_mutex_lock(&lock);
         drop_spares();
         pthread_mutex_unlock(&lock);

@@ -69,27 +69,27 @@ typedef struct variables {
 
 static int find_module(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
-    variables *found = argument;
+    variables *area = argument;
     int contains = 0;
     size_t bytes = 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type == PT_LOAD && found->function - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+        if (part->p_type == PT_LOAD && area->function - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
             contains = 1;
         if (part->p_type == PT_TLS) bytes = part->p_memsz;
     }
     if (!contains) return 0;
-    found->module[0] = info->dlpi_tls_modid;
-    found->bytes = bytes;
+    area->module[0] = info->dlpi_tls_modid;
+    area->bytes = bytes;
     return 1;
 }
 
 void *emu_static_variables(const void *function, size_t *bytes) {
     extern void *__tls_get_addr(size_t *); // by which compiled code finds a library's variables
-    variables found = {.function = (uintptr_t)function};
-    dl_iterate_phdr(find_module, &found);
-    *bytes = found.bytes;
-    return found.bytes ? __tls_get_addr(found.module) : NULL;
+    variables area = {.function = (uintptr_t)function};
+    dl_iterate_phdr(find_module, &area);
+    *bytes = area.bytes;
+    return area.bytes ? __tls_get_addr(area.module) : NULL;
 }
 
 void emu_kernel_name(const void *function, char *name, size_t size) {

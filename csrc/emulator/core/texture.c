@@ -112,7 +112,7 @@ int emu_array_create(void **result, const void *channels, size_t width, size_t h
             "array up to %d x %d, a 3-D array up to %d along each axis, and every axis in use at least 1",
             call, width, height, depth, ROW, ROW, ROWS, CUBE);
     array *a = calloc(1, sizeof *a);
-    if (!a) return emu_error(cudaErrorMemoryAllocation, "%s: this computer's memory is used up", call);
+    if (!a) return emu_error(cudaErrorMemoryAllocation, "%s: the host is out of memory", call);
     memcpy(&a->channels, channels, sizeof a->channels);
     a->extent = (struct cudaExtent){width, height, depth};
     a->device = device;
@@ -394,8 +394,8 @@ int emu_texture_create(unsigned long long *handle, const void *resource, const v
     }
     pthread_mutex_unlock(&lock);
     return e ? cudaSuccess
-             : emu_error(cudaErrorMemoryAllocation,
-                         "%s: too many textures exist, or this computer's memory is used up", call);
+             : emu_error(cudaErrorMemoryAllocation, "%s: too many textures exist, or the host is out of memory",
+                         call);
 }
 
 static void retire(entry *e) { // lock held

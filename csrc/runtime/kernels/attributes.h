@@ -22,7 +22,7 @@ typedef struct ck_listed_kernel {
     cudaKernel_t kernel;
     const char *name, *symbol; // the name in launches, and the linker's name
     int launches;
-    unsigned grid[3], block[3]; // of the first launch, like the next two
+    unsigned grid[3], block[3]; // of the largest launch, like the next two
     size_t dynamic_shared;
     int cooperative;
     int registers, max_threads, binary_version, ptx_version;
