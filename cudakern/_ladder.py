@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import math
 import operator
 import sys
 import time
@@ -187,7 +188,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             return
         local = next((step.profile.bytes for step in self if step.profile), 0)
         if any(len(step.kernels) > 1 for step in self):
-            yield "Blocks and threads are those of the kernel with the most shared memory."
+            yield "Blocks and threads are those of the kernel with the most threads."
         if any(_launches(step) > 1 and step.variant.finish == "host" for step in self):
             yield "With host arrays, the CPU adds the blocks' sums in place of the last launch."
         if bytes_moved := self.recorded.bytes if self._timed else local:
@@ -235,9 +236,9 @@ class Ladder(_display.Shown, Sequence[Step]):
 
 
 def _main(step: Step) -> KernelResources | None:
-    """Of the variant's own kernels the one with the most shared memory; a helper may run before or after it."""
+    """Of the variant's own kernels the one with the most threads; a helper may run before or after it."""
     own = [kernel for kernel in step.kernels if kernel.kernel in step.variant.kernels] or step.kernels
-    return max(own, key=operator.attrgetter("shared_bytes"), default=None)
+    return max(own, key=lambda kernel: (math.prod(kernel.grid) * kernel.threads, kernel.shared_bytes), default=None)
 
 
 def _launches(step: Step) -> int:
